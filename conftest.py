@@ -25,7 +25,7 @@ KEPT = {"SVC_ANVIL", "SVC_CACHE", "SVC_DENO"}
 # What the tests themselves read: how much of the parts that are run by name, and what they are given.
 KEPT_PREFIXES = (
     "SVC_ADVISORIES", "SVC_BENCH_", "SVC_CANARY_", "SVC_CHART", "SVC_FAULT_", "SVC_FUZZ_", "SVC_GAS_", "SVC_HOSTILE_",
-    "SVC_MALFORMED", "SVC_MAP_", "SVC_MODEL_", "SVC_SHOTS", "SVC_SOAK_",
+    "SVC_MALFORMED", "SVC_MAP_", "SVC_MODEL_", "SVC_SHOTS", "SVC_SOAK_", "SVC_WALK_",
 )  # fmt: skip
 
 
@@ -63,15 +63,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Runs folders in one process for each core, and single files in this process, where they start at once.
-
-    The whole suite has one process more: a quarter of its time is spent waiting for emulators, nodes and kernels.
-    """
-    selected = {Path(argument.partition("::")[0]).resolve() for argument in config.args}
-    if not any(path.is_dir() for path in selected):
+    """Runs folders in one process for each core, and single files in this process, where they start at once."""
+    if not any(Path(argument.partition("::")[0]).is_dir() for argument in config.args):
         return 0
-    whole = selected >= {config.rootpath / path for path in config.getini("testpaths")}
-    return min((os.cpu_count() or 1) + whole, MOST_WORKERS)
+    return min(os.cpu_count() or 1, MOST_WORKERS)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -66,7 +66,7 @@ _ARROW_HEAD: Final = (
     '<defs><marker id="h" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" markerHeight="7" orient="auto">'
     '<path d="M0 0 10 5 0 10z" fill="#2d6cb3"/></marker></defs>'
 )
-_WIDTH, _BOX, _LINE = 760, 172, 18
+_LEAST_WIDTH, _BOX, _LEAST_GAP, _LINE = 760, 172, 60, 18
 
 
 def diagram_of(recipe: Recipe) -> dict[str, Any]:
@@ -81,7 +81,9 @@ def picture(recipe: Recipe) -> str:
     columns = [[box.split("|") for box in column] for column in diagram["columns"]]
     heights = [[20 + _LINE * len(box) for box in column] for column in columns]
     height = max(sum(each) + 14 * (len(each) - 1) for each in heights) + 2 * 30
-    gap = (_WIDTH - 40 - _BOX * len(columns)) / (len(columns) - 1)
+    gaps = len(columns) - 1
+    width = max(_LEAST_WIDTH, 40 + _BOX * len(columns) + _LEAST_GAP * gaps)
+    gap = (width - 40 - _BOX * len(columns)) / gaps
     parts, middles = [], []
     for place, (column, sizes) in enumerate(zip(columns, heights, strict=True)):
         x, y = 20 + place * (_BOX + gap), (height - sum(sizes) - 14 * (len(sizes) - 1)) / 2
@@ -102,13 +104,13 @@ def picture(recipe: Recipe) -> str:
                 parts.append(f'<path class="a" d="M{x + _BOX:.0f} {y:.0f} L{to_x - 4:.0f} {to_y:.0f}"/>')
         middle = 20 + _BOX + place * (_BOX + gap) + gap / 2
         parts.append(f'<text class="m" text-anchor="middle" x="{middle:.0f}" y="18">{escape(label)}</text>')
-    view = f'viewBox="0 0 {_WIDTH} {height:.0f}" role="img" aria-labelledby="t d"'
+    view = f'viewBox="0 0 {width} {height:.0f}" role="img" aria-labelledby="t d"'
     return f"""<svg xmlns="http://www.w3.org/2000/svg" {view} font-family="system-ui, sans-serif" font-size="14">
 <title id="t">{escape(recipe.title)}</title>
 <desc id="d">{escape(diagram["text"])}</desc>
 <style>{_STYLE}</style>
 {_ARROW_HEAD}
-<rect width="{_WIDTH}" height="{height:.0f}" rx="10" fill="#f7f9fb"/>
+<rect width="{width}" height="{height:.0f}" rx="10" fill="#f7f9fb"/>
 {chr(10).join(parts)}
 </svg>
 """

@@ -23,7 +23,7 @@ EXTRAS = {
     "lint": "the linter of actions",
     "reports": "unattended notebooks",
     "testing": "tests of your own actions and notebooks",
-    "postgres": "several servers that share a PostgreSQL",
+    "postgres": "several servers that share a PostgreSQL database",
     "all": "all of these, and web3",
     "workshop": "the emulator, JupyterLab, and JupyterHub for a workshop",
     "cluster": "batches and reports on a Dask cluster",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
+import binder_links  # noqa: E402 - found through the line above
 import generate  # noqa: E402 - found through the line above
 
 generate.write(HERE / "generated")
@@ -20,6 +22,7 @@ HERE_INSTEAD = {
     "](docs/index.md)": "](tasks.md)",
     "](docs/": "](",
     "](notebooks)": f"](generated/lessons/{FIRST_LESSON})",
+    "](notebooks/": "](generated/lessons/",
     "](CONTRIBUTING.md)": "](contributing.md)",
     "](CHANGELOG.md)": "](changelog.md)",
     "](LICENSE)": "](generated/LICENSE)",
@@ -29,6 +32,7 @@ for there, here in HERE_INSTEAD.items():
 (HERE / "generated" / "readme.md").write_text(README, encoding="utf-8")
 shutil.copyfile(ROOT / "LICENSE", HERE / "generated" / "LICENSE")
 shutil.copytree(ROOT / "notebooks", HERE / "generated" / "lessons", dirs_exist_ok=True)
+binder_links.add(HERE / "generated" / "lessons", os.environ.get("SVCNB_REPOSITORY", ""))
 
 project = "svcnb"
 author = "the svcnb contributors"
@@ -38,6 +42,7 @@ html_theme = "furo"
 html_title = "svcnb"
 html_static_path = ["style"]
 html_css_files = ["pages.css"]
+html_js_files = ["copy.js"]
 html_show_copyright = False
 nb_execution_mode = "off"  # the tests run the lessons and compare what they print
 myst_enable_extensions = ["colon_fence", "deflist"]

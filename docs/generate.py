@@ -32,7 +32,7 @@ def write(folder: Path) -> None:
     """Writes every page.
 
     Args:
-        folder: Where to; made if it is not there.
+        folder: Target folder; created if it does not exist.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for name, make in PAGES.items():
@@ -56,9 +56,10 @@ def settings() -> str:
         for name, field in Settings.model_fields.items()
     ]
     intro = (
-        "A setting comes from the argument of `svcnb.Emulator` or the option of `svcnb emulator`, else from the "
-        "environment, else its default. The option is the name with hyphens (`--starter-credits`), the variable the "
-        f"name in capitals behind `{ENVIRONMENT_PREFIX}` (`{ENVIRONMENT_PREFIX}STARTER_CREDITS`)."
+        "A setting is read from the argument of `svcnb.Emulator` or the option of `svcnb emulator`. Otherwise it is "
+        "read from the environment, and otherwise the default holds. The option is the name with hyphens "
+        f"(`--starter-credits`). The variable is `{ENVIRONMENT_PREFIX}` and the name in capitals "
+        f"(`{ENVIRONMENT_PREFIX}STARTER_CREDITS`)."
     )
     told = [
         part
@@ -83,7 +84,8 @@ def limits() -> str:
     run = [(f"`{name}`", f"`{default}`", told[name]) for name, default in numbers.ActionLimits._field_defaults.items()]
     return _document(
         "Limits",
-        "The numbers of the interface; units stand in the names.",
+        "All numeric limits of the interface. The names contain the units. [Limits of the service]"
+        "(../service/limits.md) says what happens beyond the important ones.",
         _table(("name", "value"), rows),
         "## One execution of an action",
         _table(("name", "value", "what"), run),
@@ -95,7 +97,7 @@ def errors() -> str:
     """Every error of the client, with the step that follows it."""
     import reference
 
-    for name in reference.MODULES:  # errors of all rooms belong to one tree
+    for name in reference.MODULES:  # the error classes of all packages form one tree
         import_module(name)
     from svcnb.client.errors import SvcnbError
     from svcnb.protocol.error_codes import ERROR_CODES
@@ -124,6 +126,25 @@ def errors() -> str:
         "## One by one",
         *told,
     )
+
+
+@page("error-messages")
+def error_messages() -> str:
+    """Every message of the client, the toolkit and the command line, with its fix."""
+    import error_messages as source
+
+    rows = [(_cell(each.text), f"`{each.error}`", _cell(each.fix)) for each in source.messages()]
+    intro = (
+        "This page lists the messages of the client, the toolkit, the panels and the command line. Three dots "
+        "replace a value. [Errors](errors.md) describes the classes. Commands print the messages of `UsageError`, "
+        "`BadParameter` and `ClickException`."
+    )
+    return _document("Error messages", intro, _table(("message", "error", "fix"), rows))
+
+
+def _cell(text: str) -> str:
+    """Text that Markdown does not interpret."""
+    return f"``{text}``" if "`" in text else f"`{text}`" if text else ""
 
 
 @page("exit-codes")
@@ -159,6 +180,7 @@ def commands() -> str:
 def routes() -> str:
     """Every route of the emulator's description, and how faithfully it is imitated."""
     described = openapi()
+    schemas = described["components"]["schemas"]
     rows = []
     for path, operations in described["paths"].items():
         for method, operation in operations.items():
@@ -178,25 +200,26 @@ def routes() -> str:
         parts.append(f"## {tag}")
         for mine, method, path, operation, state, why in rows:
             if mine == tag:
-                parts += [f"### {method} `{path}`", *_operation(operation, state, why)]
+                parts += [f"### {method} `{path}`", *_operation(operation, state, why, schemas)]
     intro = (
-        "Made from the description that the emulator serves at `/core/v1/openapi.json`; `svcnb doctor --live` compares "
-        "it with a live service's. *Imitated*: request, answer, errors, order of the checks and price are the "
-        "service's, as far as they are known."
+        "This page lists parameters, members and errors of every endpoint. It is generated from the description that "
+        "the emulator serves at `/core/v1/openapi.json`. `svcnb doctor --live` compares that description with a live "
+        "service. *Imitated* means that request, answer, errors, order of checks and price are those of the service. "
+        "[The service](../service/index.md) explains the rules."
     )
     return _document("HTTP routes", intro, *parts)
 
 
 PARTLY = {
     "/core/v1/svc_action": "imports resolve to local packages only (`action_packages`), not to a CDN",
-    "/core/v1/billing/create_payment_intent": "the processor beside it takes play money",
-    "/core/v1/billing/confirm_payment": "asks the processor beside it",
+    "/core/v1/billing/create_payment_intent": "the emulator's payment processor takes play money",
+    "/core/v1/billing/confirm_payment": "asks the emulator's payment processor",
     "/api/triggers": "chain events come from the built-in chain unless an RPC is set",
 }
-"""Routes that differ from the service in what stands behind them."""
+"""Routes that differ from the service in how they are implemented."""
 
 NOT_IMITATED = {
-    "the attestation of the execution environment": "none: a local process is no trusted execution environment",
+    "the attestation of the execution environment": "none: a local process is not a trusted execution environment",
     "the dashboard's pages": "notebooks, panels and the payment page",
     "the processor's own API": "`/processor/v1/payment_intents/...`, just enough to pay",
 }
@@ -224,23 +247,76 @@ def _endpoints() -> list[Endpoint]:
     return found
 
 
-def _operation(operation: dict[str, Any], state: str, why: str) -> list[str]:
+def _operation(operation: dict[str, Any], state: str, why: str, schemas: dict[str, Any]) -> list[str]:
     says = _first_line(operation.get("summary") or operation.get("description"))
     parts = [f"{says} *{state.capitalize()}*{': ' + why if why else ''}."]
+    if credentials := [name for each in operation["security"] for name in each]:
+        parts.append(f"Credential: {' or '.join(f'`{name}`' for name in credentials)}.")
     if given := [each for each in operation.get("parameters", ()) if "name" in each]:
-        rows = [(f"`{each['name']}`", each["in"], _first_line(each.get("description"))) for each in given]
-        parts.append(_table(("parameter", "in", "what"), rows))
+        rows = [
+            (f"`{each['name']}`", each["in"], _type(each["schema"], schemas), _first_line(each.get("description")))
+            for each in given
+        ]
+        parts.append(_table(("parameter", "in", "type", "what"), rows))
     if body := operation.get("requestBody"):
-        names = [_model(content["schema"]) for content in body["content"].values() if "schema" in content]
-        parts.append(f"Body: {', '.join(dict.fromkeys(names))}.")
-    told = operation["responses"].items()
-    answers = [f"{status} {_first_line(answer.get('description'))}".rstrip(".") for status, answer in told]
-    parts.append("Answers: " + "; ".join(answers) + ".")
+        parts += _body("Body", body["content"], schemas)
+    answers = operation["responses"]
+    for status, answer in answers.items():
+        if status.startswith("2"):
+            parts += _body(f"Answer {status}", answer.get("content", {}), schemas)
+    failures = [
+        f"{status} {_first_line(answer.get('description'))}".rstrip(".")
+        for status, answer in answers.items()
+        if not status.startswith("2")
+    ]
+    parts.append("Errors: " + "; ".join(failures) + ".")
     return parts
 
 
-def _model(schema: dict[str, Any]) -> str:
-    return f"`{schema['$ref'].rpartition('/')[2]}`" if "$ref" in schema else f"`{schema.get('type', 'any')}`"
+def _body(title: str, content: dict[str, Any], schemas: dict[str, Any]) -> list[str]:
+    """The members of a JSON body; for any other value its type."""
+    schema = next((each["schema"] for each in content.values() if "schema" in each), None)
+    if schema is None:
+        return [f"{title}: none."]
+    kind = _type(schema, schemas)
+    found = _resolved(schema, schemas)
+    if found.get("type") == "array":
+        found = _resolved(found.get("items", {}), schemas)
+    members = found.get("properties", {})
+    if not members:
+        return [f"{title}: {kind}."]
+    needed = found.get("required", ())
+    rows = [
+        (
+            f"`{name}`",
+            _type(member, schemas),
+            "yes" if name in needed else "",
+            " ".join(str(member.get("description", "")).split()),
+        )
+        for name, member in members.items()
+    ]
+    return [f"{title}: {kind}.", _table(("member", "type", "required", "what"), rows)]
+
+
+def _resolved(schema: dict[str, Any], schemas: dict[str, Any]) -> dict[str, Any]:
+    return schemas[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
+
+
+def _type(schema: dict[str, Any], schemas: dict[str, Any]) -> str:
+    """The type of a JSON value in words: ``list of string``, ``integer or null``."""
+    if "$ref" in schema:
+        inner = _resolved(schema, schemas)
+        return "object" if inner.get("properties") else _type(inner, schemas)
+    if choices := schema.get("anyOf") or schema.get("oneOf"):
+        return " or ".join(dict.fromkeys(_type(each, schemas) for each in choices))
+    if schema.get("enum"):
+        return " or ".join(f"`{value}`" for value in schema["enum"])
+    if "const" in schema:
+        return f"`{schema['const']}`"
+    kind = schema.get("type", "any JSON value")
+    if kind == "array":
+        return f"list of {_type(schema.get('items', {}), schemas)}"
+    return " or ".join(kind) if isinstance(kind, list) else str(kind)
 
 
 @page("control")
@@ -251,7 +327,10 @@ def control() -> str:
         for row in _endpoints()
         if row.path.startswith("/_emulator")
     ]
-    intro = "Time, faults, money and snapshots; the same verbs are on `svcnb.Emulator`. No part of the service."
+    intro = (
+        "Time, faults, credit and snapshots of the emulator. `svcnb.Emulator` has a method for each. A live service "
+        "does not have these routes."
+    )
     return _document("Control plane", intro, _table(("method", "path", "what"), rows))
 
 
@@ -268,7 +347,7 @@ def magics() -> str:
     for kind, name, sign in (("line", LINE, "%"), ("cell", CELL, "%%")):
         function = shell.magics_manager.magics[kind][name]
         parts += [f"## `{sign}{name}`", f"```text\n{inspect.getdoc(function)}\n```"]
-    return _document("Magics", "`%load_ext svcnb` brings them.", *parts)
+    return _document("Magics", "`%load_ext svcnb` loads the magics.", *parts)
 
 
 def _register_reference() -> None:
@@ -277,6 +356,7 @@ def _register_reference() -> None:
     for name in reference.MODULES:
         PAGES[f"api/{name}"] = functools.partial(reference.module_page, name)
     PAGES["api/nouns"] = reference.nouns_page
+    PAGES["api/results"] = reference.results_page
 
 
 _register_reference()

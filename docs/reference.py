@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 from collections.abc import Iterable
 from importlib import import_module
+from pkgutil import iter_modules
+from textwrap import dedent
 from types import ModuleType
 from typing import Any, Final
+
+from svcnb.client import models
+from svcnb.client.models.base import Model
 
 MODULES: Final = {
     "svcnb": "The package itself",
@@ -16,15 +22,20 @@ MODULES: Final = {
     "svcnb.reports": "Reports",
     "svcnb.testing": "Testing actions",
     "svcnb.toolkit.cost": "Cost",
+    "svcnb.toolkit.drift": "Differences to a live service",
     "svcnb.toolkit.exercises": "Exercises",
     "svcnb.toolkit.history": "History",
     "svcnb.toolkit.lint": "Linter",
     "svcnb.toolkit.cookbook": "Recipes",
+    "svcnb.toolkit.permission_audit": "Permission audit",
+    "svcnb.toolkit.permissions": "Permission matrix",
     "svcnb.toolkit.plan": "Plan and apply",
+    "svcnb.toolkit.run_feed": "Runs of a service",
     "svcnb.toolkit.templates": "Templates",
+    "svcnb.toolkit.trigger_health": "Health of triggers",
     "svcnb.workshop": "Workshop",
 }
-"""Modules that people import, and what to call them."""
+"""Modules for users, with their titles."""
 
 NOUNS: Final = (
     "svcnb.client.resources.accounts.Accounts",
@@ -40,16 +51,32 @@ NOUNS: Final = (
     "svcnb.control.clock.ClockControl",
     "svcnb.control.faults.FaultControl",
 )
-"""Classes that nobody imports and everybody uses: ``svc.groups``, ``emulator.clock``."""
+"""Classes of attributes such as ``svc.groups`` and ``emulator.clock``; users do not import them."""
+
+RESULTS: Final = (
+    "svcnb.client.listing.Listing",
+    "svcnb.client.batch.Batch",
+    "svcnb.client.batch.AsyncBatch",
+    "svcnb.client.raw_response.RawResponse",
+)
+"""Results that are not models."""
+
+RESULT_MODULES: Final = (
+    *(f"svcnb.client.models.{each.name}" for each in iter_modules(models.__path__)),
+    "svcnb.client.chain.history",
+    "svcnb.client.chain_secured.models",
+    "svcnb.client.chain_secured.pending",
+)
+"""Modules whose models are results of a client's methods."""
 
 LINE: Final = 92
-"""Longest signature in one line, which the pages show whole."""
+"""Longest signature that is written in one line, in characters."""
 
 _SECTION: Final = re.compile(r"^(Args|Attributes|Returns|Raises|Yields|Example|Examples|Note):{1,2}$")
 
 
 def public(module: ModuleType) -> dict[str, Any]:
-    """What a module offers: its ``__all__``, else what it defines without an underscore."""
+    """Public names of a module: its ``__all__``, else its classes and functions without an underscore."""
     if (listed := getattr(module, "__all__", None)) is not None:
         return {name: getattr(module, name) for name in listed}
     return {
@@ -64,24 +91,77 @@ def public(module: ModuleType) -> dict[str, Any]:
 def module_page(name: str) -> str:
     """The page of one module."""
     module = import_module(name)
-    parts = [f"# {name}", prose(inspect.getdoc(module))]
+    # The names below are complete, so no module is put before them.
+    module_target = target("module", name) + "\n```{py:currentmodule} None\n```"
+    parts = [f"# {name}", module_target, prose(inspect.getdoc(module))]
     for title, value in sorted(public(module).items(), key=lambda item: item[0].lower()):
-        parts += entry(f"{name}.{title}", value)
+        parts += entry(f"{name}.{title}", f"{name}.{title}", value)
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def nouns_page() -> str:
     """The page of the classes behind a client's and an emulator's attributes."""
-    parts = ["# Nouns of a client and an emulator", "What stands behind `svc.groups`, `emulator.clock` and their like."]
+    parts = [
+        "# Resources of a client and an emulator",
+        "The classes of `svc.groups`, `emulator.clock` and other attributes.",
+    ]
     for path in NOUNS:
-        module, _, name = path.rpartition(".")
-        parts += entry(name, getattr(import_module(module), name))
+        parts += entry(path.rpartition(".")[2], path, found(path))
     return "\n\n".join(parts) + "\n"
 
 
-def entry(name: str, value: Any) -> Iterable[str]:
-    """Heading, signature and docstring of one name; for a class those of its members, too."""
+def results_page() -> str:
+    """The page of what a client's methods return."""
+    parts = [
+        "# Results",
+        "The classes of what methods return. Users do not import them, except for type annotations.",
+    ]
+    for path in sorted((*RESULTS, *result_models()), key=lambda path: path.rpartition(".")[2]):
+        parts += entry(path.rpartition(".")[2], path, found(path))
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def result_models() -> Iterable[str]:
+    """Yields the paths of the models in `RESULT_MODULES`."""
+    for module in RESULT_MODULES:
+        for name, value in public(import_module(module)).items():
+            if inspect.isclass(value) and issubclass(value, Model) and value.__module__ == module:
+                yield f"{module}.{name}"
+
+
+def found(path: str) -> Any:
+    """The class with this path."""
+    module, _, name = path.rpartition(".")
+    return getattr(import_module(module), name)
+
+
+def target(kind: str, path: str) -> str:
+    """An entry of ``objects.inv``, to which other projects link. It shows nothing on the page.
+
+    Args:
+        kind: Kind of object in Sphinx's domain for Python, for example ``class``.
+        path: Module and name.
+    """
+    return f"```{{py:{kind}}} {path}\n:no-typesetting:\n:no-contents-entry:\n```"
+
+
+def _kind(value: Any) -> str:
+    if inspect.isclass(value):
+        return "exception" if issubclass(value, BaseException) else "class"
+    return "function" if callable(value) else "data"
+
+
+def entry(name: str, path: str, value: Any) -> Iterable[str]:
+    """Yields heading, signature and docstring of one name, and of the members of a class.
+
+    Args:
+        name: Its heading.
+        path: Module and name, to which other projects link.
+        value: What it names.
+    """
     yield f"## `{name}`"
+    if not inspect.ismodule(value):
+        yield target(_kind(value), path)
     if inspect.ismodule(value):
         yield prose(inspect.getdoc(value))
         return
@@ -90,12 +170,36 @@ def entry(name: str, value: Any) -> Iterable[str]:
     elif not callable(value):
         return
     yield prose(inspect.getdoc(value))
+    if inspect.isclass(value) and issubclass(value, Model):
+        listed = list(fields(value))
+        yield "\n".join(target("attribute", f"{path}.{field}") for field, _, _ in listed)
+        yield "\n".join(f"- `{field}: {kind}`{': ' if told else ''}{prose(told)}" for field, kind, told in listed)
     if inspect.isclass(value) and not issubclass(value, BaseException):
         for member, inner in members(value):
             yield f"### `{value.__name__}.{member}`"
+            yield target("method" if callable(inner) else "property", f"{path}.{member}")
             if callable(inner):
                 yield signature(member, inner)
             yield prose(inspect.getdoc(inner))
+
+
+def fields(kind: type[Model]) -> Iterable[tuple[str, str, str]]:
+    """Yields name, type and description of each field of a model; the description is the string below the field."""
+    for base in reversed(kind.__mro__):
+        if base is Model or not issubclass(base, Model):
+            continue
+        body = ast.parse(dedent(inspect.getsource(base))).body[0]
+        if not isinstance(body, ast.ClassDef):
+            raise TypeError(f"{base} is a class")
+        for node, after in zip(body.body, [*body.body[1:], None], strict=True):
+            if not isinstance(node, ast.AnnAssign) or not isinstance(node.target, ast.Name):
+                continue
+            if node.target.id not in kind.model_fields:
+                continue
+            told = ""
+            if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
+                told = str(after.value.value)
+            yield node.target.id, ast.unparse(node.annotation), " ".join(told.split())
 
 
 def members(kind: type) -> Iterable[tuple[str, Any]]:
@@ -109,13 +213,14 @@ def members(kind: type) -> Iterable[tuple[str, Any]]:
                 continue
             inner = value.__func__ if isinstance(value, (classmethod, staticmethod)) else value
             told = inspect.isfunction(inner) or isinstance(inner, property) or hasattr(inner, "attrname")
-            if told and inspect.getdoc(inner):
+            own = getattr(inner, "__module__", base.__module__).startswith("svcnb")  # pydantic adds some
+            if told and own and inspect.getdoc(inner):
                 seen.add(name)
                 yield name, inner
 
 
 def signature(name: str, value: Any) -> str:
-    """A name and its parameters as Python, one a line where they are many; empty when they cannot be told."""
+    """A signature as Python, one parameter a line if it is long; empty if it cannot be read."""
     try:
         found = inspect.signature(value)
     except (TypeError, ValueError):
@@ -156,8 +261,21 @@ def _default(value: Any) -> str:
     return re.sub(r"<[^>]*>", "...", repr(value))
 
 
+_CITATION: Final = re.compile(r"docs/service/([\w-]+)\.md#([\w-]+)")
+"""A reference to a heading of the pages about the service."""
+
+
 def prose(text: str | None) -> str:
-    """A docstring as Markdown: sections become lists, examples become code."""
+    """A docstring as Markdown: sections become lists, examples become code, references become links."""
+    return _CITATION.sub(_link, _sections(text))
+
+
+def _link(found: re.Match[str]) -> str:
+    page, anchor = found.groups()
+    return f"[{anchor.replace('-', ' ')}](../../service/{page}.md#{anchor})"
+
+
+def _sections(text: str | None) -> str:
     lines: list[str] = []
     code = False
     for line in (text or "").splitlines():

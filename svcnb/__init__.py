@@ -1,7 +1,7 @@
 """A workbook, a toolkit and an emulator for the account, key-custody and action-execution service.
 
-Importing this package loads almost nothing: every name below is imported on first use. Parts with more dependencies
-than the client name the extra that installs them.
+Importing this package loads almost nothing: every name below is imported on first use. If a name needs packages that
+are not installed, the error names the extra that installs them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-    from svcnb import charts, panels, reports, testing, toolkit, workshop  # noqa: F401 - found on first use
+    from svcnb import (  # imported on first use; pyright exports a name only if it is imported "as" itself
+        charts as charts,
+        panels as panels,
+        reports as reports,
+        testing as testing,
+        toolkit as toolkit,
+        workshop as workshop,
+    )
     from svcnb.client import AsyncClient, Client
     from svcnb.client.aio.triggers import AsyncTriggersClient
     from svcnb.client.chain.rpc import RpcError
@@ -65,7 +72,7 @@ if TYPE_CHECKING:
     from svcnb.migrations import UnreadableVersion
     from svcnb.panels.browser_signer import BrowserSigner
     from svcnb.protocol.action import Action
-    from svcnb.protocol.cid import cid
+    from svcnb.protocol.cid import ParsedCid, cid, parse_cid
     from svcnb.protocol.errors import MalformedAddress, MalformedCid, MalformedHex, MalformedSignature, MalformedValue
     from svcnb.protocol.hashes import hashed_cid
     from svcnb.protocol.vocabulary import Vocabulary
@@ -108,6 +115,7 @@ __all__ = [
     "NotFound",
     "NotTheApi",
     "OutOfCredit",
+    "ParsedCid",
     "PartCorrupt",
     "PartMissing",
     "PayloadTooLarge",
@@ -138,6 +146,7 @@ __all__ = [
     "exercises",
     "hashed_cid",
     "lesson",
+    "parse_cid",
     "practice_key",
     "recover",
     "verify",
@@ -167,6 +176,7 @@ _HOME: Final = {
     "MalformedSignature": "svcnb.protocol.errors",
     "MalformedValue": "svcnb.protocol.errors",
     "NotAnEmulator": "svcnb.lessons",
+    "ParsedCid": "svcnb.protocol.cid",
     "PartCorrupt": "svcnb.tools.fetch",
     "PartMissing": "svcnb.tools",
     "PortInUse": "svcnb.launch",
@@ -184,6 +194,7 @@ _HOME: Final = {
     "exercises": "svcnb.toolkit.exercises",
     "hashed_cid": "svcnb.protocol.hashes",
     "lesson": "svcnb.lessons",
+    "parse_cid": "svcnb.protocol.cid",
     "practice_key": "svcnb.lessons",
     "recover": _SIGNING,
     "verify": _SIGNING,
@@ -198,7 +209,7 @@ _ROOMS: Final = {
     "toolkit": "",
     "workshop": "emulator",
 }
-"""Subpackages that need no separate import, and the extra that each needs."""
+"""Subpackages that are imported on first use, and the extra that each one needs."""
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
@@ -222,7 +233,7 @@ if not TYPE_CHECKING:
         if name in _ROOMS:
             return _room(name)
         if name not in __all__:
-            # With its name and owner, Python suggests similar names.
+            # With `name` and `obj`, Python suggests similar names.
             raise AttributeError(f"module 'svcnb' has no attribute {name!r}", name=name, obj=sys.modules[__name__])
         module = import_module(_HOME.get(name, _ERRORS))
         value = module if name == "exercises" else getattr(module, name)

@@ -1,4 +1,4 @@
-"""Short form of errors in notebooks: the user's own lines and the message, without the frames of this package."""
+"""Short tracebacks for notebooks: the user's own lines and the error message, without the frames of this package."""
 
 from __future__ import annotations
 
@@ -13,23 +13,26 @@ from typing import Any, Final
 _NOT_THE_READERS: Final = frozenset({"svcnb", "IPython", "ipykernel"})
 _RED: Final = "\x1b[31m{}\x1b[39m"
 _WIDTH: Final = 75
+NO_MATH: Final = "tex2jax_ignore mathjax_ignore"
+"""CSS classes that prevent dollar signs from being treated as formulas."""
+
 _BOX: Final = "border-left:3px solid var(--jp-error-color1,#d33);padding:2px 10px"
 _MUTED: Final = "color:var(--jp-ui-font-color2,inherit)"
 
 
 def box(title: str, message: str, hint: str, points: Sequence[str] = ()) -> str:
-    """Returns an error as a short HTML box: the message, its details if any, and the next step."""
+    """Returns an error as a short HTML box with the message, details if there are any, and the next step."""
     below = f"<div style='{_MUTED}'>{escape(hint)}</div>" if hint else ""
     listed = "".join(f"<li>{escape(point)}</li>" for point in points)
     inner = f"<ul style='margin:2px 0'>{listed}</ul>" if listed else ""
-    return f"<div style='{_BOX}'><b>{escape(title)}</b> {escape(message)}{inner}{below}</div>"
+    return f"<div class='{NO_MATH}' style='{_BOX}'><b>{escape(title)}</b> {escape(message)}{inner}{below}</div>"
 
 
 def brief(error: BaseException) -> list[str]:
     """Returns the lines that IPython shows for an uncaught error.
 
-    A refused connection passes through a dozen frames and two errors of other libraries. The line of the cell and the
-    next step would be far below them. Nothing is lost: ``%debug`` still steps through every frame, and ``%xmode
+    The full traceback of a refused connection contains a dozen frames and two errors of other libraries. The user would
+    have to search for the line of the cell and the next step. ``%debug`` still steps through every frame, and ``%xmode
     Verbose`` shows them all.
 
     Args:
@@ -58,13 +61,13 @@ def _is_readers(frame: FrameType) -> bool:
 
 
 def _place(shell: Any, frame: FrameType) -> str:
-    """Returns ``Cell In[3]``, or a file and the function in it."""
+    """Returns the location of a frame: ``Cell In[3]``, or a file and a function."""
     file = frame.f_code.co_filename
     cell = shell.compile.format_code_name(file) if shell is not None else None
     return " ".join(cell) if cell else f"File {file}, in {frame.f_code.co_name}"
 
 
 def _shell() -> Any:
-    """Returns the running IPython; None outside of it."""
+    """Returns the running IPython shell, or None outside IPython."""
     ipython = sys.modules.get("IPython")
     return ipython.get_ipython() if ipython is not None else None

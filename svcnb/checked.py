@@ -1,37 +1,39 @@
-"""Explanations of calls with arguments of a wrong type.
+"""Clear errors for arguments of the wrong type.
 
-A public function is called without checks. If it raises an error of another package, the arguments are compared with
-the annotations. If one does not fit, the caller gets an `InvalidType` that names it. An error with fitting arguments is
-a defect and stays unchanged. So calls are not slower, and the annotations stay the only description of the arguments.
+A public function runs without checking its arguments first. If it raises an error of another package, the arguments are
+compared with the annotations. If an argument does not match, `InvalidType` is raised and names it. If all arguments
+match, the error is a defect and is raised unchanged. Successful calls are therefore not slower, and the annotations
+remain the only description of the arguments.
 """
 
 from __future__ import annotations
 
+import ast
 import inspect
 import sys
 from collections.abc import Callable, Iterator
 from functools import wraps
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from importlib import import_module
+from types import ModuleType, UnionType
+from typing import Any, Final, TypeVar, Union, cast, get_args, get_origin
 
 from svcnb.errors import InvalidArgument, InvalidType, SvcnbError
 
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
-
 F = TypeVar("F", bound=Callable[..., Any])
+_INT64: Final = 1 << 63
 DEPRECATED = "Deprecated name"
-"""First words of the docstring of an old name, which is not wrapped: its warning counts the frames to its caller."""
+"""First words of a deprecated method's docstring. Such methods are not wrapped: their warning counts stack frames."""
 
 
 def checked(function: F) -> F:
-    """Returns a function that raises this package's errors for wrong arguments.
+    """Wraps a function so that wrong arguments raise this package's errors.
 
     Args:
-        function: A public function or coroutine function with annotations.
+        function: Public function or coroutine function with annotations.
 
     Raises:
-        InvalidType: On a call: an argument does not fit its annotation, and the function could not use it.
-        InvalidArgument: On a call: a string cannot be encoded.
+        InvalidType: When called: an argument does not match its annotation, and the function could not use it.
+        InvalidArgument: When called: a string cannot be encoded, or a number is too large.
     """
     if inspect.iscoroutinefunction(function):
 
@@ -63,7 +65,7 @@ def checked(function: F) -> F:
 
 
 class Checked:
-    """Base of public classes: their public methods and their constructor are `checked`."""
+    """Base class that applies `checked` to the constructor and the public methods of each subclass."""
 
     def __init_subclass__(cls, **named: Any) -> None:
         super().__init_subclass__(**named)
@@ -82,18 +84,35 @@ def _explained(function: Callable[..., Any], args: Any, named: Any, error: Excep
         name, wanted, given = found
         return InvalidType(f"invalid argument {name} of {called}: expected {wanted}, got {given}")
     if isinstance(error, UnicodeEncodeError):
-        return InvalidArgument(f"an argument of {called} has a character that {error.encoding} cannot encode")
+        return InvalidArgument(
+            f"an argument of {called} contains a character that {error.encoding} cannot encode: "
+            "use characters of that encoding"
+        )
+    texts = [each for each in (*args, *named.values()) if isinstance(each, str)]
+    if isinstance(error, ValueError) and any("\0" in each for each in texts):
+        return InvalidArgument(f"an argument of {called} contains a null character: remove it")
+    if isinstance(error, (OverflowError, ValueError)):
+        found_number = next(_beyond(function, args, named), None)
+        if found_number is not None:
+            return InvalidArgument(f"invalid argument {found_number} of {called}: expected a smaller number")
     return None
 
 
+def _beyond(function: Callable[..., Any], args: Any, named: Any) -> Iterator[str]:
+    """Returns the names of arguments that are infinite, NaN, or longer than 64 bits."""
+    for name, value in inspect.signature(function).bind(*args, **named).arguments.items():
+        if isinstance(value, (int, float)) and not -_INT64 <= value < _INT64:
+            yield name
+
+
 def _misfits(function: Callable[..., Any], args: Any, named: Any) -> Iterator[tuple[str, str, str]]:
-    """Returns name, annotation and actual type of each argument that does not fit."""
-    from pydantic import BaseModel, ConfigDict, PydanticUserError, TypeAdapter
+    """Returns the name, the annotation and the actual type of each argument that does not match."""
+    from pydantic import PydanticUserError
 
     signature = inspect.signature(function)
     try:
         bound = signature.bind(*args, **named)
-    except TypeError:  # missing and unknown arguments: Python's own message is clear
+    except TypeError:  # for missing and unknown arguments, Python's own message is clear
         return
     for name, value in bound.arguments.items():
         parameter = signature.parameters[name]
@@ -102,20 +121,22 @@ def _misfits(function: Callable[..., Any], args: Any, named: Any) -> Iterator[tu
             continue
         try:
             hint = _resolved(parameter.annotation, function)
-            if isinstance(hint, type) and issubclass(hint, BaseModel):
-                fits = isinstance(value, hint)
-            else:
-                adapter = TypeAdapter(hint, config=ConfigDict(arbitrary_types_allowed=True, strict=True))
-                fits = _fits(adapter, value)
-        except (NameError, TypeError, PydanticUserError):
-            continue  # an annotation that exists only for type checkers
+            fits = _fits(hint, value)
+        except (AttributeError, ImportError, NameError, OSError, TypeError, PydanticUserError):
+            continue  # the annotation can only be resolved by type checkers
         if not fits:
             yield name, str(parameter.annotation), type(value).__name__
 
 
-def _fits(adapter: TypeAdapter[Any], value: object) -> bool:
-    from pydantic import ValidationError
+def _fits(hint: Any, value: object) -> bool:
+    from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
+    if get_origin(hint) in {Union, UnionType}:
+        return any(_fits(each, value) for each in get_args(hint))
+    # pydantic would accept a dictionary for a model or another class of this package, and convert it.
+    if isinstance(hint, type) and (issubclass(hint, BaseModel) or hint.__module__.startswith("svcnb.")):
+        return isinstance(value, hint)
+    adapter: TypeAdapter[Any] = TypeAdapter(hint, config=ConfigDict(arbitrary_types_allowed=True, strict=True))
     try:
         adapter.validate_python(value)
     except ValidationError:
@@ -125,6 +146,26 @@ def _fits(adapter: TypeAdapter[Any], value: object) -> bool:
 
 def _resolved(annotation: Any, function: Callable[..., Any]) -> Any:
     if isinstance(annotation, str):
-        scope = vars(sys.modules[function.__module__])
-        return eval(annotation, dict(scope))  # noqa: S307 - our own annotations
+        module = sys.modules[function.__module__]
+        return eval(annotation, dict(vars(module)), _ForTypeCheckers(module))  # noqa: S307 - our own annotations
     return annotation
+
+
+class _ForTypeCheckers(dict[str, Any]):
+    """Namespace of a module's ``TYPE_CHECKING`` imports, which imports a name when an annotation needs it.
+
+    Args:
+        module: The module.
+    """
+
+    def __init__(self, module: ModuleType) -> None:
+        super().__init__()
+        self._module = module
+
+    def __missing__(self, name: str) -> Any:
+        if name in vars(self._module):
+            raise KeyError(name)  # the name is defined in the module itself
+        for node in ast.walk(ast.parse(inspect.getsource(self._module))):
+            if isinstance(node, ast.ImportFrom) and node.module and any(name == each.name for each in node.names):
+                return getattr(import_module(node.module), name)
+        raise KeyError(name)

@@ -1,8 +1,8 @@
-"""Control tokens of the emulators that this user runs, for the user's other programs.
+"""Store of control tokens, through which a user's programs find the tokens of the user's running emulators.
 
-Each emulator makes a control token at its start. It keeps the token in a file that only its user can read, and deletes
-the file when it stops. A client, panel or command with the emulator's address reads the token there. A token that the
-user chose is not saved: the user must pass it explicitly.
+Each emulator creates a control token when it starts. It saves the token in a file that only its user can read, and
+deletes the file when it stops. A client, panel or command that has the emulator's address reads the token from that
+file. A token that the user chose is not saved; the user must pass it explicitly.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ _MAX_BYTES: Final = 4_096
 
 
 def save(base_url: str, token: str) -> Path | None:
-    """Saves the token of an emulator of this process.
+    """Saves the control token of an emulator that runs in this process.
 
     Args:
-        base_url: Its address.
-        token: Its control token.
+        base_url: Address of the emulator.
+        token: Control token of the emulator.
 
     Returns:
-        The file, for `delete`; None if it cannot be written, which only affects other programs.
+        Path of the file, for `delete`. None if the file cannot be written. Other programs then do not find the token.
     """
     try:
         folder = _folder()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         _delete_stale(folder)
         file = folder / f"{urlsplit(base_url).port}.json"
-        file.unlink(missing_ok=True)  # so that the mode of an older file is not kept
+        file.unlink(missing_ok=True)  # a new file, because an older one may have another mode
         with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as opened:
             json.dump({"base_url": base_url, "pid": os.getpid(), "control_token": token}, opened)
     except OSError:
@@ -47,18 +47,18 @@ def save(base_url: str, token: str) -> Path | None:
 
 
 def delete(file: Path | None) -> None:
-    """Deletes the file of `save`."""
-    if file is not None and _pid_of(file) == os.getpid():  # another emulator may use the port now
+    """Deletes a file that `save` wrote."""
+    if file is not None and _pid_of(file) == os.getpid():  # or another emulator uses the port now
         with suppress(OSError):
             file.unlink()
 
 
 class Running(NamedTuple):
-    """An emulator of this user that runs on this machine.
+    """Running emulator of this user on this machine.
 
     Args:
-        base_url: Its address.
-        pid: Its process id.
+        base_url: Address of the emulator.
+        pid: Process id of the emulator.
     """
 
     base_url: str
@@ -66,7 +66,7 @@ class Running(NamedTuple):
 
 
 def running() -> list[Running]:
-    """Returns the running emulators of this user with saved tokens, newest first."""
+    """Returns this user's running emulators whose tokens are saved, newest first."""
     files = []
     with suppress(OSError):
         files = [(file.stat().st_mtime_ns, file) for file in _folder().glob("*.json")]
@@ -80,12 +80,27 @@ def running() -> list[Running]:
 
 
 class Found:
-    """A control token that was found. Its text is in no representation and in no variable of a caller."""
+    """Control token from the store.
 
-    __slots__ = ("_token",)
+    The text of the token appears in no representation and no variable of the caller. The token must only be sent to the
+    emulator's own address. On another loopback address, for example the first one that ``localhost`` resolves to,
+    another user may listen on the same port.
+    """
 
-    def __init__(self, token: str) -> None:
+    __slots__ = ("_base_url", "_token")
+
+    def __init__(self, base_url: str, token: str) -> None:
+        self._base_url = base_url
         self._token = token
+
+    def at(self, url: str) -> str:
+        """Replaces the scheme, host and port of an address with those of the emulator that the token belongs to.
+
+        Args:
+            url: Any URL of the emulator.
+        """
+        own = urlsplit(self._base_url)
+        return urlsplit(url)._replace(scheme=own.scheme, netloc=own.netloc).geturl()
 
     def __repr__(self) -> str:
         """Returns a representation without the token."""
@@ -96,15 +111,15 @@ class Found:
         return self._token
 
     def authorization(self) -> str:
-        """Returns the value of the header ``Authorization``."""
+        """Returns the value of the ``Authorization`` header."""
         return f"Bearer {self._token}"
 
 
 def find(url: str) -> Found | None:
-    """Returns the control token of a running emulator of this user and machine, None if there is none.
+    """Returns the control token of an emulator that this user runs on this machine, or None if there is none.
 
     Args:
-        url: Any address of the emulator.
+        url: Any URL of the emulator.
     """
     try:
         parts = urlsplit(url)
@@ -123,8 +138,10 @@ def _folder() -> Path:
 
 def _token_in(file: Path) -> Found | None:
     found = _read(file)
-    token, pid = found.get("control_token"), found.get("pid")
-    return Found(token) if isinstance(token, str) and isinstance(pid, int) and _is_running(pid) else None
+    base_url, token, pid = found.get("base_url"), found.get("control_token"), found.get("pid")
+    if not (isinstance(base_url, str) and isinstance(token, str) and isinstance(pid, int) and _is_running(pid)):
+        return None
+    return Found(base_url, token)
 
 
 def _pid_of(file: Path) -> object:
@@ -136,7 +153,7 @@ def _read(file: Path) -> dict[str, object]:
         with file.open("rb") as opened:
             about = os.fstat(opened.fileno())
             if hasattr(os, "geteuid") and (about.st_uid != os.geteuid() or stat.S_IMODE(about.st_mode) & 0o077):
-                return {}  # written by another user, or readable by others
+                return {}  # another user wrote the file, or other users can read it
             found = parse(opened.read(_MAX_BYTES))
     except (OSError, ValueError):
         return {}
@@ -144,7 +161,7 @@ def _read(file: Path) -> dict[str, object]:
 
 
 def _delete_stale(folder: Path) -> None:
-    """Deletes the files of emulators that were killed."""
+    """Deletes the files that killed emulators left behind."""
     for file in folder.glob("*.json"):
         pid = _pid_of(file)
         if not isinstance(pid, int) or not _is_running(pid):
@@ -153,13 +170,13 @@ def _delete_stale(folder: Path) -> None:
 
 def _is_running(pid: int) -> bool:
     if sys.platform == "win32":
-        return True  # this check would end the process on that system
+        return True  # on Windows, os.kill would end the process
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
     except (PermissionError, OverflowError):
-        return False  # another user's process has the number now
+        return False  # a process of another user has this id now
     return True
 
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from svcnb.extras import install_command
+from svcnb.exit_codes import ExitCode
+from svcnb.extras import how_to_get
 
 
 class SvcnbError(Exception):
@@ -15,10 +16,14 @@ class SvcnbError(Exception):
 
     Args:
         message: What is wrong and what is allowed.
-        hint: What to do next; the class's own hint when left out.
+        hint: What to do next. If omitted, the default hint of the class is used.
+
+    Attributes:
+        exit_code: Exit code of a command that fails with this error.
     """
 
     default_hint: ClassVar[str] = ""
+    exit_code: ExitCode = ExitCode.FAILED
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
         super().__init__(message)
@@ -40,34 +45,38 @@ class SvcnbError(Exception):
         return brief(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # The explainer of a refusal contains a key, which must not be pickled.
+        # The `explainer` attribute contains a key, which must not be pickled.
         kept = {name: value for name, value in self.__dict__.items() if name != "explainer"}
         return _rebuild, (type(self), self.message), kept
 
 
 def _rebuild(kind: type[SvcnbError], message: str) -> SvcnbError:
-    # Subclasses have keyword arguments, which the default pickling of exceptions loses.
+    # Constructors of subclasses have keyword arguments, which the default pickling of exceptions loses.
     error = kind.__new__(kind, message)
     error.args = (message,)
     return error
 
 
 class InvalidArgument(SvcnbError, ValueError):
-    """An argument was rejected locally, before anything was sent or charged."""
+    """An argument was rejected locally. Nothing was sent or charged."""
+
+    exit_code = ExitCode.USAGE
 
 
 class InvalidType(InvalidArgument, TypeError):
-    """An argument has a type that cannot be used here."""
+    """An argument has the wrong type."""
 
 
 class ExtraMissing(SvcnbError, ImportError):
     """A package from an extra is not installed.
 
     Args:
-        message: The feature that needs it.
+        message: Feature that needs the package.
         extra: Name of the extra.
     """
 
+    exit_code = ExitCode.PART_MISSING
+
     def __init__(self, message: str, extra: str = "all", *, hint: str | None = None) -> None:
-        super().__init__(message, hint=hint or f"Install it: {install_command(extra)}")
+        super().__init__(message, hint=hint or how_to_get(extra))
         self.extra = extra

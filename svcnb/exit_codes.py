@@ -1,4 +1,4 @@
-"""Exit codes of `svcnb`; the launcher reads that of the emulator's process."""
+"""Exit codes of `svcnb`. The launcher also reads the exit code of the emulator's process."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """Result of a command."""
+    """Exit code of a command."""
 
     OK = 0
-    """Success."""
+    """The command succeeded."""
     FAILED = 1
-    """The service, the chain or the action refused or failed; the message says which."""
+    """The service, the chain or the action rejected the call or failed. The message names the cause."""
     USAGE = 2
     """An argument, an option or a setting is invalid."""
     PART_MISSING = 3
@@ -19,12 +19,12 @@ class ExitCode(IntEnum):
     PORT_IN_USE = 4
     """Another program uses the requested port."""
     STATE_UNUSABLE = 5
-    """This version cannot use the state folder or database; nothing in it was changed."""
+    """This version cannot use the state folder or the database. Nothing was changed."""
     UNREACHABLE = 6
     """The service does not respond."""
     ATTENTION = 7
-    """A report was created, and shows a problem."""
+    """The report was created and shows a problem."""
     BUSY = 8
-    """Another process is creating the same report; nothing was done."""
+    """Another process is creating the same report. Nothing was done."""
     INTERRUPTED = 130
-    """Stopped by Ctrl-C."""
+    """Ctrl-C stopped the command."""

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import sys
+
 
 def install_command(extra: str) -> str:
     """Returns the command that installs an extra.
 
-    It names the clone, because the package index has no package of this project.
+    The command refers to a clone of the repository, because the project is not on the package index.
 
     Args:
         extra: An extra of ``pyproject.toml``, for example ``chain``.
     """
     return f"pip install '.[{extra}]' in your clone of this project"
+
+
+def how_to_get(extra: str) -> str:
+    """Returns the hint for a missing extra. In a browser page, nothing can be installed.
+
+    Args:
+        extra: An extra of ``pyproject.toml``.
+    """
+    if sys.platform == "emscripten":
+        return "This page does not contain it. Use an installed svcnb for this step."
+    return f"Install it: {install_command(extra)}"

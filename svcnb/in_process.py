@@ -1,21 +1,25 @@
-"""Emulators in a browser page, which clients call in the same process, since there are no sockets.
+"""Registry of the emulators in a browser page.
 
-Each has an address that does not exist in a network. Synchronous calls wait with JavaScript Promise Integration (JSPI).
+A page has no sockets, so clients call the emulator in the same process. Each emulator has an address that exists only
+in the page. Synchronous calls wait with JavaScript Promise Integration (JSPI).
 """
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from itertools import count
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar, cast
 from urllib.parse import unquote, urlsplit
+
+from svcnb.protocol.in_page import IN_PAGE
 
 T = TypeVar("T")
 App = Callable[..., Awaitable[None]]
 
 NO_JSPI: Final = (
-    "this browser lacks JavaScript Promise Integration, so a cell cannot wait for an answer. "
+    "this browser does not support JavaScript Promise Integration, so a cell cannot wait for a response. "
     "Use a current Chrome or Edge, or svcnb.AsyncClient with await"
 )
 
@@ -28,7 +32,7 @@ class Answered(NamedTuple):
 
     Attributes:
         status: HTTP status.
-        headers: Names and values.
+        headers: Names and values of the header fields.
         content: The body.
     """
 
@@ -38,11 +42,11 @@ class Answered(NamedTuple):
 
 
 class Nowhere(ConnectionError):
-    """No emulator of this page has the address."""
+    """No emulator in this page has the address."""
 
 
 def new_address() -> str:
-    """Returns an address for an emulator of this page."""
+    """Returns a new address for an emulator in this page."""
     return f"http://localhost:{next(_numbers)}"
 
 
@@ -57,15 +61,15 @@ def register(base_url: str, app: App) -> None:
 
 
 def unregister(base_url: str) -> None:
-    """Reverses `register`. May be called twice."""
+    """Removes an address that `register` added. Calling it again has no effect."""
     _apps.pop(base_url, None)
 
 
 def wait(awaitable: Awaitable[T]) -> T:
-    """Waits for an awaitable in synchronous code of a page.
+    """Waits for an awaitable in synchronous code in a page, and returns its result.
 
     Raises:
-        RuntimeError: The browser does not support this.
+        RuntimeError: The browser does not support JSPI.
     """
     from pyodide.ffi import can_run_sync, run_sync
 
@@ -74,30 +78,48 @@ def wait(awaitable: Awaitable[T]) -> T:
         if close is not None:
             close()
         raise RuntimeError(NO_JSPI)
-    found: T = run_sync(awaitable)
-    return found
+    found, error = run_sync(_outcome(awaitable))
+    if error is not None:
+        raise error
+    return cast("T", found)
+
+
+async def _outcome(awaitable: Awaitable[T]) -> tuple[T | None, Exception | None]:
+    """Result or exception. The kernel shows the exception of a task in the notebook, even if the cell catches it."""
+    try:
+        return await awaitable, None
+    except Exception as error:  # noqa: BLE001 - the caller raises it
+        return None, error
+
+
+def pause(seconds: float) -> None:
+    """Waits for a number of seconds. In a page, the emulator and the panels continue during the wait."""
+    if IN_PAGE:
+        wait(asyncio.sleep(seconds))
+    else:
+        time.sleep(seconds)
 
 
 async def answer(
     method: str, url: str, headers: Mapping[str, str] | list[tuple[bytes, bytes]], content: bytes, timeout_s: float
 ) -> Answered:
-    """Sends a request to an emulator of this page.
+    """Sends a request to an emulator in this page.
 
     Args:
         method: HTTP method.
-        url: Its address, with path and query.
+        url: Address of the emulator, with path and query.
         headers: Header fields.
         content: The body.
         timeout_s: Seconds to wait for the whole response.
 
     Raises:
-        Nowhere: No emulator of this page has the address.
-        TimeoutError: It took too long.
+        Nowhere: No emulator in this page has the address.
+        TimeoutError: The response was not complete after ``timeout_s`` seconds.
     """
     parts = urlsplit(url)
     app = _apps.get(f"{parts.scheme}://{parts.netloc}")
     if app is None:
-        raise Nowhere(f"nothing answers at {parts.scheme}://{parts.netloc}")
+        raise Nowhere(f"cannot connect to {parts.scheme}://{parts.netloc}")
     fields = headers if isinstance(headers, list) else [(k.lower().encode(), v.encode()) for k, v in headers.items()]
     if not any(name.lower() == b"host" for name, _ in fields):
         fields = [*fields, (b"host", parts.netloc.encode())]

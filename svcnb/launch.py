@@ -1,7 +1,8 @@
 """Launcher that starts and stops the emulator as a separate process.
 
-The process ends when this one ends for any reason, since it reads a pipe whose other end is only open here. Its
-settings are also sent through that pipe. So no secret is in an environment or in a list of processes.
+The emulator's process reads a pipe whose other end is open only in this process. When this process ends for any reason,
+the pipe closes and the emulator stops. The settings are sent through the same pipe, so no secret appears in an
+environment or in a list of processes.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import IO, TYPE_CHECKING, Any, Self, Unpack
 
 from svcnb.control import EmulatorControl, EmulatorError
 from svcnb.emulator_settings import EmulatorSettings
+from svcnb.errors import InvalidArgument
 from svcnb.exit_codes import ExitCode
 from svcnb.protocol.in_page import IN_PAGE
 from svcnb.supervised import LISTENER
@@ -29,7 +31,7 @@ from svcnb.supervised import LISTENER
 if TYPE_CHECKING:
     from svcnb.emulator.in_page import PageService
 
-START_TIMEOUT_S = 300.0  # its end is noticed at once; a busy machine needs more time
+START_TIMEOUT_S = 300.0  # a failed start is reported immediately; the long limit is for busy machines
 STOP_TIMEOUT_S = 30.0
 KEPT_LINES = 200
 SHOWN_LINES = 12
@@ -39,10 +41,12 @@ class EmulatorNotStarted(EmulatorError):
     """The emulator's process did not become ready.
 
     Args:
-        message: What happened.
+        message: Description of the failure.
         hint: The next step.
-        log: The last lines it wrote to standard error.
+        log: Last lines that the process wrote to standard error.
     """
+
+    default_hint = "Read the lines above: they contain the cause."
 
     def __init__(self, message: str, *, hint: str | None = None, log: str = "") -> None:
         super().__init__(f"{message}\n{log}" if log else message, hint=hint)
@@ -52,24 +56,33 @@ class EmulatorNotStarted(EmulatorError):
 class EmulatorPartMissing(EmulatorNotStarted):
     """An extra, an external tool or a built bundle is missing."""
 
+    default_hint = "`svcnb doctor` lists what is installed and what is missing."
+    exit_code = ExitCode.PART_MISSING
+
 
 class PortInUse(EmulatorNotStarted):
     """Another program uses the requested port."""
 
+    default_hint = "Omit `port` to use a free port."
+    exit_code = ExitCode.PORT_IN_USE
+
 
 class StateFolderUnusable(EmulatorNotStarted):
-    """The state folder or database cannot be used; nothing in it was changed."""
+    """The state folder or the database cannot be used. Nothing was changed."""
+
+    default_hint = "Use another `state` folder, or move this one away."
+    exit_code = ExitCode.STATE_UNUSABLE
 
 
 class SettingRefused(EmulatorNotStarted):
     """A setting is unknown, out of range, or contradicts another."""
 
+    default_hint = "`svcnb emulator --help` lists the settings."
+    exit_code = ExitCode.USAGE
 
-_BY_EXIT_CODE: dict[int, tuple[type[EmulatorNotStarted], str]] = {
-    ExitCode.USAGE: (SettingRefused, "`svcnb emulator --help` lists the settings."),
-    ExitCode.PART_MISSING: (EmulatorPartMissing, "`svcnb doctor` shows what is here and what is not."),
-    ExitCode.PORT_IN_USE: (PortInUse, "Leave out `port` to take a free one."),
-    ExitCode.STATE_UNUSABLE: (StateFolderUnusable, "Choose another `state` folder, or move this one away."),
+
+_BY_EXIT_CODE: dict[int, type[EmulatorNotStarted]] = {
+    kind.exit_code: kind for kind in (EmulatorPartMissing, PortInUse, SettingRefused, StateFolderUnusable)
 }
 
 
@@ -77,7 +90,8 @@ class Emulator(EmulatorControl):
     """Emulator of the service, in a separate process on this machine. Ready when the constructor returns.
 
     Args:
-        start_timeout: Seconds to wait until it is ready; the first start on a machine may download external tools.
+        start_timeout: Seconds to wait until the emulator is ready. The first start on a machine may download external
+            tools.
         listener: A listening socket to use instead of a port (not on Windows). It stays open here, so connections wait
             in its queue while no emulator runs.
         **settings: Any setting of `svcnb emulator`, for example ``seed="demo"``, ``starter_credits=500`` (cents),
@@ -87,9 +101,10 @@ class Emulator(EmulatorControl):
     Raises:
         SettingRefused: A setting is unknown or invalid.
         EmulatorPartMissing: A dependency is not installed.
-        PortInUse: The port is taken.
-        StateFolderUnusable: This version cannot use the state.
-        EmulatorNotStarted: Any other failure; the message contains the last lines of its output.
+        PortInUse: The port is already in use.
+        StateFolderUnusable: This version cannot use the state folder or the database.
+        EmulatorNotStarted: The emulator did not start for another reason. The error contains the last lines of its
+            output.
 
     Example:
         >>> with Emulator(starter_credits=500) as emulator:  # doctest: +SKIP
@@ -105,10 +120,13 @@ class Emulator(EmulatorControl):
     ) -> None:
         self._settings = settings
         self._process = _in_page(settings) if IN_PAGE else _Process(_COMMAND, settings, listener)
-        # Also without a call of stop(): at garbage collection and at the end of this interpreter.
+        # Also runs if stop() is not called: at garbage collection and when the interpreter exits.
         self._finalizer = weakref.finalize(self, self._process.stop)
         try:
             ready = self._process.wait_ready(start_timeout)
+        except self._process.state_refused as error:
+            self._finalizer()
+            raise StateFolderUnusable(str(error), hint="Use another `state` folder.") from None
         except BaseException:
             self._finalizer()
             raise
@@ -116,15 +134,15 @@ class Emulator(EmulatorControl):
 
     @classmethod
     def connect(cls, base_url: str, *, control_token: str | None = None) -> EmulatorControl:
-        """Returns a handle on an emulator that another program started.
+        """Returns a handle for an emulator that another program started.
 
         Args:
-            base_url: Its address, without ``/core/v1``.
-            control_token: The secret of its control plane. Your own emulator on this machine needs none, unless it was
-                started with one.
+            base_url: Address of the emulator, without ``/core/v1``.
+            control_token: Token of the emulator's control plane. For an emulator that you run on this machine, you can
+                omit it, unless you started the emulator with a token of your own.
 
         Raises:
-            EmulatorUnreachable: Nothing responds there.
+            EmulatorUnreachable: Nothing responds at the address.
             ControlRefused: The server is not an emulator, or the token is wrong.
         """
         handle = EmulatorControl(base_url, control_token=control_token)
@@ -132,12 +150,12 @@ class Emulator(EmulatorControl):
         return handle
 
     def __repr__(self) -> str:
-        """Returns its settings without the port, so it is the same in every run."""
+        """Returns the settings without the port, so that the representation is the same in every run."""
         shown = ", ".join(f"{name}={value!r}" for name, value in self._settings.items() if name != "control_token")
         return f"Emulator({shown})"
 
     def __enter__(self) -> Self:
-        """Returns the running emulator; the end of the block stops it."""
+        """Returns the running emulator. The end of the ``with`` block stops it."""
         return self
 
     def __exit__(
@@ -153,24 +171,27 @@ class Emulator(EmulatorControl):
 
     @property
     def running(self) -> bool:
-        """Returns whether its process is running."""
+        """Whether the emulator's process is running."""
         return self._process.running
 
     @property
     def log(self) -> str:
-        """The last lines it wrote to standard error."""
+        """Last lines that the emulator's process wrote to standard error."""
         return self._process.log()
 
     def handle(self) -> EmulatorControl:
-        """Returns a handle that stays usable if this process ends and another emulator replaces it at the address."""
+        """Returns a handle that remains usable if another emulator replaces this one at the same address."""
         return EmulatorControl(self.base_url, control_token=self._control_token, names=self._names)
 
     def wait(self) -> None:
-        """Waits until its process has ended, for example because it was idle."""
+        """Waits until the emulator's process has ended, for example because it was idle."""
         self._process.wait()
 
     def stop(self) -> None:
-        """Closes its clients, and ends the process and its child processes. May be called twice."""
+        """Closes the clients, and ends the emulator's process and its child processes.
+
+        Calling it again has no effect.
+        """
         self.close()
         self._finalizer()
 
@@ -179,16 +200,21 @@ _COMMAND = [sys.executable, "-m", "svcnb", "emulator", "--supervised"]
 
 
 def _in_page(settings: Mapping[str, object]) -> PageService:
+    from svcnb.client.in_page import use_everywhere
     from svcnb.emulator.in_page import PageService
 
+    use_everywhere()
     try:
         return PageService(settings)
-    except ValueError as error:
-        raise SettingRefused(str(error), hint="Leave out the setting, or install svcnb.") from None
+    except (ValueError, InvalidArgument) as error:
+        raise SettingRefused(str(error), hint="Omit the setting, or install svcnb.") from None
 
 
 class _Process:
     """Child process that prints one line of JSON when it is ready, and ends when its standard input is closed."""
+
+    state_refused: tuple[type[Exception], ...] = ()
+    """Errors about an unusable state. The emulator's process reports them through its exit code."""
 
     def __init__(
         self, command: list[str], settings: Mapping[str, object], listener: socket.socket | None = None
@@ -198,8 +224,8 @@ class _Process:
         self._writing = threading.Lock()
         self._ready: dict[str, Any] | None = None
         self._told = threading.Event()
-        # A separate session: Ctrl-C in a terminal or an interrupted notebook cell must not reach it. Its child
-        # processes can be ended with it.
+        # In a separate session, the emulator receives no Ctrl-C from a terminal or an interrupted notebook cell. All
+        # its child processes can be ended together.
         self._popen = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -221,7 +247,7 @@ class _Process:
         given = {name: value for name, value in settings.items() if value is not None}
         if listener is not None:
             given[LISTENER] = listener.fileno()
-        with suppress(BrokenPipeError):  # it ended at once; wait_ready() reports why
+        with suppress(BrokenPipeError):  # the process ended immediately; wait_ready() reports the cause
             self._pipe.write(json.dumps(given, default=str) + "\n")
             self._pipe.flush()
 
@@ -244,39 +270,39 @@ class _Process:
         if not self._told.wait(timeout_s):
             raise EmulatorNotStarted(
                 f"the emulator was not ready within {timeout_s:g} s",
-                hint=f"Give it longer with start_timeout={2 * timeout_s:g}, or look at the lines above.",
+                hint=f"Increase the time limit with start_timeout={2 * timeout_s:g}, or read the lines above.",
                 log=self._tail(),
             )
         if self._ready is None:
             code = self._popen.wait(STOP_TIMEOUT_S)
             self._readers[1].join(STOP_TIMEOUT_S)
-            kind, hint = _BY_EXIT_CODE.get(code, (EmulatorNotStarted, "The lines above say why."))
-            # Its own hint is about the command line; the hint of this error replaces it.
+            kind = _BY_EXIT_CODE.get(code, EmulatorNotStarted)
+            # The hint in the process's output is about the command line; the hint of this error replaces it.
             told = [line for line in self._tail().splitlines() if not line.startswith("Next step: ")]
-            raise kind(f"the emulator ended with exit code {code} before it was ready", hint=hint, log="\n".join(told))
+            raise kind(f"the emulator ended with exit code {code} before it was ready", log="\n".join(told))
         return self._ready
 
     def stop(self) -> None:
         if os.getpid() != self._owner:
-            return  # a forked child drops it; the process belongs to its parent
+            return  # a forked child does not stop the emulator; the emulator belongs to the parent process
         with suppress(BrokenPipeError):
             self._pipe.close()  # which ends it
         try:
             if self.running and self._ready is None:
-                self._popen.terminate()  # it may not have started to read the pipe
+                self._popen.terminate()  # the process may not have started to read the pipe
             self._popen.wait(STOP_TIMEOUT_S)
         except subprocess.TimeoutExpired:
             pass
         finally:
             self._kill_rest()
         for reader in self._readers:
-            if reader is not threading.current_thread():  # garbage is collected in any thread
+            if reader is not threading.current_thread():  # garbage collection can run in any thread
                 reader.join(STOP_TIMEOUT_S)
         for stream in _streams(self._popen)[1:]:
             stream.close()
 
     def _kill_rest(self) -> None:
-        """Kills all processes of its session that still run, for example if it did not end in time."""
+        """Kills all remaining processes of the session, for example if the emulator did not end in time."""
         if sys.platform == "win32":
             self._popen.kill()
         else:
@@ -289,7 +315,7 @@ class _Process:
             if self._ready is None and line.startswith("{"):
                 self._ready = json.loads(line)
                 self._told.set()
-        self._told.set()  # the end of the stream: it will not become ready
+        self._told.set()  # at the end of the stream, the emulator cannot become ready any more
 
     def _read_log(self, stream: IO[str]) -> None:
         for line in stream:
@@ -304,10 +330,3 @@ def _streams(popen: subprocess.Popen[str]) -> tuple[IO[str], IO[str], IO[str]]:
     if popen.stdin is None or popen.stdout is None or popen.stderr is None:
         raise AssertionError("the process was started without pipes")
     return popen.stdin, popen.stdout, popen.stderr
-
-
-def exit_code_of(error: BaseException) -> ExitCode:
-    """Returns the exit code for a failed start, for commands that start an emulator."""
-    return next(
-        (ExitCode(code) for code, (kind, _) in _BY_EXIT_CODE.items() if isinstance(error, kind)), ExitCode.FAILED
-    )

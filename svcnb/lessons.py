@@ -1,4 +1,4 @@
-"""Entry point of a lesson's first cell: the service for the lesson, the same on every machine."""
+"""Function for the first cell of a lesson: returns the service for the lesson, with the same state on every machine."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from svcnb.control.plane import ControlPlane
 from svcnb.errors import InvalidArgument
 from svcnb.launch import Emulator
 from svcnb.live_lessons import LiveService, NotAnEmulator
+from svcnb.protocol.in_page import IN_PAGE
 
 __all__ = [
     "LiveService",
@@ -30,13 +31,13 @@ __all__ = [
     "solution_notebooks",
 ]
 
-# 1 January 2026, 00:00:00 UTC: a moment that a reader recognises in the outputs.
+# 1 January 2026, 00:00:00 UTC, a time that readers recognise in the outputs.
 LESSON_TIME_S = 1_767_225_600
 
 _SOLUTIONS = "solutions"
 _NOTEBOOK = re.compile(r"[0-9]{2}-[a-z0-9-]{1,60}\.ipynb")
 
-# One emulator per lesson and interpreter: running the first cell again starts a new one and stops the old one.
+# Each lesson has one emulator per interpreter. Running the first cell again stops it and starts a new one.
 _running: dict[str, Emulator] = {}
 
 
@@ -45,30 +46,34 @@ def lesson(
 ) -> EmulatorControl | LiveService:
     """Returns the service for a lesson.
 
-    This is a separate emulator, seeded with the lesson's name and with a frozen clock, so that every output is the same
-    on every machine. Running the first cell again restarts it. In a workshop (``SVC_WORKSHOP_URL``) the instructor's
-    machine runs it, if the workshop is configured so, and its state outlives the kernel.
+    By default, each lesson has its own emulator. It is seeded with the lesson's name and has a frozen clock, so that
+    outputs are the same on every machine. Running the first cell again restarts the emulator. In a workshop
+    (``SVC_WORKSHOP_URL``), the instructor's machine can run the emulator. Its state is then kept when the kernel stops.
 
-    If ``SVC_BASE_URL`` is set outside a workshop, that service is used instead. It can be an emulator, possibly shared,
-    or a live service. ``SVC_LESSONS=own`` (which `svcnb lab` sets) prefers the lesson's own emulator. On a live
-    service, a lesson begins when it is confirmed, and skips cells that need an emulator. Lessons that need one
-    throughout use one on this computer (`svcnb.live_lessons`).
+    If ``SVC_BASE_URL`` is set outside a workshop, the lesson uses that service instead: a live service, or an emulator,
+    which others may share. With ``SVC_LESSONS=own``, which `svcnb lab` sets, the lesson uses its own emulator in any
+    case. A lesson on a live service must be confirmed first, and skips the cells that need an emulator. Lessons that
+    need an emulator throughout run one on this computer (`svcnb.live_lessons`).
 
     Args:
-        name: The lesson, for example ``"quickstart"``.
-        resume: In a workshop, continue with the state of this notebook's last run, for example after a kernel restart.
-            Elsewhere a lesson's state ends with its kernel, and this has no effect.
-        confirm: On a live service, agree to begin: calls cost money. ``SVC_LESSONS=live`` confirms all lessons.
+        name: Name of the lesson, for example ``"quickstart"``.
+        resume: Whether to continue with a saved state. In a workshop, this is the state of this notebook's last run,
+            for example before a kernel restart. In a browser page, the state is saved in the browser's storage.
+            Elsewhere the state is lost when the kernel stops, and this argument has no effect.
+        confirm: Whether you agree to run the lesson on a live service, where calls cost money. ``SVC_LESSONS=live``
+            confirms all lessons.
         **settings: Further settings of the lesson's own emulator, as for `Emulator`.
 
     Returns:
         A handle with ``client()``. On a live service the control methods raise `NotAnEmulator`.
 
     Raises:
-        EmulatorError: It could not be started or reached; the text says what to do.
-        NotConfirmed: The service is a live one, and ``confirm`` is not True. Nothing was done.
+        EmulatorError: The emulator could not be started or reached. The hint contains the next step.
+        NotConfirmed: The service is live and ``confirm`` is not True. Nothing was done.
     """
     live_lessons.end()
+    if IN_PAGE:
+        settings = _in_page(name, resume=resume) | settings
     base_url = os.environ.get("SVC_BASE_URL")
     if (hosted := _in_workshop(name, settings, resume=resume)) is not None:
         return hosted
@@ -89,27 +94,29 @@ def lesson_settings(name: str) -> dict[str, Any]:
     """Returns the settings of a lesson's emulator: the same keys, ids and time on every machine.
 
     Args:
-        name: The lesson.
+        name: Name of the lesson.
     """
-    return {"seed": name, "clock": f"frozen@{LESSON_TIME_S}", "action_spares": 1, "port": 0}
+    return {"seed": name, "clock": f"frozen@{LESSON_TIME_S}", "port": 0}
 
 
 @checked
 def practice_key(number: int) -> str:
-    """Returns a practice private key, the same on every machine. It is public, so it must never own anything.
+    """Returns a practice private key, which is the same on every machine.
+
+    The key is public, so never use it for anything of value.
 
     Args:
         number: Number of the key, from 1 to 9.
 
     Raises:
-        InvalidArgument: There are only nine.
+        InvalidArgument: The number is not between 1 and 9.
 
     Example:
         >>> practice_key(1)[:10]
         '0x11111111'
     """
     if not 1 <= number <= 9:  # noqa: PLR2004 - one digit
-        raise InvalidArgument(f"there are practice keys from 1 to 9, not {number!r}")
+        raise InvalidArgument(f"invalid practice key: expected 1 to 9, got {number!r}")
     return "0x" + f"{number}{number}" * 32
 
 
@@ -117,12 +124,12 @@ def lessons_folder(wanted: Path | None, *, solutions: bool = True) -> Path:
     """Returns the folder of the lessons.
 
     Args:
-        wanted: The requested folder; None for the default one.
-        solutions: Whether it contains the solutions. A learner of a workshop gets them when the instructor unlocks
-            them.
+        wanted: The requested folder, or None for the default folder.
+        solutions: Whether a copy contains the solutions. In a workshop, learners receive them when the instructor
+            unlocks them.
 
     Returns:
-        The working copy's own folder, or one that now contains a copy; existing files are kept.
+        The lessons folder of the working copy, or a folder that now contains a copy of it. Existing files are kept.
     """
     source, is_working_copy = _shipped()
     if wanted is None and is_working_copy and solutions:
@@ -142,16 +149,16 @@ def solution_notebooks() -> list[Path]:
 
 
 def fetch_solutions(unlocked: Iterable[str]) -> None:
-    """Saves solutions that the workshop's instructor unlocked, for the lessons in this folder.
+    """Downloads the solutions that the workshop's instructor unlocked, for the lessons in the current folder.
 
-    An existing solution is not changed.
+    Existing solutions are not changed.
 
     Args:
         unlocked: File names of the notebooks.
 
     Raises:
-        EmulatorError: The server does not respond, or refuses.
-        OSError: The folder cannot be written.
+        EmulatorError: The server does not respond, or rejects the request.
+        OSError: The folder cannot be written to.
     """
     if (place := _workshop()) is None:
         return
@@ -164,55 +171,64 @@ def fetch_solutions(unlocked: Iterable[str]) -> None:
 
 
 def _shipped() -> tuple[Path, bool]:
-    """Returns the folder of the lessons in this installation, and whether it belongs to a working copy."""
+    """Returns the installed folder of the lessons, and whether the folder belongs to a working copy."""
     packaged = Path(__file__).resolve().parent / "notebooks"
     return (packaged, False) if packaged.is_dir() else (Path(__file__).resolve().parents[1] / "notebooks", True)
 
 
+def _in_page(name: str, *, resume: bool) -> dict[str, Any]:
+    """Returns the settings of a lesson's emulator in a browser page, and skips cells that cannot run in a page."""
+    live_lessons.begin_in_page()
+    if (earlier := _running.pop(name, None)) is not None:
+        earlier.stop()
+    return {"state": name} if resume else {}
+
+
 class WorkshopEmulator(EmulatorControl):
-    """A lesson's emulator that the workshop's machine runs for this learner."""
+    """Emulator of a lesson that the workshop's machine runs for this learner."""
 
     def __init__(self, names: dict[str, Any], settings: dict[str, Any]) -> None:
         self._settings = settings
         super().__init__(names["base_url"], control_token=names.pop("control_token"), names=names)
 
     def __repr__(self) -> str:
-        """Returns the same text as for a local emulator: its settings without the port."""
+        """Returns the same representation as for a local emulator: the settings without the port."""
         return f"Emulator({', '.join(f'{name}={value!r}' for name, value in self._settings.items())})"
 
     def stop(self) -> None:
-        """Closes its clients. The emulator stops when no one has used it for a while."""
+        """Closes the clients. The workshop server stops the emulator when it has been idle for some time."""
         self.close()
 
 
 def _workshop() -> tuple[str, str] | None:
-    """Returns address and token of the workshop's server; None outside a workshop."""
+    """Returns the address and the token of the workshop's server, or None outside a workshop."""
     url, token = os.environ.get("SVC_WORKSHOP_URL"), os.environ.get("SVC_WORKSHOP_TOKEN")
     return (url.rstrip("/"), token) if url and token else None
 
 
 def _in_workshop(name: str, settings: dict[str, Any], *, resume: bool) -> WorkshopEmulator | None:
-    """Returns the lesson's emulator on the workshop's machine; None if this machine runs it."""
+    """Returns the lesson's emulator on the workshop's machine, or None if this machine must run it."""
     place = _workshop()
     if place is None:
         return None
-    # Jupyter sets the name of the kernel's notebook here, so that a lesson and its solution can run at the same time.
+    # Jupyter stores the path of the kernel's notebook in this variable. A lesson and its solution can therefore run at
+    # the same time.
     order = {"settings": settings, "notebook": os.environ.get("JPY_SESSION_NAME", ""), "resume": resume}
     try:
         names = ControlPlane(*place).request("POST", f"/lessons/{quote(name, safe='')}", order)
     except EmulatorUnreachable as error:
         raise EmulatorUnreachable(
-            f"the workshop's server at {place[0]} does not answer",
+            f"the workshop server at {place[0]} does not respond",
             hint="Ask your instructor. To work without the workshop, unset SVC_WORKSHOP_URL and restart the kernel.",
         ) from error.with_traceback(None)
-    with suppress(OSError):  # a folder that cannot be written does not stop the lesson
+    with suppress(OSError):  # the lesson runs even if the folder cannot be written to
         fetch_solutions(names.pop("solutions", ()))
     return WorkshopEmulator(names, lesson_settings(name) | settings) if "base_url" in names else None
 
 
 def _shared(base_url: str) -> EmulatorControl | None:
-    """Returns the emulator at an address; None if a live service responds there."""
+    """Returns the emulator at an address, or None if a live service responds there."""
     try:
         return Emulator.connect(base_url, control_token=os.environ.get("SVC_CONTROL_TOKEN"))
     except ControlRefused:
-        return None  # it responds, but has no control plane for this user
+        return None  # the service responds, but has no control plane for this user

@@ -1,8 +1,8 @@
-"""Lessons on a live service: what each needs and costs, one confirmation, and cells that are skipped with a reason.
+"""Lessons on a live service or in a browser page: requirements, confirmation and skipped cells.
 
-A live service cannot be reset or frozen, has no injected faults, and its calls cost money. So a lesson asks once before
-it begins. Then, in IPython, every cell is analysed before it runs. A cell that uses the emulator's own functions is
-skipped. A cell that needs a name from a skipped cell is skipped, too.
+A live service cannot be reset, its clock cannot be frozen, it has no injected faults, and its calls cost money. A
+lesson therefore needs one confirmation before it starts. Then, in IPython, every cell is analysed before it runs. Cells
+that use functions of the emulator are skipped, and so are cells that use a name from a skipped cell.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 from svcnb.client import Client
 from svcnb.client.errors import NotConfirmed, OutOfCredit, TraceUnavailable
@@ -31,10 +31,10 @@ class Live(NamedTuple):
     """Requirements of a lesson on a live service.
 
     Args:
-        cents: Approximate cost.
-        needs: What it needs besides an account with credit, as a sentence; empty if nothing.
-        skips: Name of the skipped cells, for a sentence; empty if none.
-        own_wallet: Whether the practice keys, which are public, cannot be used.
+        cents: Approximate cost in US cents.
+        needs: Requirements besides an account with credit, as a sentence, or an empty string.
+        skips: Description of the skipped cells, for use in a sentence, or an empty string.
+        own_wallet: Whether the learner needs their own wallet, because the practice keys are public.
     """
 
     cents: int
@@ -44,7 +44,7 @@ class Live(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Returns the sentences of the box at the top of the lesson."""
+        """Returns the text of the box at the top of the lesson."""
         cost = f"Costs about {self.cents} cents." if self.cents else "Costs nothing."
         parts = ["Runs live.", self.needs, cost, f"Skipped there: {self.skips}." if self.skips else ""]
         return " ".join(filter(None, parts))
@@ -54,28 +54,31 @@ LIVE: Final[dict[str, Live]] = {
     "quickstart": Live(10),
     "actions-and-cids": Live(15),
     "keys": Live(30, skips="the trace of a run"),
-    "groups": Live(25, "Shows the refusals for lack of credit with a new account only."),
+    "groups": Live(25, "Shows the errors for missing credit only with a new account."),
     "typed-data": Live(0, skips="the cells that move the clock"),
     "chain-secured": Live(
         10,
-        "Needs a wallet of yours as `owner`, with coins of the service's chain for gas.",
-        "practice keys, the faucet, the cells that move the clock, and all that needs `owner` until you set it",
+        "Needs your own wallet as `owner`, with currency of the service's chain for gas.",
+        "practice keys, the faucet, the cells that move the clock, and the cells that need `owner` until you set it",
         own_wallet=True,
     ),
-    "webhooks": Live(20, "Needs a triggers service in `SVC_TRIGGERS_URL`, and your approval in a browser."),
+    "webhooks": Live(20, "Needs a triggers service in `SVC_TRIGGERS_URL` and your approval in a browser."),
     "history": Live(20, skips="the simulated day"),
     "batches": Live(60, skips="the injected faults and the account with three cents"),
 }
-"""Lessons that run live, by the name in their first cell. All others use an emulator on this computer."""
+"""Lessons that can run on a live service, by the name in their first cell.
+
+All others use an emulator on this computer.
+"""
 
 EMULATOR_TEXT: Final = (
-    "Uses the [emulator](glossary.md#emulator), the complete service on your own computer, also when a live service is "
-    "set. Costs nothing."
+    "Uses the [emulator](glossary.md#emulator), the complete service on your own computer, even if a live service "
+    "is configured. Costs nothing."
 )
-"""The box of all other lessons."""
+"""Text of the box at the top of all other lessons."""
 
 CONFIRMED: Final = "live"
-"""Value of ``SVC_LESSONS`` that confirms all lessons, for runs without a person."""
+"""Value of ``SVC_LESSONS`` that confirms all lessons, for unattended runs."""
 
 
 class NotAnEmulator(EmulatorError):
@@ -83,21 +86,21 @@ class NotAnEmulator(EmulatorError):
 
 
 class LiveService:
-    """A live service instead of a lesson's emulator. Its settings come from the environment.
+    """Live service that a lesson uses instead of an emulator. The settings come from the environment.
 
     Args:
-        base_url: Its address, without ``/core/v1``.
+        base_url: Address of the service, without ``/core/v1``.
     """
 
     def __init__(self, base_url: str) -> None:
         self.base_url = base_url.rstrip("/")
 
     def __repr__(self) -> str:
-        """Returns its address, since it matters which live service is used."""
+        """Returns the address, because readers must see which live service is used."""
         return f"LiveService({self.base_url!r})"
 
     def __getattr__(self, name: str) -> Any:
-        """Explains why a function of the emulator is missing."""
+        """Raises an error that explains why a method of the emulator is missing."""
         if name.startswith("_"):
             raise AttributeError(name)
         raise NotAnEmulator(
@@ -106,9 +109,10 @@ class LiveService:
         )
 
     def client(self, **options: Any) -> Client:
-        """Returns a client of this service; arguments as in `svcnb.Client`."""
+        """Returns a client of this service. The arguments are those of `svcnb.Client`."""
         client = LiveClient(**({"base_url": self.base_url} | options))
-        # As with an emulator, a client has the key of its argument. `accounts.create` returns that of SVC_API_KEY.
+        # As with an emulator, the client uses only the key in its arguments. `accounts.create` returns the key of
+        # SVC_API_KEY.
         return client if "api_key" in options else client.with_key(None)
 
     def async_client(self, **options: Any) -> AsyncClient:
@@ -117,8 +121,8 @@ class LiveService:
 
         return AsyncClient(**({"base_url": self.base_url} | options))
 
-    def triggers(self, label: str = "lesson") -> TriggersClient:  # noqa: ARG002 - the person who approves names it
-        """Returns a client of the triggers service, whose token a person approves in a browser.
+    def triggers(self, label: str = "lesson") -> TriggersClient:  # noqa: ARG002 - the person who approves the token names it
+        """Returns a client of the triggers service. A person must approve its token in a browser.
 
         Raises:
             NotAnEmulator: No triggers service is set.
@@ -127,7 +131,7 @@ class LiveService:
         from svcnb.client.triggers import TriggersClient
 
         if not (url := os.environ.get("SVC_TRIGGERS_URL")):
-            raise NotAnEmulator("no triggers service is set", hint="Set SVC_TRIGGERS_URL to its address.")
+            raise NotAnEmulator("no triggers service is configured", hint="Set SVC_TRIGGERS_URL to its address.")
         client = TriggersClient(url, token=os.environ.get("SVC_TRIGGERS_TOKEN"))
         client.authorize(open_page=lambda page: print(f"Approve this notebook at {page}"))  # noqa: T201
         return client
@@ -137,7 +141,7 @@ class LiveService:
 
 
 class LiveClient(Client):
-    """Client that never pays automatically, and uses the account of ``SVC_API_KEY`` if it is set."""
+    """Client that never pays automatically. It uses the account of ``SVC_API_KEY`` if that variable is set."""
 
     @cached_property
     def accounts(self) -> Accounts:
@@ -146,7 +150,7 @@ class LiveClient(Client):
 
     @cached_property
     def billing(self) -> Billing:
-        """Credit; `top_up` begins a payment only if the account has no credit, and never pays."""
+        """Credit. `top_up` starts a payment only if the account has no credit, and never pays automatically."""
         return _Billing(self._session)
 
 
@@ -169,41 +173,39 @@ class _Billing(Billing):
 
 
 def begin(name: str, base_url: str, *, confirm: bool) -> LiveService:
-    """Begins a lesson on a live service.
+    """Starts a lesson on a live service.
 
     Args:
-        name: The lesson; one of `LIVE`.
+        name: Name of the lesson, one of `LIVE`.
         base_url: Address of the service.
         confirm: Whether the learner agreed to the costs.
 
     Raises:
-        NotConfirmed: The learner has not; nothing was done.
+        NotConfirmed: The learner has not agreed to the costs. Nothing was done.
     """
     live = LIVE[name]
-    key = (
-        "the account of SVC_API_KEY" if os.environ.get("SVC_API_KEY") else "a new account, for which you pay credit in"
-    )
+    key = "the account of SVC_API_KEY" if os.environ.get("SVC_API_KEY") else "a new account that you pay credit for"
     if not (confirm or os.environ.get("SVC_LESSONS") == CONFIRMED):
         raise NotConfirmed(
             f"this lesson will run on the live service {base_url}",
-            consequences=(live.text, f"It uses {key}.", "Nothing was done yet."),
-            hint=f"svcnb.lesson({name!r}, confirm=True) begins. To use an emulator, unset SVC_BASE_URL.",
+            consequences=(live.text, f"It uses {key}.", "Nothing has been done."),
+            hint=f"svcnb.lesson({name!r}, confirm=True) starts it. To use an emulator, unset SVC_BASE_URL.",
         )
-    _install(live)
+    _install(Skipper, live)
     return LiveService(base_url)
 
 
 def end() -> None:
-    """Runs cells as usual again, for a lesson in an emulator."""
+    """Stops skipping cells, for a lesson that uses an emulator."""
     if (shell := _shell()) is not None:
         shell.ast_transformers[:] = [each for each in shell.ast_transformers if not isinstance(each, Skipper)]
 
 
 class Skipper:
-    """IPython AST transformer that replaces cells that cannot run live by a notice.
+    """IPython AST transformer that replaces cells that cannot run on a live service with a notice.
 
     Args:
-        live: What the lesson needs.
+        live: Requirements of the lesson, or None if it does not run on a live service.
         names: The notebook's variables.
 
     Attributes:
@@ -211,10 +213,11 @@ class Skipper:
     """
 
     NAME: Final = "_svcnb_live"
-    REASONS: Final = (EmulatorError, TraceUnavailable, OutOfCredit)
-    """Returns the errors that can end a cell on a live service and are not the learner's mistake."""
+    TITLE: ClassVar = "Skipped on a live service"
+    REASONS: ClassVar[tuple[type[Exception], ...]] = (EmulatorError, TraceUnavailable, OutOfCredit)
+    """Returns the errors that can stop a cell on a live service without a mistake of the learner."""
 
-    def __init__(self, live: Live, names: dict[str, Any]) -> None:
+    def __init__(self, live: Live | None, names: dict[str, Any]) -> None:
         self._live = live
         self._names = names
         self.missing: set[str] = set()
@@ -232,17 +235,20 @@ class Skipper:
         return ast.fix_missing_locations(ast.Module([_guarded(cell.body, sorted(made))], [])) if cell.body else cell
 
     def notice(self, reason: str) -> None:
-        """Prints why a cell was skipped or ended early."""
-        print(f"Skipped on a live service: {reason}")  # noqa: T201 - a notebook's text
+        """Prints why a cell was skipped or stopped early."""
+        print(f"{self.TITLE}: {reason}")  # noqa: T201 - a notebook's text
 
     def failed(self, error: Exception, made: Iterable[str]) -> None:
-        """Notes that a cell ended early, for a reason of the live service."""
+        """Records that the service or the page stopped a cell early."""
         self.missing |= set(made)
-        self.notice(f"{getattr(error, 'message', error)}. {getattr(error, 'hint', '') or ''}".strip())
+        self.notice(self._sentence(error))
+
+    def _sentence(self, error: Exception) -> str:
+        return f"{getattr(error, 'message', error)}. {getattr(error, 'hint', '') or ''}".strip()
 
     @staticmethod
     def show(value: object) -> None:
-        """Shows the value of a cell's last line, as IPython does."""
+        """Displays the value of a cell's last line, as IPython does."""
         sys.displayhook(value)
 
     def _reason(self, cell: ast.Module) -> str:
@@ -255,18 +261,35 @@ class Skipper:
                     and node.attr != "base_url"
                 ):
                     return f"{node.value.id}.{node.attr} needs an emulator."
-                if node.attr == "practice_key" and self._live.own_wallet:
-                    return "everyone knows the practice keys. Set these names to wallets of your own in a new cell."
+                if node.attr == "practice_key" and self._live is not None and self._live.own_wallet:
+                    return "the practice keys are public. Set these names to your own wallets in a new cell."
         if needed := sorted(self.missing & set(_needed(cell))):
             return f"it needs {', '.join(needed)}, from a cell that was skipped."
         return ""
 
 
-def _install(live: Live) -> None:
-    """Analyses every cell from now on; does nothing outside of IPython."""
+class PageSkipper(Skipper):
+    """Version of `Skipper` for a browser page, which lacks some packages and cannot start processes."""
+
+    TITLE: ClassVar = "Skipped in this page"
+    REASONS: ClassVar[tuple[type[Exception], ...]] = (ImportError,)
+
+    def _sentence(self, error: Exception) -> str:
+        if isinstance(error, ModuleNotFoundError) and error.name:
+            return f"it does not contain {error.name.partition('.')[0]}. Use an installed svcnb for this cell."
+        return super()._sentence(error)
+
+
+def begin_in_page() -> None:
+    """Starts to skip cells that need a package or a process that a browser page does not have."""
+    _install(PageSkipper, None)
+
+
+def _install(kind: type[Skipper], live: Live | None) -> None:
+    """Registers the transformer for all later cells. Does nothing outside IPython."""
     end()
     if (shell := _shell()) is not None:
-        shell.ast_transformers.append(Skipper(live, shell.user_ns))
+        shell.ast_transformers.append(kind(live, shell.user_ns))
 
 
 def _shell() -> Any:
@@ -275,7 +298,7 @@ def _shell() -> Any:
 
 
 def _guarded(body: list[ast.stmt], made: list[str]) -> ast.Try:
-    """Returns the cell's statements, in which an expected error of a live service becomes a notice."""
+    """Returns the cell's statements inside a handler that turns expected errors of a live service into a notice."""
     last = body[-1]
     if isinstance(last, ast.Expr):
         body = [*body[:-1], ast.copy_location(_call(Skipper.NAME, "show", last.value), last)]

@@ -1,7 +1,7 @@
-"""Filter that keeps secrets out of logs.
+"""Logging filter that masks secrets.
 
-This package logs no key. The filter is for other code: HTTP libraries that log headers at level DEBUG, and user code
-that logs secrets by mistake.
+This package does not log keys. The filter is for other code: HTTP libraries that log headers at level DEBUG, and user
+code that logs secrets by mistake.
 
 Example:
     >>> import logging
@@ -17,7 +17,7 @@ from typing import Final
 MASK: Final = "********"
 
 _PATTERNS: Final = (
-    # A header as a mapping, as a tuple of bytes or in its HTTP form.
+    # A header in a mapping, in a tuple of bytes, or in its HTTP form.
     re.compile(
         r"""(?ix) ( \b(?:x-api-key|authorization|x-wallet-auth|cookie|set-cookie)['"]? \s*[:=,]\s*
             (?:b?['"])? (?:bearer\s+)? ) [^\s'",;)\]}]+"""
@@ -25,28 +25,28 @@ _PATTERNS: Final = (
     # A named member: api_key=..., "usage_api_key": "...", client_secret ...
     re.compile(r"""(?i)(\b(?:usage_)?api_key['"]?\s*[:=]\s*['"]?)[A-Za-z0-9+/=_-]{8,}"""),
     re.compile(r"""(?i)(\b(?:client_secret|private_key|token|seed)['"]?\s*[:=]\s*['"]?)[^\s'",;)\]}]+"""),
-    # 32 bytes in base64, which is the form of a key.
+    # 32 bytes in base64, the format of a key.
     re.compile(r"()(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{43}=(?![A-Za-z0-9+/=])"),
-    # The processor's client secret.
+    # The client secret of the payment processor.
     re.compile(r"(\bpi_\w+?_secret_)\w+"),
 )
 
 
 def redact(text: str) -> str:
-    """Returns a string with everything masked that looks like a key."""
+    """Masks everything in a string that looks like a key."""
     for pattern in _PATTERNS:
         text = pattern.sub(rf"\g<1>{MASK}", text)
     return text
 
 
 class RedactingFilter(logging.Filter):
-    """A logging filter that masks keys in messages, arguments and tracebacks."""
+    """Logging filter that masks keys in messages, arguments and tracebacks."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Masks the record in place and accepts it."""
+        """Masks the record in place, and returns True."""
         try:
             message = record.getMessage()
-        except (TypeError, ValueError):  # the caller's arguments do not fit its message: logging reports that
+        except (TypeError, ValueError):  # the arguments do not match the message; logging itself reports that
             return True
         masked = redact(message)
         if masked != message:
@@ -57,7 +57,7 @@ class RedactingFilter(logging.Filter):
 
 
 def protect(*names: str) -> None:
-    """Adds the filter to the named loggers, once each.
+    """Adds the filter to loggers that do not have it yet.
 
     Args:
         names: Names of loggers. A filter applies to the records of its own logger, not to those of child loggers.

@@ -1,8 +1,8 @@
-"""Versions of all state on disk, and the migrations from each version to the next.
+"""Versions of all state on disk, and the migrations between them.
 
-Each kind of state has a `Schema`: its current version and one step for each earlier version. A step changes the state
-from its version to the next one. Before the first step the caller keeps a copy (`copy_file`, or a copy inside the
-database), so that the earlier program can still be used.
+Each kind of state has a `Schema`: its current version and one step for each earlier version. A step migrates the state
+from one version to the next. Before the first step, the caller makes a copy (`copy_file`, or a copy inside the
+database), so that an earlier svcnb can still be used.
 """
 
 from __future__ import annotations
@@ -17,14 +17,17 @@ from svcnb.errors import SvcnbError
 T = TypeVar("T")
 
 VERSION_KEY: Final = "version"
-"""Member of a JSON document that holds its version; a document without it has version 0."""
+"""Member of a JSON document that contains its version. A document without this member has version 0."""
 
 WRITER_KEY: Final = "written_by"
-"""Member of a JSON document that names the svcnb that wrote it."""
+"""Member of a JSON document that contains the version of the svcnb that wrote it."""
 
 
 class UnreadableVersion(SvcnbError):
-    """A stored state has a version that this program cannot read. The message names the program that can."""
+    """A stored state has a version that this svcnb cannot read.
+
+    The message names a version of svcnb that can read it.
+    """
 
 
 class Schema(Generic[T]):
@@ -32,8 +35,8 @@ class Schema(Generic[T]):
 
     Args:
         what: Name of the state, for messages.
-        current: The version that this program writes.
-        steps: Steps that change the state to the next version, by the version that they change.
+        current: Version that this svcnb writes.
+        steps: Steps that migrate the state to the next version, by the version from which they start.
     """
 
     def __init__(self, what: str, current: int, steps: Mapping[int, Callable[[T], T]] | None = None) -> None:
@@ -42,56 +45,56 @@ class Schema(Generic[T]):
         self.steps = dict(steps or {})
 
     def needs_migration(self, found: int, where: object, writer: str = "") -> bool:
-        """Checks whether this program can read a version.
+        """Checks that this svcnb can read a version, and whether the state needs a migration.
 
         Args:
-            found: The version of the state.
-            where: Its file or database, for the message; without secrets.
-            writer: Version of the svcnb that wrote it, if it is known.
+            found: Version of the state.
+            where: File or database of the state, without secrets, for the message.
+            writer: Version of the svcnb that wrote the state, if known.
 
         Returns:
             Whether `migrate` must be called.
 
         Raises:
-            UnreadableVersion: The state is newer than this program, or older than every migration.
+            UnreadableVersion: The state is newer than this svcnb, or older than all migrations.
         """
         if found > self.current:
             reader = f"svcnb {writer} or newer" if writer else "the newer svcnb that wrote it"
             raise UnreadableVersion(
-                f"the {self.what} at {where} has version {found}, and this svcnb {program_version()} reads versions "
-                f"up to {self.current}: use {reader}"
+                f"the {self.what} at {where} has version {found}, but svcnb {program_version()} reads only "
+                f"versions up to {self.current}: use {reader}"
             )
         if any(number not in self.steps for number in range(found, self.current)):
             raise UnreadableVersion(
-                f"the {self.what} at {where} is of version {found}, and this svcnb reads version {self.current}: "
-                "use the svcnb that wrote it"
+                f"the {self.what} at {where} has version {found}, but this svcnb reads version {self.current}: use "
+                "the svcnb that wrote it"
             )
         return found < self.current
 
     def migrate(self, state: T, found: int) -> T:
-        """Applies every step from a version to the current one, in order."""
+        """Applies, in order, all steps from a version to the current one."""
         for number in range(found, self.current):
             state = self.steps[number](state)
         return state
 
 
 class DocumentSchema(Schema[dict[str, Any]]):
-    """Versions of a JSON document in a file. Arguments as in `Schema`."""
+    """Versions of a JSON document in a file. The arguments are those of `Schema`."""
 
     def read(self, document: Any, path: Path) -> dict[str, Any]:
-        """Returns a document in its current version, and keeps a copy of the file of an earlier one.
+        """Returns a document in the current version. If the file has an earlier version, keeps a copy of it.
 
         Args:
-            document: The parsed file.
-            path: The file.
+            document: Parsed content of the file.
+            path: Path of the file.
 
         Raises:
-            UnreadableVersion: As in `needs_migration`.
-            ValueError: It is not a JSON object, or its version is not a number.
+            UnreadableVersion: See `needs_migration`.
+            ValueError: The document is not a JSON object, or its version is not a number.
             OSError: The copy cannot be written.
         """
         if not isinstance(document, dict):
-            raise ValueError("it is not a JSON object")  # noqa: TRY004 - as every other fault of the content
+            raise ValueError("it is not a JSON object")  # noqa: TRY004 - the same class as for all other invalid content
         found = document.get(VERSION_KEY, 0)
         if not isinstance(found, int) or found < 0:
             raise ValueError(f"{VERSION_KEY} is not a number of at least 0")
@@ -101,7 +104,7 @@ class DocumentSchema(Schema[dict[str, Any]]):
         return {**document, VERSION_KEY: self.current}
 
     def stamped(self, document: dict[str, Any]) -> dict[str, Any]:
-        """Returns a document with its version and the version of this program."""
+        """Returns a document with the current version and the version of this svcnb."""
         return document | {VERSION_KEY: self.current, WRITER_KEY: program_version()}
 
 
@@ -113,22 +116,24 @@ def program_version() -> str:
 
 
 def copy_path(path: Path, found: int) -> Path:
-    """Returns the path of the copy of a file of an earlier version: ``state.db.version-2``."""
+    """Returns the path for a copy of a file that has an earlier version, for example ``state.db.version-2``."""
     return path.with_name(f"{path.name}.version-{found}")
 
 
 def copy_file(path: Path, found: int) -> Path:
-    """Copies a file before its migration, readable by its owner alone. Keeps an existing copy, which is earlier.
+    """Copies a file before its migration.
+
+    Only the owner can read the copy. An existing copy is kept, because it is older.
 
     Args:
-        path: The file.
-        found: Its version.
+        path: Path of the file.
+        found: Version of the file.
 
     Returns:
-        The copy.
+        Path of the copy.
 
     Raises:
-        OSError: It cannot be written.
+        OSError: The copy cannot be written.
     """
     copy = copy_path(path, found)
     if copy.exists():

@@ -1,9 +1,9 @@
-"""Fixtures for tests of your own actions, with an emulator that starts in a second and is reset between tests.
+"""Pytest plugin with fixtures for testing your own actions on an emulator, which is reset between tests.
 
-It is installed with svcnb, and pytest finds it automatically. ``svc`` is a client with its own funded account.
-``svc_emulator`` is its emulator. Every test begins in the same state: a snapshot undoes the changes of each test. With
-``--svc-live`` the same tests run against the service of ``SVC_BASE_URL`` and ``SVC_API_KEY``. Tests that control the
-emulator are then skipped.
+The plugin is installed with svcnb, and pytest finds it automatically. The fixture ``svc`` is a client with its own
+funded account, and ``svc_emulator`` is the emulator. Every test starts in the same state, because a snapshot is
+restored after each test. With ``--svc-live``, the same tests run against the live service of ``SVC_BASE_URL`` and
+``SVC_API_KEY``, and tests that control the emulator are skipped.
 """
 
 from __future__ import annotations
@@ -33,7 +33,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--svc-live",
         action="store_true",
         default=False,
-        help="Run against SVC_BASE_URL with SVC_API_KEY instead of an emulator. Costs real credit; nothing is undone.",
+        help=(
+            "Run against SVC_BASE_URL with SVC_API_KEY instead of an emulator. Costs real credit, and changes are "
+            "permanent."
+        ),
     )
 
 
@@ -41,15 +44,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def svc_emulator_settings() -> dict[str, Any]:
     """Settings of the emulator. Override this fixture to change them, for example to ``{"seed": "mine"}``.
 
-    The default is the preset ``strict``: a request that the live service rejects fails in the test. ``{"preset":
-    "tolerant"}`` turns it off.
+    The default preset is ``strict``: a request that the live service would reject also fails in the test. The setting
+    ``{"preset": "tolerant"}`` accepts such requests.
     """
     return {}
 
 
 @pytest.fixture(scope="session")
 def svc_start(request: pytest.FixtureRequest) -> Iterator[tuple[Emulator, Account]]:
-    """The emulator of the whole test run and its account, saved in one snapshot."""
+    """The emulator for the whole test run and its account, saved in one snapshot."""
     from svcnb.launch import Emulator
 
     settings = {"starter_credits": CREDIT_CENTS, "preset": "strict"} | request.getfixturevalue("svc_emulator_settings")
@@ -65,7 +68,7 @@ def svc_start(request: pytest.FixtureRequest) -> Iterator[tuple[Emulator, Accoun
 def svc_emulator(request: pytest.FixtureRequest) -> Iterator[EmulatorControl]:
     """The emulator in its initial state; skipped with ``--svc-live``."""
     if _live(request):
-        pytest.skip("needs an emulator to control, and --svc-live asks for a live service")
+        pytest.skip("needs an emulator, but --svc-live uses a live service")
     emulator, _ = request.getfixturevalue("svc_start")
     yield emulator
     emulator.faults.clear()
@@ -74,7 +77,10 @@ def svc_emulator(request: pytest.FixtureRequest) -> Iterator[EmulatorControl]:
 
 @pytest.fixture
 def svc_account(request: pytest.FixtureRequest) -> Account:
-    """A funded account in API mode, the same in every test; with ``--svc-live`` the one of ``SVC_API_KEY``."""
+    """A funded account in API mode, the same in every test.
+
+    With ``--svc-live``, it is the account of the configured key.
+    """
     if _live(request):
         return _live_account()
     request.getfixturevalue("svc_emulator")
@@ -84,7 +90,7 @@ def svc_account(request: pytest.FixtureRequest) -> Account:
 
 @pytest.fixture
 def svc(request: pytest.FixtureRequest, svc_account: Account) -> Iterator[Client]:
-    """A client with the account's key; an application that calls ``svcnb.Client()`` gets the same settings."""
+    """A client with the account's key. An application that calls ``svcnb.Client()`` uses the same settings."""
     from svcnb.client import Client
 
     if _live(request):
@@ -102,14 +108,17 @@ def svc(request: pytest.FixtureRequest, svc_account: Account) -> Iterator[Client
 
 @pytest.fixture
 def svc_recorded(svc_emulator: EmulatorControl) -> Callable[[Any], Recorded]:
-    """Reads the emulator's record of a run: ``svc_recorded(run)``, or ``svc_recorded(error)`` for a failed run."""
+    """A function that reads the emulator's record of a run: ``svc_recorded(run)``, or ``svc_recorded(error)``."""
     from svcnb.testing import recorded
 
     return lambda run: recorded(svc_emulator, run)
 
 
 def _environment_of(config: Config) -> dict[str, str]:
-    """Returns the environment variables that give a client the settings of another; empty for unset ones."""
+    """Returns environment variables that give a new client the settings of another.
+
+    Unset settings are empty strings.
+    """
     return {
         "SVC_BASE_URL": config.base_url,
         "SVC_API_KEY": config.api_key.reveal() if config.api_key else "",
@@ -126,11 +135,17 @@ def _live(request: pytest.FixtureRequest) -> bool:
 
 def _live_account() -> Account:
     from svcnb.client import Client
+    from svcnb.client.config import load
+    from svcnb.client.errors import ConfigError
     from svcnb.client.models.accounts import Account
 
-    key = os.environ.get("SVC_API_KEY")
-    if not key or not os.environ.get("SVC_BASE_URL"):
-        pytest.fail("--svc-live needs SVC_BASE_URL and SVC_API_KEY, the key of an account with credit", pytrace=False)
+    needs = "--svc-live needs SVC_BASE_URL and SVC_API_KEY, the key of an account with credit, or SVC_PROFILE"
+    try:
+        key = load().api_key
+    except ConfigError as error:
+        pytest.fail(f"{needs}: {error.message}" if os.environ.get("SVC_PROFILE") else needs, pytrace=False)
+    if key is None:
+        pytest.fail(needs, pytrace=False)
     with Client(api_key=key) as client:
         master = client.wallets.list()[0]
     return Account(wallet_address=master.wallet_address, api_key=key)

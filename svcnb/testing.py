@@ -1,4 +1,7 @@
-"""Assertions for tests of your own actions: signers and effects of runs. The pytest plugin contains the fixtures."""
+"""Assertions for testing your own actions: the signers and effects of runs.
+
+The fixtures are in `svcnb.pytest_plugin`.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from svcnb.checked import checked
 from svcnb.errors import InvalidType
 from svcnb.toolkit.contract_calls import deploy, reverts, second_form, send, vrs
 from svcnb.toolkit.stand_in import StandIn
@@ -23,13 +27,13 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Recorded:
-    """The emulator's record of one run, with details of failed runs that the service does not return.
+    """The emulator's record of one run. For failed runs, it contains details that the service does not return.
 
     Attributes:
         status: ``success``, ``failed`` or ``refused``.
         logs: Console output.
-        cost_cents: Charged amount.
-        trace: What it did and when; None if nothing was run.
+        cost_cents: Charged amount in US cents.
+        trace: Timeline of the run, or None if no action was started.
     """
 
     status: str
@@ -38,8 +42,9 @@ class Recorded:
     trace: Trace | None
 
 
+@checked
 def assert_signed_by(signed: dict[str, Any] | str | bytes, signature: str | bytes, address: str) -> None:
-    """Fails unless the key of an address made a signature.
+    """Asserts that the key of an address made a signature.
 
     Args:
         signed: Typed data as a dictionary (EIP-712), or a personal message as text or bytes (EIP-191).
@@ -47,52 +52,54 @@ def assert_signed_by(signed: dict[str, Any] | str | bytes, signature: str | byte
         address: The expected signer.
 
     Raises:
-        AssertionError: Another address signed; the message names it.
+        AssertionError: Another address signed. The message names it.
         SigningError: The signature or the address is malformed.
     """
     from svcnb.client.signing import recover
 
     who = recover(signed, signature)
     if who.lower() != address.lower():
-        raise AssertionError(f"signed by {who}, not by {address}: another key, or another message than the one signed")
+        raise AssertionError(f"signed by {who}, not by {address}: the key or the signed message differs")
 
 
+@checked
 def assert_trace(
     trace: Trace, *, key_operations: int | None = None, fetches: int | None = None, hosts: Iterable[str] | None = None
 ) -> None:
-    """Fails unless a run did exactly what is given; omitted values are not checked.
+    """Asserts that a run did exactly what the arguments describe. Omitted arguments are not checked.
 
     Args:
-        trace: What the run did: ``svc.trace(run)``.
-        key_operations: Number of keys that it received.
+        trace: Timeline of the run: ``svc.trace(run)``.
+        key_operations: Number of keys that the run received.
         fetches: Number of outbound requests, including refused ones.
-        hosts: The only hosts that it may have contacted.
+        hosts: The only hosts that the run may contact.
 
     Raises:
-        AssertionError: It did something else; the message names it.
+        AssertionError: The run did something else. The message names the difference.
     """
     keys = [str(event.operation) for event in trace.of("key") if event.refused is None]
     asked = [str(event.host) for event in trace.of("fetch") if event.phase != "start"]
     if key_operations is not None and len(keys) != key_operations:
-        raise AssertionError(f"{len(keys)} key operations, not {key_operations}: {keys}")
+        raise AssertionError(f"{len(keys)} key operations, expected {key_operations}: {keys}")
     if fetches is not None and len(asked) != fetches:
-        raise AssertionError(f"{len(asked)} outbound requests, not {fetches}: {asked}")
+        raise AssertionError(f"{len(asked)} outbound requests, expected {fetches}: {asked}")
     if hosts is not None and (strangers := sorted(set(asked) - set(hosts))):
         raise AssertionError(
-            f"asked {', '.join(strangers)}, which is not among {', '.join(sorted(hosts)) or 'no host'}"
+            f"sent requests to {', '.join(strangers)}: expected only {', '.join(sorted(hosts)) or 'no host'}"
         )
 
 
+@checked
 def recorded(emulator: EmulatorControl, run: Run | BaseException | str) -> Recorded:
     """Reads an emulator's record of a run.
 
     Args:
-        emulator: The emulator that ran it.
-        run: A `Run`, the error that it raised, or its request id.
+        emulator: The emulator that executed the run.
+        run: A `Run`, the error that the run raised, or the request id of the run.
 
     Raises:
-        ControlRefused: The emulator has no such run.
-        InvalidType: It has no request id.
+        ControlRefused: The emulator has no record of the run.
+        InvalidType: The argument has no request id.
     """
     from svcnb.client.models.traces import Trace as Timeline
 

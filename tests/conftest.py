@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
@@ -102,6 +102,16 @@ def _fail_for_unlisted_skips(session: pytest.Session) -> None:
         session.config.get_terminal_writer().line(text, red=True)
 
 
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Ends the process that draws charts, which holds 100 MB, after the tests of a folder."""
+    native = sys.modules.get("svcnb.charts.native")
+    if native is None or (nextitem is not None and nextitem.path.parent == item.path.parent):
+        return
+    if (drawing := native.process()) is not None:
+        drawing.kill()
+        drawing.wait()
+
+
 @pytest.hookimpl(trylast=True)  # xdist ends the workers before
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """A run that leaves a process behind has failed: it would fill the machine of whoever runs it often.
@@ -147,7 +157,7 @@ def high_recursion_limit() -> Iterator[None]:
     sys.setrecursionlimit(before)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def npm() -> Iterator[Callable[[object], Any]]:
     """Asks the npm packages of `widgets/tests/other_implementations.ts`; they are installed with the bundles."""
     from svcnb import tools
@@ -318,3 +328,37 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str | None:
     if request.param == "postgres":
         return str(request.getfixturevalue("postgres_url"))
     return None
+
+
+CHROMIUM_ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--disable-background-networking",
+]
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """Path of a Chromium. Without it or its driver, the test is skipped."""
+    pytest.importorskip("playwright.sync_api", reason="playwright is not installed (extra 'browser')")
+    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if found is None:
+        pytest.skip("no Chromium on this machine")
+    return found
+
+
+@pytest.fixture(scope="session")
+def start_chromium(chromium: str) -> Callable[..., AbstractContextManager[Any]]:
+    """Starts a Chromium with further arguments. It ends with the block."""
+    from playwright.sync_api import sync_playwright
+
+    @contextmanager
+    def start(*arguments: str) -> Iterator[Any]:
+        with sync_playwright() as playwright:
+            running = playwright.chromium.launch(executable_path=chromium, args=[*CHROMIUM_ARGUMENTS, *arguments])
+            yield running
+            running.close()
+
+    return start

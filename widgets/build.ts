@@ -1,13 +1,14 @@
 /**
- * Builds everything that runs as JavaScript, room by room, into the Python package.
+ * Builds all JavaScript of the Python package.
  *
- * A room is a folder `src/<room>/` whose `build.ts` exports `build(outDir)`. Rooms are built one after another: esbuild
- * uses all cores by itself. Run by `hatch_build.py`, never by hand: `python hatch_build.py`.
+ * A bundle is built from a folder `src/<name>/` whose `build.ts` exports `build(outDir)`. Bundles are
+ * built one after another, because esbuild uses all cores. To run it, use `python hatch_build.py`.
  */
 import * as esbuild from "esbuild";
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
 
-/** Where each room's bundles land, relative to the repository. */
+/** Output folder of each bundle, relative to the repository. */
 const ROOMS: Readonly<Record<string, string>> = {
   action_cells: "svcnb/magics/static",
   chain: "svcnb/emulator/chain/static",
@@ -19,8 +20,11 @@ const ROOMS: Readonly<Record<string, string>> = {
   codemirror: "svcnb/panels/static/codemirror", // after the panels, whose folder is emptied first
 };
 
+/** Files of this many bytes or more are stored compressed if that saves a quarter. `svcnb/bundles.py` reads them. */
+const LARGE = 100_000;
+
 interface Room {
-  /** Writes the room's bundles into `outDir`, an absolute path to an existing, empty folder. */
+  /** Writes the files of the bundle into `outDir`, an absolute path to an existing, empty folder. */
   build(outDir: string): Promise<void>;
 }
 
@@ -44,6 +48,18 @@ async function emptyFolder(folder: URL): Promise<string> {
   return fileURLToPath(folder);
 }
 
+async function compressLarge(folder: string): Promise<void> {
+  for await (const entry of Deno.readDir(folder)) {
+    const path = `${folder}${entry.name}`;
+    if (!entry.isFile || (await Deno.stat(path)).size < LARGE) continue;
+    const plain = await Deno.readFile(path);
+    const compressed = gzipSync(plain, { level: 9 });
+    if (compressed.length > 0.75 * plain.length) continue;
+    await Deno.writeFile(`${path}.gz`, compressed);
+    await Deno.remove(path);
+  }
+}
+
 async function unknownRooms(): Promise<string[]> {
   const names: string[] = [];
   for await (const entry of Deno.readDir(new URL("src/", widgets))) {
@@ -62,7 +78,9 @@ try {
     const entry = new URL(`src/${name}/build.ts`, widgets);
     if (!await isFile(entry)) continue;
     const room: Room = await import(entry.href);
-    await room.build(await emptyFolder(new URL(`${outDir}/`, repository)));
+    const folder = await emptyFolder(new URL(`${outDir}/`, repository));
+    await room.build(folder);
+    await compressLarge(folder);
   }
 } finally {
   await esbuild.stop();

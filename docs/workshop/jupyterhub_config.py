@@ -10,7 +10,7 @@ c = get_config()  # noqa: F821 - JupyterHub defines it
 
 configure(c, folder="workshop", lessons="workshop-lessons")
 
-# One password for the room. Any name that can be a learner's may log in with it.
+# One password for the workshop. Any valid learner name can log in with it.
 c.JupyterHub.authenticator_class = "shared-password"
 c.SharedPasswordAuthenticator.user_password = os.environ["SVC_HUB_PASSWORD"]
 c.Authenticator.allow_all = True

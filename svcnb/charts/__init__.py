@@ -1,20 +1,38 @@
-"""Charts of runs, money, traces, permissions and audits: frames or models in, Altair out.
+"""Altair charts of runs, spending, traces, permissions and audits, from frames or models.
 
 Data are aggregated before they are drawn, so a chart of a million runs is as small as one of a hundred.
 """
 
 from __future__ import annotations
 
-from svcnb.charts.audit import audit_timeline
-from svcnb.charts.latency import latency
-from svcnb.charts.native import RenderFailed
-from svcnb.charts.permissions import permission_graph
-from svcnb.charts.renderer import live, png, save, svg
-from svcnb.charts.spend import spend
-from svcnb.charts.success import success_rate
-from svcnb.charts.table import NothingToDraw
-from svcnb.charts.timeline import run_timeline
-from svcnb.charts.waterfall import trace
+from typing import TYPE_CHECKING, Any
+
+from svcnb.errors import ExtraMissing
+from svcnb.protocol.in_page import IN_PAGE
+
+try:
+    from svcnb.charts.audit import audit_timeline
+    from svcnb.charts.latency import latency
+    from svcnb.charts.native import RenderFailed
+    from svcnb.charts.permissions import permission_graph
+    from svcnb.charts.renderer import live, png, save, svg
+    from svcnb.charts.spend import spend
+    from svcnb.charts.success import success_rate
+    from svcnb.charts.table import NothingToDraw
+    from svcnb.charts.timeline import run_timeline
+    from svcnb.charts.waterfall import trace
+except ModuleNotFoundError as error:
+    if not IN_PAGE:
+        raise
+    # The package can still be imported, so that a notebook can run the cells that draw no chart.
+    _absent = error.name
+    if not TYPE_CHECKING:
+
+        def __getattr__(name: str) -> Any:
+            if name not in __all__:
+                raise AttributeError(f"module 'svcnb.charts' has no attribute {name!r}")
+            raise ExtraMissing(f"charts need {_absent}", "lab")
+
 
 __all__ = [
     "NothingToDraw",

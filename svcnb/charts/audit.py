@@ -12,6 +12,7 @@ from svcnb.charts.renderer import Layers
 from svcnb.charts.table import Table
 from svcnb.charts.theme import BLUE, GREEN, PURPLE, VERMILLION, WIDTH
 from svcnb.charts.words import count, said, short, span, time_axis, title
+from svcnb.checked import checked
 
 _COLOURS: Final = (BLUE, VERMILLION, GREEN, PURPLE)
 _SHAPES: Final = ("circle", "triangle-up", "square", "diamond")
@@ -19,23 +20,24 @@ _ROW: Final = 26
 _OTHERS: Final = "others"
 
 
+@checked
 def audit_timeline(entries: Any, *, zone: str = "UTC") -> Layers:
-    """Draws an account's events on the chain.
+    """Draws the events of an account on the chain.
 
-    Each kind of event has a row. The shape of a mark shows the sender, and its size shows the number of events.
+    Each kind of event has a row. The shape of a mark represents the sender, and its size the number of events.
 
     Args:
         entries: Result of ``account.audit()``, or a frame with ``time``, ``event`` and ``who``.
         zone: Time zone of the axis.
 
     Raises:
-        InvalidArgument: Nothing to draw, or columns are missing or wrong.
+        InvalidArgument: There are no data to draw, or columns are missing or have the wrong type.
     """
     table = Table(entries, "events")
     times = wall_clock(table.times(), zone)
     events, names = table.labels("event")
     senders, who = table.labels("who")
-    # The four senders with the most events have their own shapes.
+    # The four senders with the most events have shapes of their own.
     most = np.argsort(-np.bincount(senders, minlength=len(who)), kind="stable")
     own = most[: len(_SHAPES) if len(who) <= len(_SHAPES) else len(_SHAPES) - 1]
     signs = [short(who[number], 40) for number in own] + [_OTHERS] * (len(who) > len(own))

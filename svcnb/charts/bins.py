@@ -1,4 +1,4 @@
-"""Equal time spans of a familiar length, such as minutes or days."""
+"""Equal time spans of a common length, such as minutes or days."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from svcnb.client.errors import InvalidArgument
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
 SECOND: Final = 1_000_000
-"""Times are whole microseconds since 1970."""
+"""Type of times: whole microseconds since 1970."""
 
 DAY: Final = 86_400 * SECOND
 _STEPS_S: Final = (
@@ -20,7 +20,7 @@ _STEPS_S: Final = (
 )  # fmt: skip
 _UNITS: Final = ((604_800, "week"), (86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
 MAX_BINS: Final = 60
-"""Maximum number of spans in one chart; more cannot be distinguished by eye."""
+"""Maximum number of spans in one chart. More could not be distinguished visually."""
 
 # 1970 began on a Thursday; weeks begin on Mondays.
 _MONDAY: Final = 4 * DAY
@@ -31,10 +31,10 @@ class Bins:
     """Consecutive time spans of equal length.
 
     Attributes:
-        start: Begin of the first one, in microseconds since 1970 by the clock of `zone`.
-        step: Length of each, in microseconds.
+        start: Start of the first span, in microseconds since 1970 by the clock of `zone`.
+        step: Length of each span, in microseconds.
         count: Number of spans.
-        zone: The time zone.
+        zone: Name of the time zone.
     """
 
     start: int
@@ -44,7 +44,7 @@ class Bins:
 
     @property
     def name(self) -> str:
-        """The length in words, for example ``5 minutes``."""
+        """Length as text, for example ``5 minutes``."""
         seconds = self.step // SECOND
         length, unit = next((length, unit) for length, unit in _UNITS if seconds % length == 0)
         number = seconds // length
@@ -52,26 +52,26 @@ class Bins:
 
     @property
     def whole_ms(self) -> tuple[int, int]:
-        """Begin of the first and end of the last, in milliseconds since 1970."""
+        """Start of the first span and end of the last one, in milliseconds since 1970."""
         return self.begin_ms(0), self.begin_ms(self.count)
 
     def of(self, times: Array) -> Array:
-        """Returns the index of each time's span."""
+        """Returns the index of the span of each time."""
         found: Array = (times - self.start) // self.step
         return found
 
     def begin_ms(self, number: int) -> int:
-        """Returns the begin of a span, in milliseconds since 1970."""
+        """Returns the start of a span, in milliseconds since 1970."""
         return (self.start + number * self.step) // 1_000
 
 
 def cover(times: Array, zone: str, *, least: int = SECOND) -> Bins:
-    """Returns at most `MAX_BINS` spans that hold all times.
+    """Returns at most `MAX_BINS` spans that contain all times.
 
     Args:
         times: Microseconds since 1970 by the zone's clock; at least one.
         zone: The time zone.
-        least: Shortest span, in microseconds.
+        least: Minimum length of a span, in microseconds.
     """
     first, last = int(times.min()), int(times.max())
     steps = [seconds * SECOND for seconds in _STEPS_S if seconds * SECOND >= least]
@@ -85,14 +85,14 @@ def cover(times: Array, zone: str, *, least: int = SECOND) -> Bins:
 
 
 def wall_clock(times: Array, zone: str) -> Array:
-    """Returns UTC times by the clock of a zone.
+    """Converts UTC times to the clock of a time zone.
 
     Args:
         times: Microseconds since 1970, UTC.
         zone: A name such as ``UTC`` or ``Europe/Berlin``.
 
     Raises:
-        InvalidArgument: There is no such zone on this machine.
+        InvalidArgument: The time zone is not available on this machine.
     """
     if zone == "UTC":
         return times
@@ -104,7 +104,7 @@ def wall_clock(times: Array, zone: str) -> Array:
         there = ZoneInfo(zone)
     except (ZoneInfoNotFoundError, ValueError):
         raise InvalidArgument(
-            f"there is no time zone {zone!r} here", hint='Use a name such as "UTC" or "Europe/Berlin".'
+            f"unknown time zone {zone!r}", hint='Use a name such as "UTC" or "Europe/Berlin".'
         ) from None
     local = pd.DatetimeIndex(times.view("datetime64[us]"), tz="UTC").tz_convert(there).tz_localize(None)
     shown: Array = local.as_unit("us").asi8

@@ -13,10 +13,11 @@ from svcnb.charts.renderer import Layers
 from svcnb.charts.table import SUCCESS, NothingToDraw, Table
 from svcnb.charts.theme import BLUE, GREEN, HEIGHT, PURPLE, VERMILLION, WIDTH
 from svcnb.charts.words import count, said, short, span, time_axis, title
+from svcnb.checked import checked
 from svcnb.client.errors import InvalidArgument
 
 MAX_ACTIONS: Final = 20
-"""Maximum number of actions in one chart; those with the most runs."""
+"""Maximum number of actions in one chart. The actions with the most runs are shown."""
 
 _COLOURS: Final = (BLUE, GREEN, VERMILLION, PURPLE)
 _SHAPES: Final = ("circle", "square", "triangle-up", "diamond")
@@ -26,6 +27,7 @@ _NANO: Final = 1_000_000_000
 _ROW: Final = 24
 
 
+@checked
 def latency(
     runs: Any,
     *,
@@ -39,23 +41,27 @@ def latency(
     Args:
         runs: A `svcnb.toolkit.history.History`, its runs, runs of a trigger, or a frame with ``started_at``,
             ``status``, ``elapsed`` (seconds) and, by action, ``action``.
-        by: How to group the runs.
-        percentiles: Up to four percentiles, each from 0 to 100. A percentile is the smallest time that this percentage
-            of the runs did not exceed.
+        by: Property by which runs are grouped.
+        percentiles: Up to four percentiles, each from 0 to 100. A percentile is the shortest time that this percentage
+            of runs did not exceed.
         log: Whether the axis is logarithmic.
         zone: Time zone of the axis.
 
     Raises:
-        InvalidArgument: Nothing to draw, columns are missing or wrong, or there are no such percentiles.
+        InvalidArgument: There are no data to draw, columns are missing or have the wrong type, or a percentile is
+            invalid.
     """
     wanted = _checked(percentiles)
     table = Table(runs)
     well = table.status() == SUCCESS
     if not well.any():
-        raise NothingToDraw(f"none of {count(len(well), 'run')} went well, and only those are timed")
+        raise NothingToDraw(f"none of {count(len(well), 'run')} succeeded, and only successful runs have a latency")
     seconds = table.seconds()[well]
     if np.isnan(seconds).any():
-        raise InvalidArgument("successful runs have no length", hint="Leave them out, or fill the column of seconds.")
+        raise InvalidArgument(
+            "some successful runs have no duration",
+            hint=("Omit these runs, or add the missing values to the column of seconds."),
+        )
     factor, unit = (1_000.0, "ms") if float(np.median(seconds)) < 1 else (1.0, "s")
     if by == "action":
         groups, texts = table.labels("action")
@@ -96,16 +102,18 @@ def latency(
 def percentiles_of(groups: Array, values: Array, count: int, wanted: Sequence[float]) -> tuple[Array, Array]:
     """Returns percentiles of each group (nearest rank), and the number of values of each.
 
-    It sorts once, by numbers that combine group and value. A million values take 60 ms.
+    The function sorts once, by numbers that combine the group and the value. A million values take 60 ms.
 
     Args:
-        groups: The group of each value, from 0.
-        values: Not negative, below a billion; compared with a precision of a billionth of the largest.
+        groups: Group of each value, counted from 0.
+        values: Values from 0 to below a billion. They are compared with a precision of a billionth of the largest
+            value.
         count: Number of groups.
-        wanted: The percentiles.
+        wanted: Requested percentiles.
 
     Returns:
-        One row for each group, one column for each percentile (nan for a group without values), and the sizes.
+        An array with one row for each group and one column for each percentile, and the size of each group. A group
+        without values has nan.
     """
     scale = _NANO / max(float(values.max()), 1e-300)
     keys = np.sort((groups.astype(np.int64) << 32) | np.round(values * scale).astype(np.int64))
@@ -124,7 +132,7 @@ def _by_action(
     names = _names(wanted)
     found, sizes = percentiles_of(groups, took, len(texts), wanted)
     most = [int(number) for number in np.argsort(-sizes, kind="stable")[:MAX_ACTIONS] if sizes[number]]
-    # The slowest on top.
+    # The slowest action is at the top.
     shown = sorted(most, key=lambda number: (-found[number, -1], texts[number]))
     labels = {number: f"{short(texts[number])} ({sizes[number]:,})" for number in shown}
     rows = [
@@ -139,7 +147,7 @@ def _by_action(
     text = f"Latency of successful runs by action ({unit})"
     left_out = int((sizes > 0).sum()) - len(shown)
     below = (count(len(took), "run"), f"{count(left_out, 'action')} with fewer runs left out" * bool(left_out))
-    # Above the names, because beside them the title would overlap the longest one.
+    # The title is above the names, because beside them it would overlap the longest name.
     heading = alt.Axis(
         title="action (runs)", titleAngle=0, titleAlign="right", titleAnchor="end", titleX=-4, titleY=-8, ticks=False
     )
@@ -163,7 +171,7 @@ def _by_action(
     )
 
 
-# Without an outline, because the line's dashes would make the small marks unrecognisable.
+# The marks have no outline, because the dashes of the line would make small marks unrecognisable.
 _LEGEND: Final = alt.Legend(
     title="percentile", titleOrient="left", titlePadding=14, symbolFillColor=None, symbolStrokeWidth=0
 )
@@ -185,7 +193,7 @@ def _scale(names: list[str], values: Sequence[Any]) -> alt.Scale:
 
 
 def _rounded(value: float) -> float | None:
-    """Rounds to four digits, which keeps a chart small without a visible difference. None interrupts a line."""
+    """Rounds values to four digits, which keeps a chart small without a visible difference. None interrupts a line."""
     return None if np.isnan(value) else float(f"{value:.4g}")
 
 
@@ -205,6 +213,7 @@ def _checked(percentiles: Sequence[float]) -> list[float]:
     wanted = sorted(dict.fromkeys(percentiles))
     if not 1 <= len(wanted) <= _MOST or not all(0 <= share <= 100 for share in wanted):  # noqa: PLR2004 - percent
         raise InvalidArgument(
-            f"there are no percentiles {percentiles!r}", hint="Give one to four numbers from 0 to 100, as (50, 95, 99)."
+            f"invalid percentiles {percentiles!r}",
+            hint=("Pass one to four numbers from 0 to 100, for example (50, 95, 99)."),
         )
     return wanted

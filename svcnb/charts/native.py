@@ -1,8 +1,8 @@
-"""Client of the process that draws charts with vl-convert.
+"""Client of the child process that draws charts with vl-convert.
 
-vl-convert is native code and aborts the whole process on some inputs, for example on a control character in a text. It
-therefore runs in a child process, which starts with the first drawing and is reused. A crash or a timeout is an error
-of that one chart, and the next chart gets a new process.
+vl-convert is native code and aborts its process on some inputs, for example on a control character in a text. So it
+runs in a child process, which starts with the first chart and is reused. A crash or a timeout affects only one chart,
+and the next chart gets a new process.
 """
 
 from __future__ import annotations
@@ -24,32 +24,32 @@ from svcnb.client.errors import SvcnbError
 from svcnb.protocol.text import xml_text
 
 TIMEOUT_SECONDS: Final = 120.0
-"""Time limit of one drawing, including the start of the process."""
+"""Time limit of one drawing in seconds, including the start of the process."""
 
 _PROGRAM: Final = Path(__file__).with_name("native_process.py")
 _KEPT: Final = 500
 
 
 class RenderFailed(SvcnbError):
-    """A chart could not be drawn: the renderer refused it, crashed, or did not answer in time."""
+    """Error for a chart that could not be drawn: the renderer rejected it, crashed, or did not respond in time."""
 
     default_hint = "Check the data and the expressions of this chart; other charts can still be drawn."
 
 
 def draw(form: Literal["svg", "png"], spec: Mapping[str, Any], version: str, **options: float) -> bytes:
-    """Draws a chart in the renderer's process. Characters that XML forbids are replaced with U+FFFD first.
+    """Draws a chart in the renderer's process. First replaces characters that XML forbids with U+FFFD.
 
     Args:
         form: ``svg`` or ``png``.
-        spec: A Vega-Lite chart.
-        version: Version of Vega-Lite that the chart is written for, for example ``6.4``.
+        spec: Vega-Lite specification of the chart.
+        version: Version of Vega-Lite for which the chart is written, for example ``6.4``.
         **options: Other arguments of vl-convert: ``scale`` and ``ppi`` of a PNG.
 
     Returns:
-        The file's content.
+        Content of the file.
 
     Raises:
-        RenderFailed: The renderer refused the chart, crashed, or did not answer within `TIMEOUT_SECONDS`.
+        RenderFailed: The renderer rejected the chart, crashed, or did not respond within `TIMEOUT_SECONDS`.
         ModuleNotFoundError: vl-convert is not installed (extra ``lab``).
     """
     request = {"form": form, "options": {"vl_version": version, **options}, "spec": printable(spec)}
@@ -62,7 +62,7 @@ def process() -> subprocess.Popen[bytes] | None:
 
 
 def printable(value: Any) -> Any:
-    """Returns JSON without characters that XML forbids and without NaN and infinities, which JSON does not have."""
+    """Returns JSON without characters that XML forbids, and without NaN and infinities, which JSON cannot represent."""
     if isinstance(value, str):
         return xml_text(value)
     if isinstance(value, float):
@@ -75,11 +75,11 @@ def printable(value: Any) -> Any:
 
 
 class _Timer(threading.Timer):
-    """Kills a process that takes too long.
+    """Timer that kills a process when its time limit is exceeded.
 
     Args:
-        seconds: Time limit.
-        child: The process.
+        seconds: Time limit in seconds.
+        child: Process to kill.
     """
 
     def __init__(self, seconds: float, child: subprocess.Popen[bytes]) -> None:
@@ -94,7 +94,7 @@ class _Timer(threading.Timer):
 
 
 class _Renderer:
-    """Client of the process. Starts it when it is needed, and sends it one chart at a time."""
+    """Client of the renderer's process. Starts it when it is needed, and sends one chart at a time."""
 
     def __init__(self) -> None:
         self.running: subprocess.Popen[bytes] | None = None
@@ -107,7 +107,7 @@ class _Renderer:
             timer.start()
             try:
                 answer = _exchange(child, request)
-            except BaseException:  # also after an interrupt: a late answer would not match the next request
+            except BaseException:  # also after an interrupt, because a late response would not match the next request
                 self._end(child)
                 raise
             finally:
@@ -117,7 +117,7 @@ class _Renderer:
                 raise RenderFailed(
                     f"the chart was not drawn within {TIMEOUT_SECONDS:g} seconds"
                     if timer.expired
-                    else f"the chart renderer ended while it drew this chart (exit code {code})"
+                    else f"the chart renderer stopped with exit code {code} while it drew this chart"
                 )
         well, content = answer
         if well:
@@ -127,12 +127,12 @@ class _Renderer:
         raise RenderFailed(f"this chart cannot be drawn: {' '.join(reason.split())[:_KEPT]}")
 
     def close(self) -> None:
-        """Ends the process."""
+        """Ends the renderer's process."""
         if self.running is not None:
             self._end(self.running)
 
     def forget(self) -> None:
-        """Leaves the process to the parent, after this process was forked."""
+        """After a fork, leaves the renderer's process to the parent process."""
         self.running = None
         self._lock = threading.Lock()
 
@@ -155,13 +155,13 @@ class _Renderer:
         child.kill()
         for pipe in (child.stdin, child.stdout):
             if pipe is not None:
-                with suppress(OSError):  # bytes that no one reads any more
+                with suppress(OSError):  # discards the remaining output
                     pipe.close()
         return child.wait()
 
 
 def _exchange(child: subprocess.Popen[bytes], request: bytes) -> tuple[bool, bytes] | None:
-    """Returns whether the chart was drawn, and the drawing or the reason; None when the process ended."""
+    """Returns whether the chart was drawn, with the drawing or the reason, or None if the process ended."""
     assert child.stdin is not None  # noqa: S101 - it was started so
     assert child.stdout is not None  # noqa: S101 - as above
     try:

@@ -10,11 +10,12 @@ import altair as alt
 from svcnb.charts.renderer import Layers
 from svcnb.charts.theme import BLUE, MUTED, OUTLINE, VERMILLION
 from svcnb.charts.words import TIMES, said, short, title
+from svcnb.checked import checked
 from svcnb.client.errors import InvalidArgument
 from svcnb.client.models.explanation import Explanation, GroupLink
 
 MAX_GROUPS: Final = 12
-"""Maximum number of groups in one drawing; those with the most existing links come first."""
+"""Maximum number of groups in one drawing. Groups with the most existing links come first."""
 
 _WIDTH: Final = 700
 _STEP: Final = 54
@@ -26,18 +27,20 @@ _MIDDLE: Final = _WIDTH / 2
 _RIGHT: Final = _WIDTH - _BOX / 2
 
 
+@checked
 def permission_graph(explanation: Explanation) -> Layers:
-    """Draws an explanation: solid lines are existing links, dashed and crossed lines are missing links.
+    """Draws an explanation. Solid lines are existing links; dashed lines with a cross are missing links.
 
     Args:
         explanation: Result of ``svc.explain(key, action, wallet)`` or ``error.explain()``.
 
     Raises:
-        InvalidArgument: It is not an explanation.
+        InvalidArgument: The argument is not an explanation.
     """
     if not isinstance(explanation, Explanation):
         raise InvalidArgument(
-            f"a {type(explanation).__name__} is no explanation", hint="Give what svc.explain(key, action) returns."
+            f"invalid explanation of type {type(explanation).__name__}",
+            hint=("Pass the result of svc.explain(key, action)."),
         )
     groups = sorted(explanation.groups, key=lambda link: (-_links(link), link.id))[:MAX_GROUPS]
     rows = max(len(groups), 2 if explanation.wallet else 1)
@@ -48,8 +51,8 @@ def permission_graph(explanation: Explanation) -> Layers:
     boxes = list(_boxes(explanation, groups, height, targets))
     verdict = "Allowed" if explanation.allowed else "Refused"
     left_out = len(explanation.groups) - len(groups)
-    below = [explanation.reason, *(f"beware: {each.text}" for each in explanation.warnings)]
-    below += [f"{left_out} more groups left out"] * bool(left_out)
+    below = [explanation.reason, *(f"warning: {each.text}" for each in explanation.warnings)]
+    below += [f"{left_out} more groups not shown"] * bool(left_out)
     return Layers(
         layer=[*_line_marks(lines), *_box_marks(boxes)],
         title=title(verdict, *(part for text in below for part in _wrapped(text))),
@@ -76,9 +79,9 @@ def _lines(
 
 
 def _line(x: float, y: float, x2: float, y2: float, *, there: bool, wildcard: bool = False) -> dict[str, Any]:
-    # Boxes cover the ends of a line; the sign is in the middle of the visible part.
+    # Boxes cover the ends of a line, so the sign is in the middle of the visible part.
     begin, end = x + _BOX / 2, x2 - _BOX / 2
-    # Away from crossings of lines.
+    # The sign is not at a crossing of lines.
     share = 0.36 if wildcard else 0.5
     return {
         "x": begin, "y": y, "x2": end, "y2": y2, "link": "there" if there else "missing",
@@ -146,7 +149,7 @@ def _box_marks(boxes: list[dict[str, Any]]) -> list[alt.Chart]:
 
 
 def _at(x: str, y: str) -> dict[str, Any]:
-    """A scale for positions that are pixels already."""
+    """Returns a scale for positions that are given in pixels."""
     return {
         "x": alt.X(x, type="quantitative", scale=None, axis=None),
         "y": alt.Y(y, type="quantitative", scale=None, axis=None),
@@ -162,7 +165,7 @@ def _links(link: GroupLink) -> int:
 
 
 def _name(label: str) -> str:
-    """A name without the hash after it, if there is a name."""
+    """Returns the name without the hash after it, if there is a name."""
     return label.rpartition(" ")[0].strip("'\"") if label.startswith(("'", '"')) else label
 
 

@@ -1,17 +1,18 @@
-"""Renderer of charts as images in a light, dark or automatic theme, without internet.
+"""Renderer that draws charts as images in a light, dark or automatic theme, without internet access.
 
-The same chart always gives the same bytes.
+The same chart always results in the same bytes.
 
 Altair's own renderers are not suitable for stored notebooks. One writes a random id into every output, and another
-loads its code from the internet. Charts of this package are displayed as one SVG inside HTML. It follows the page's
-theme, and screen readers read the chart's description. Notebooks that are not trusted remove images from HTML and show
-only the description.
+loads its code from the internet. Charts of this package are displayed as a PNG image, with their description as
+alternative text. Viewers that sanitise HTML keep images: JupyterLab for notebooks that are not trusted, GitHub, and
+VS Code. They remove the shapes of an SVG inside HTML, so only its text would remain.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
+from base64 import b64encode
 from collections.abc import Mapping
 from html import escape
 from pathlib import Path
@@ -19,19 +20,22 @@ from typing import TYPE_CHECKING, Any, Final
 
 import altair as alt
 
+from svcnb.charts.compact import compact
 from svcnb.charts.native import draw
 from svcnb.charts.theme import FONT_FACE, THEMES, Theme, ThemeName, config
-from svcnb.client.errors import InvalidArgument
+from svcnb.checked import checked
+from svcnb.client.display import DARK, PICTURE
+from svcnb.client.errors import InvalidArgument, InvalidType
 from svcnb.protocol.text import xml_text
 
 if TYPE_CHECKING:
     from altair import JupyterChart
 
 NAME: Final = "svcnb"
-"""Name of the renderer. ``alt.renderers.enable("svcnb")`` uses it for your own charts too."""
+"""Name of the renderer. ``alt.renderers.enable("svcnb")`` enables it for your own charts."""
 
 _PAGE: Final = Theme(text="#010101", muted="#020202", grid="#030303", background="transparent")
-"""Placeholder colours, which are replaced by the page's own colours in a finished drawing."""
+"""Placeholder colours, which are replaced by the colours of the page in a finished drawing."""
 
 _PAGE_COLOURS: Final = {
     _PAGE.text: "currentColor",
@@ -39,51 +43,55 @@ _PAGE_COLOURS: Final = {
     _PAGE.grid: "var(--jp-border-color2,#80808044)",
 }
 _IDS: Final = re.compile(r'(?<=id=")(\w+)(?=")')
-_HIDDEN: Final = "position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap"
+_SCALE: Final = 2
+"""Number of image pixels for one pixel of the chart, for high-resolution screens."""
+
 _PIXELS_PER_INCH: Final = 72
 
 
+@checked
 def svg(chart: alt.TopLevelMixin, *, theme: ThemeName = "light") -> str:
-    """Returns a chart as SVG. The same chart always gives the same bytes.
+    """Returns a chart as SVG. The same chart always results in the same bytes.
 
     Args:
         chart: Any Altair chart.
-        theme: ``light`` or ``dark``; ``auto`` for a drawing that takes the colours of the page around it.
+        theme: ``light``, ``dark``, or ``auto`` for a drawing that uses the colours of the page around it.
     """
     return _svg(_spec(chart), theme)
 
 
+@checked
 def png(chart: alt.TopLevelMixin, *, theme: ThemeName = "light", scale: float = 2.0) -> bytes:
     """Returns a chart as PNG.
 
     Args:
         chart: Any Altair chart.
         theme: ``light`` or ``dark``.
-        scale: Pixels of the image for one pixel of the chart.
+        scale: Number of image pixels for one pixel of the chart.
 
     Raises:
         InvalidArgument: The theme is ``auto``: the colours of a PNG cannot change.
     """
     if theme == "auto":
-        raise InvalidArgument("a PNG cannot follow a page's theme", hint='Choose theme="light" or theme="dark".')
+        raise InvalidArgument('theme="auto" is not possible for PNG', hint='Pass theme="light" or theme="dark".')
     themed = _themed(_spec(chart), _theme(theme))
     return draw("png", themed, _VERSION, scale=scale, ppi=_PIXELS_PER_INCH)
 
 
+@checked
 def save(chart: alt.TopLevelMixin, path: str | Path, *, theme: ThemeName = "light", scale: float = 2.0) -> Path:
     """Writes a chart to a file.
 
     Args:
         chart: Any Altair chart.
-        path: The file; its ending sets the format: ``.svg`` or ``.png``.
+        path: Path of the file. Its extension selects the format: ``.svg`` or ``.png``.
         theme: ``light``, ``dark``, or for SVG also ``auto``.
-        scale: Pixels of a PNG for one pixel of the chart.
+        scale: Number of pixels of a PNG for one pixel of the chart.
 
-    Returns:
-        The file.
+    Returns: Path of the file.
 
     Raises:
-        InvalidArgument: The ending is not one of these, or the format does not support the theme.
+        InvalidArgument: The extension is not supported, or the format does not support the theme.
     """
     file = Path(path)
     match file.suffix.lower():
@@ -92,53 +100,77 @@ def save(chart: alt.TopLevelMixin, path: str | Path, *, theme: ThemeName = "ligh
         case ".png":
             file.write_bytes(png(chart, theme=theme, scale=scale))
         case other:
-            raise InvalidArgument(f"charts are not saved as {other or 'a file without ending'}", hint=_SUFFIXES)
+            raise InvalidArgument(f"charts cannot be saved as {other or 'a file without an extension'}", hint=_SUFFIXES)
     return file
 
 
+@checked
 def live(chart: Any) -> JupyterChart:
-    """Returns a chart as a widget with zoom and tooltips; works without internet.
+    """Returns a chart as a widget with zoom and tooltips. It works without internet access.
 
     Args:
         chart: Any Altair chart.
+
+    Raises:
+        InvalidType: ``chart`` is not an Altair chart.
     """
+    if not isinstance(chart, alt.TopLevelMixin):
+        raise InvalidType(f"invalid argument chart of live: expected an Altair chart, got {type(chart).__name__}")
     alt.JupyterChart.enable_offline()
     if isinstance(chart, (Layers, Stack, Beside, Rows)):
-        # Unlike a drawing, a widget cannot take the page's colours: these greys are readable on both themes.
+        # Unlike a drawing, a widget cannot use the page's colours. These greys are readable in both themes.
         return alt.JupyterChart(chart.copy().properties(config=config(_BOTH)))
-    return alt.JupyterChart(chart)
+    return alt.JupyterChart(chart)  # type: ignore[arg-type]  # all top-level charts are
 
 
 def render(spec: Mapping[str, Any], **_options: Any) -> dict[str, str]:
-    """The renderer for Altair's registry.
+    """Renders a chart. This function is the renderer in Altair's registry.
 
     Args:
-        spec: A Vega-Lite chart.
+        spec: Vega-Lite specification of the chart.
 
     Returns:
-        HTML that contains the drawing, and the chart's description as text.
+        HTML that contains the image with the chart's description as alternative text, the image alone, and the
+        description.
     """
     said = describe(spec)
+    fine, coarse = (_stored(spec, scale) for scale in (_SCALE, 1))
     html = (
-        f'<div style="color:var(--jp-ui-font-color1,inherit)"><span style="{_HIDDEN}">{escape(said)}</span>'
-        f"{_svg(spec, 'auto')}</div>"
+        f'{DARK}<img alt="{escape(said)}" class="{PICTURE}" width="{_width(coarse)}" '
+        f'style="max-width:100%;height:auto" src="data:image/png;base64,{b64encode(fine).decode()}">'
     )
-    return {"text/plain": said, "text/html": html}
+    # Viewers without HTML, such as VS Code in an untrusted folder, show the image in its original size.
+    return {"text/plain": said, "text/html": html, "image/png": b64encode(coarse).decode()}
+
+
+def _stored(spec: Mapping[str, Any], scale: int) -> bytes:
+    return compact(draw("png", _themed(spec, THEMES["light"]), _VERSION, scale=scale, ppi=_PIXELS_PER_INCH))
+
+
+def _width(png: bytes) -> int:
+    """Returns the width of a PNG image in pixels, from its header."""
+    return int.from_bytes(png[16:20], "big")
 
 
 def describe(spec: Mapping[str, Any]) -> str:
-    """Returns a chart's description in one line, without characters that XML forbids."""
+    """Returns a chart's description in one line, without characters that XML forbids.
+
+    If it has no description, the function returns the title, or the descriptions of the chart's parts.
+    """
     if said := spec.get("description"):
         return xml_text(str(said))
     title = spec.get("title")
     text = title.get("text", "") if isinstance(title, Mapping) else title or ""
-    return "chart" if not text else xml_text(f"chart: {' '.join(text) if isinstance(text, list) else text}")
+    if text:
+        return xml_text(f"chart: {' '.join(text) if isinstance(text, list) else text}")
+    parts = [part for name in ("hconcat", "vconcat", "concat") for part in spec.get(name, ())]
+    return "; ".join(map(describe, parts)) or "chart"
 
 
 class Shown:
-    """A chart that uses this renderer, unless another one was chosen with ``alt.renderers.enable``."""
+    """Mixin for charts that use this renderer, unless ``alt.renderers.enable`` selected another one."""
 
-    # Not a chart class on its own: Altair asks all chart classes for their schema.
+    # Not a chart class itself, because Altair reads the schema of all chart classes.
 
     def _repr_mimebundle_(self, *args: Any, **kwds: Any) -> Any:
         if alt.renderers.active not in {"default", NAME}:
@@ -156,19 +188,19 @@ class Shown:
 
 
 class Layers(Shown, alt.LayerChart):
-    """Marks on top of one another."""
+    """Chart with several layers of marks."""
 
 
 class Stack(Shown, alt.VConcatChart):
-    """Charts under one another."""
+    """Charts one below the other."""
 
 
 class Beside(Shown, alt.HConcatChart):
-    """Charts beside one another."""
+    """Charts side by side."""
 
 
 class Rows(Shown, alt.FacetChart):
-    """One small chart for each row."""
+    """Chart with a small chart in each row."""
 
 
 _VERSION: Final = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
@@ -187,11 +219,11 @@ def _theme(name: str) -> Theme:
     try:
         return THEMES[name]
     except KeyError:
-        raise InvalidArgument(f"there is no theme {name!r}", hint="Allowed are: auto, light, dark.") from None
+        raise InvalidArgument(f"unknown theme {name!r}", hint="Allowed themes: auto, light, dark.") from None
 
 
 def _themed(spec: Mapping[str, Any], theme: Theme) -> dict[str, Any]:
-    """The chart with a theme's configuration as defaults of its own."""
+    """Returns the chart with the configuration of a theme as the default of its own configuration."""
     return {**spec, "config": _under(config(theme), spec.get("config", {}))}
 
 
@@ -214,7 +246,7 @@ def _svg(spec: Mapping[str, Any], theme: ThemeName) -> str:
 
 
 def _named(drawn: str, said: str) -> str:
-    """The drawing with unique ids: vl-convert counts ids for each process, so two on a page could be equal."""
+    """Returns the drawing with unique ids. vl-convert counts ids within a process, so ids on a page could collide."""
     found = list(dict.fromkeys(_IDS.findall(drawn)))
     for number, name in enumerate(found):
         drawn = re.sub(rf'(id="|#){name}(?=["\)])', rf"\1@{number}@", drawn)

@@ -12,10 +12,11 @@ from svcnb.charts.renderer import Layers, Rows
 from svcnb.charts.table import Table
 from svcnb.charts.theme import BLUE, WIDTH
 from svcnb.charts.words import count, said, short, span, time_axis, title
+from svcnb.checked import checked
 from svcnb.client.models.billing import dollars
 
 MAX_ACTIONS: Final = 7
-"""Maximum number of actions with their own row; the others share one row."""
+"""Maximum number of actions with their own row. The other actions share one row."""
 
 _FEW_CENTS: Final = 5
 
@@ -23,18 +24,19 @@ _ROW: Final = 46
 _BAR: Final = 24
 
 
+@checked
 def spend(runs: Any, *, zone: str = "UTC") -> Rows | Layers:
-    """Draws the cost of runs for each day: the total, and one row for each of the most expensive actions.
+    """Draws the cost of runs by day: the total, and one row for each of the most expensive actions.
 
-    Runs of a single day become one bar for each action.
+    If all runs are on a single day, draws one bar for each action.
 
     Args:
         runs: A `svcnb.toolkit.history.History`, its runs, or a frame with ``started_at``, ``action`` and
             ``cost_cents``.
-        zone: Time zone in which days begin.
+        zone: Time zone that determines the start of a day.
 
     Raises:
-        InvalidArgument: Nothing to draw, or columns are missing or wrong.
+        InvalidArgument: There are no data to draw, or columns are missing or have the wrong type.
     """
     table = Table(runs)
     times = wall_clock(table.times(), zone)
@@ -82,7 +84,7 @@ def spend(runs: Any, *, zone: str = "UTC") -> Rows | Layers:
         labelPadding=2,
         labelLimit=WIDTH,
     )
-    # A separate row also for actions that cost nothing.
+    # Actions without cost also have a row.
     kept = [name for name, _ in lines]
     return Rows(
         data=alt.InlineData(values=rows),
@@ -96,7 +98,7 @@ def spend(runs: Any, *, zone: str = "UTC") -> Rows | Layers:
 
 
 def _dollars(rows: list[dict[str, Any]], ticks: int, name: str | None) -> alt.Axis:
-    """An axis without ticks between two cents, because their labels would be equal."""
+    """Returns an axis without ticks between two whole cents, because their labels would be equal."""
     cents = round(100 * max((row["dollars"] for row in rows), default=0.0))
     few = [cent / 100 for cent in range(0, cents + 1, -(-cents // ticks) or 1)]
     return alt.Axis(title=name, format="$,.2f", tickCount=ticks, values=few if cents <= _FEW_CENTS else alt.Undefined)
@@ -120,7 +122,7 @@ def _one_day(lines: list[tuple[str, Array]], total: str, runs: str, when: str) -
 
 
 def _lines(grid: Array, texts: list[str]) -> list[tuple[str, Array]]:
-    """The rows of the chart: a name with its total, and the cents of each day."""
+    """Returns the rows of the chart: a name with its total, and the cost of each day in cents."""
     totals = grid.sum(axis=0)
     dearest = sorted(range(len(texts)), key=lambda number: (-totals[number], texts[number]))
     named, rest = dearest[:MAX_ACTIONS], dearest[MAX_ACTIONS:]

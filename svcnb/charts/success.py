@@ -12,9 +12,10 @@ from svcnb.charts.renderer import Layers
 from svcnb.charts.table import FAILED, OPEN, NothingToDraw, Table
 from svcnb.charts.theme import BLUE, HEIGHT, PALE_BLUE, WIDTH
 from svcnb.charts.words import count, said, short, span, time_axis, title
+from svcnb.checked import checked
 
 MAX_ACTIONS: Final = 20
-"""Maximum number of actions in one chart; those with the most runs."""
+"""Maximum number of actions in one chart. The actions with the most runs are shown."""
 
 _Z: Final = 1.959964
 """Quantile of the normal distribution for 95 percent."""
@@ -23,17 +24,18 @@ _ROW: Final = 24
 _NOTE: Final = "pale: 95 % confidence interval"
 
 
+@checked
 def success_rate(runs: Any, *, by: Literal["time", "action"] = "time", zone: str = "UTC") -> Layers:
-    """Draws the share of successful runs among those that ended, with Wilson's 95 % confidence interval.
+    """Draws the share of successful runs among finished runs, with Wilson's 95 % confidence interval.
 
     Args:
         runs: A `svcnb.toolkit.history.History`, its runs, runs of a trigger, or a frame with ``status`` and
             ``started_at``, by action also ``action``.
-        by: How to group the runs.
+        by: Property by which runs are grouped.
         zone: Time zone of the axis.
 
     Raises:
-        InvalidArgument: Nothing to draw, or columns are missing or wrong.
+        InvalidArgument: There are no data to draw, or columns are missing or have the wrong type.
     """
     table = Table(runs)
     status = table.status()
@@ -57,11 +59,11 @@ def success_rate(runs: Any, *, by: Literal["time", "action"] = "time", zone: str
     x = alt.X("at", **time_axis(zone, *bins.whole_ms))
     base = alt.Chart(alt.InlineData(values=rows)).encode(x=x)
     scale = _percent(low)
-    y = alt.Y("rate", type="quantitative", scale=scale, axis=alt.Axis(title="went well (%)"))
+    y = alt.Y("rate", type="quantitative", scale=scale, axis=alt.Axis(title="success (%)"))
     return Layers(
         layer=[
             base.mark_rule(strokeWidth=6, color=PALE_BLUE).encode(
-                y=alt.Y("low", type="quantitative", scale=scale, axis=alt.Axis(title="went well (%)")), y2="high"
+                y=alt.Y("low", type="quantitative", scale=scale, axis=alt.Axis(title="success (%)")), y2="high"
             ),
             base.mark_line(color=BLUE, strokeWidth=1.5).encode(y=y),
             base.mark_point(color=BLUE, filled=True, opacity=1, size=30).encode(y=y),
@@ -74,7 +76,7 @@ def success_rate(runs: Any, *, by: Literal["time", "action"] = "time", zone: str
 
 
 def wilson(wells: Array, sizes: Array) -> tuple[Array, Array]:
-    """Returns the 95 % confidence interval of a share by Wilson (1927), as shares; nan where there are no runs.
+    """Returns Wilson's (1927) 95 % confidence intervals of shares, with nan where there are no runs.
 
     Args:
         wells: Numbers of successes.
@@ -88,7 +90,10 @@ def wilson(wells: Array, sizes: Array) -> tuple[Array, Array]:
 
 
 def _percent(low: Array) -> alt.Scale:
-    """The range from the multiple of ten below the lowest interval to 100. Points, unlike bars, need no zero."""
+    """Returns the range of the axis: from the multiple of ten below the lowest interval to 100.
+
+    Unlike bars, points need no axis that starts at zero.
+    """
     return alt.Scale(domain=[int(10 * float(np.nanmin(low))) * 10, 100], nice=False)
 
 
@@ -112,7 +117,7 @@ def _by_action(groups: Array, texts: list[str], failed: Array) -> Layers:
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         y=alt.Y("action", type="nominal", sort=order, axis=alt.Axis(title=None, ticks=False))
     )
-    axis = alt.Axis(title="went well (%)", grid=True, labelFlush=False, tickCount=6)
+    axis = alt.Axis(title="success (%)", grid=True, labelFlush=False, tickCount=6)
     scale = _percent(low[shown])
     return Layers(
         layer=[
@@ -144,4 +149,4 @@ def _shares(well: Any, size: Any, low: float, high: float) -> dict[str, float | 
 
 def _total(failed: Array) -> str:
     well = len(failed) - int(failed.sum())
-    return f"{100 * well / len(failed):.2f} % of {count(len(failed), 'run')} went well"
+    return f"{100 * well / len(failed):.2f} % of {count(len(failed), 'run')} succeeded"

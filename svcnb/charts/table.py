@@ -1,4 +1,4 @@
-"""Input of charts: columns of runs, from frames, models or a history."""
+"""Input of charts: columns of runs from frames, models or a history."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from svcnb.client.errors import InvalidArgument
 from svcnb.protocol.cid_text import is_cid_v0
 
 SUCCESS, FAILED, OPEN = 0, 1, 2
-"""Status of a run: succeeded, failed, not ended."""
+"""Status of a run: succeeded, failed or unfinished."""
 
 _NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "time": ("started_at", "time"),
@@ -30,23 +30,23 @@ _FAILURES: Final = frozenset({"failed", False, "False", "false"})
 
 
 class NothingToDraw(InvalidArgument):
-    """The data for a chart are empty."""
+    """Error for a chart without data."""
 
-    default_hint = "Widen the time (since=...), or run something first."
+    default_hint = "Choose a longer period (since=...), or run an action first."
 
 
 class Table:
-    """Rows of data, read column by column for a chart.
+    """Rows of data, which a chart reads column by column.
 
     Args:
-        data: A frame, a mapping of columns, models, or a `svcnb.toolkit.history.History`. Frames are of pandas, polars,
-            or any kind whose columns have ``to_numpy``. Models are, for example, past runs of a history or runs of a
-            trigger.
+        data: Frame, mapping of columns, models, or a `svcnb.toolkit.history.History`. Frames can be from pandas,
+            polars, or any library whose columns have ``to_numpy``. Models are, for example, past runs of a history or
+            runs of a trigger.
         what: Name of the rows, in the plural.
 
     Raises:
-        InvalidArgument: It is none of these.
-        NothingToDraw: It has no rows.
+        InvalidArgument: The data have another type.
+        NothingToDraw: The data have no rows.
     """
 
     def __init__(self, data: Any, what: str = "runs") -> None:
@@ -54,28 +54,28 @@ class Table:
         self._frame = _frame(data, what)
         self.columns = [str(name) for name in self._frame.columns]
         if len(self) == 0:
-            raise NothingToDraw(f"there are no {what} to draw")
+            raise NothingToDraw(f"no {what} to draw")
 
     def __len__(self) -> int:
         return len(self._frame)
 
     def has(self, name: str) -> bool:
-        """Whether a column exists under one of its names."""
+        """Returns whether a column exists, by any of its names."""
         return any(each in self.columns for each in _NAMES[name])
 
     def times(self) -> Array:
-        """Returns the begin of each row, in microseconds since 1970, UTC.
+        """Returns the start of each row, in microseconds since 1970, UTC.
 
         Raises:
-            InvalidArgument: There is no such column, it does not contain times, or some are missing.
+            InvalidArgument: The column is missing, does not contain times, or has empty values.
         """
         column = _bare(self._column("time"))
         if np.issubdtype(column.dtype, np.number) if isinstance(column, np.ndarray) else column.dtype.kind in "iuf":
-            raise self._wrong("time", "holds numbers, whose unit nobody can know, instead of times")
+            raise self._wrong("time", "contains numbers without a unit; expected times")
         try:
             stamps = pd.DatetimeIndex(pd.to_datetime(column, utc=True, format="ISO8601"))
         except (ValueError, TypeError) as error:
-            raise self._wrong("time", f"holds no times ({error})") from None
+            raise self._wrong("time", f"contains values that are not times ({error})") from None
         self._whole("time", stamps.isna())
         found: Array = stamps.as_unit("us").asi8
         return found
@@ -89,7 +89,7 @@ class Table:
         return found
 
     def seconds(self) -> Array:
-        """Returns the duration of each row, in seconds; nan where it is unknown."""
+        """Returns the duration of each row in seconds, with nan where it is unknown."""
         return self._numbers("seconds")
 
     def cents(self) -> Array:
@@ -99,10 +99,10 @@ class Table:
         return found
 
     def labels(self, name: str) -> tuple[Array, list[str]]:
-        """Returns a column with few different texts: the index of each row's text, and the texts."""
+        """Returns a column with few distinct texts, as the index of the text of each row and the list of texts."""
         codes, names = pd.factorize(_bare(self._column(name)))
         texts = [_brief(str(each)) for each in names]
-        # A missing name is replaced by the CID if there is one.
+        # A missing name is replaced by the CID, if there is one.
         if name == "action" and ("" in texts or (codes < 0).any()) and self.has("cid"):
             return self._named_by_cid(codes, texts)
         if (codes < 0).any():
@@ -121,9 +121,9 @@ class Table:
         try:
             found: Array = np.asarray(pd.to_numeric(_bare(column)), dtype=np.float64)
         except (ValueError, TypeError) as error:
-            raise self._wrong(name, f"holds no numbers ({error})") from None
+            raise self._wrong(name, f"contains values that are not numbers ({error})") from None
         if (found < 0).any():
-            raise self._wrong(name, f"holds numbers below zero, such as {found.min():g}")
+            raise self._wrong(name, f"contains negative numbers, such as {found.min():g}")
         return found
 
     def _column(self, name: str) -> Any:
@@ -133,7 +133,7 @@ class Table:
         wanted = " or ".join(repr(each) for each in _NAMES[name])
         raise InvalidArgument(
             f"these {self._what} have no column {wanted}; they have {', '.join(self.columns) or 'none'}",
-            hint="Give a History, its past runs, or a frame with the columns of History().measures().",
+            hint="Pass a History, its runs, or a frame with the columns of History().measures().",
         )
 
     def _whole(self, name: str, missing: Any) -> None:
@@ -142,7 +142,7 @@ class Table:
 
     def _wrong(self, name: str, what: str) -> InvalidArgument:
         column = next(each for each in _NAMES[name] if each in self.columns)
-        return InvalidArgument(f"column {column!r} {what}", hint="Mend or leave out these rows before drawing.")
+        return InvalidArgument(f"column {column!r} {what}", hint="Correct or omit these rows before drawing.")
 
 
 def _brief(text: str) -> str:
@@ -150,7 +150,7 @@ def _brief(text: str) -> str:
 
 
 def _bare(column: Any) -> Any:
-    """A column of pandas or numpy."""
+    """Returns a column as a pandas or numpy object."""
     return column if isinstance(column, pd.Series) else column.to_numpy()
 
 
@@ -163,12 +163,13 @@ def _frame(data: Any, what: str) -> Any:
         return pd.DataFrame(data)
     if not isinstance(data, Iterable) or isinstance(data, (str, bytes)):
         raise InvalidArgument(
-            f"a {type(data).__name__} holds no {what}", hint="Give a frame, a list of models, or a History."
+            f"a {type(data).__name__} does not contain {what}", hint="Pass a frame, a list of models, or a History."
         )
     rows = list(data)
     known = [each for names in _NAMES.values() for each in names if any(hasattr(row, each) for row in rows)]
     if rows and not known:
         raise InvalidArgument(
-            f"a list of {type(rows[0]).__name__} holds no {what}", hint="Give a frame, a list of models, or a History."
+            f"a list of {type(rows[0]).__name__} does not contain {what}",
+            hint=("Pass a frame, a list of models, or a History."),
         )
     return pd.DataFrame({name: [getattr(row, name, None) for row in rows] for name in known})

@@ -1,8 +1,9 @@
-"""Theme of the charts: one design, in light and in dark.
+"""Theme of the charts: one design with a light and a dark variant.
 
-Colours are Okabe and Ito's (2008), which can be distinguished with any kind of colour blindness. Blue is lightened and
-purple is darkened. So each has a contrast of at least 3 to 1 (WCAG 2.2, 1.4.11) on white and on JupyterLab's dark grey,
-and marks look the same in both. No chart relies on colours alone: shapes, dashes, fills or words show the same.
+The colours are those of Okabe and Ito (2008), which people with any kind of colour blindness can distinguish. Blue is
+lightened and purple is darkened. So each colour has a contrast of at least 3 to 1 (WCAG 2.2, 1.4.11) on white and on
+JupyterLab's dark grey, and marks look the same in both. No chart relies on colour alone: shapes, dashes, fills or words
+show the same information.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
 ThemeName: TypeAlias = Literal["auto", "light", "dark"]
-"""``auto`` takes the colours of the page that shows the chart."""
+"""Name of a theme. ``auto`` uses the colours of the page that shows the chart."""
 
 BLUE: Final = "#1F83C4"
 PALE_BLUE: Final = "rgba(31,131,196,0.35)"
@@ -23,26 +24,26 @@ GREY: Final = "#7F7F7F"
 _FIT: Final = "svcnb-fit"
 
 FONT: Final = f"Liberation Sans, Arial, Helvetica, {_FIT}, sans-serif"
-"""The first font is part of vl-convert, so texts have the same size and charts the same layout on every machine."""
+"""Fonts of the charts. The first font is part of vl-convert, so charts have the same layout on every machine."""
 
 FONT_FACE: Final = f'@font-face{{font-family:{_FIT};src:local("DejaVu Sans");size-adjust:88%}}'
-"""Fallback for a machine without these fonts: its own font, an eighth wider, is made as narrow as they are. Without
-it, labels of the drawing would run into one another and over its edge."""
+"""Fallback for machines without these fonts. The machine's font, which is an eighth wider, is made as narrow as
+them. Otherwise, labels would overlap and extend beyond the edge of the drawing."""
 
 WIDTH: Final = 640
 """Width of the plot, in pixels, without titles and labels."""
 
 HEIGHT: Final = 220
 MUTED: Final = "muted"
-"""Named style of less important texts."""
+"""Name of the style of less important texts."""
 
 OUTLINE: Final = "outline"
-"""Named style of frames."""
+"""Name of the style of frames."""
 
 
 @dataclass(frozen=True)
 class Theme:
-    """Colours that differ between light and dark.
+    """Colours that differ between the light and the dark variant.
 
     Attributes:
         text: Titles and labels.
@@ -63,7 +64,7 @@ THEMES: Final = {"light": LIGHT, "dark": DARK}
 
 
 def config(theme: Theme) -> dict[str, Any]:
-    """Returns a theme as the configuration of a Vega-Lite chart."""
+    """Returns the configuration of a Vega-Lite chart for a theme."""
     titles = {"titleColor": theme.text, "titleFontWeight": "normal", "titleFontSize": 11}
     labels = {"labelColor": theme.text, "labelFontSize": 11, "labelLimit": 220}
     return {

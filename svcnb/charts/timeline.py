@@ -12,6 +12,7 @@ from svcnb.charts.renderer import Layers
 from svcnb.charts.table import FAILED, OPEN, SUCCESS, Table
 from svcnb.charts.theme import BLUE, GREY, HEIGHT, PALE_BLUE, VERMILLION, WIDTH
 from svcnb.charts.words import TIMES, count, said, span, time_axis, title
+from svcnb.checked import checked
 
 _KINDS: Final = {SUCCESS: "success", FAILED: "failed", OPEN: "not ended"}
 _LOOKS: Final = {
@@ -19,15 +20,18 @@ _LOOKS: Final = {
     "failed": (VERMILLION, VERMILLION, [1, 0]),
     "not ended": ("transparent", GREY, [3, 2]),
 }
-"""Fill, outline and its dashes."""
+"""Fill, outline and dashes of each status."""
 
 _FEW: Final = 5
 _MOST_LABELS: Final = 30
-"""Maximum number of bars for which a number fits over each."""
+"""Maximum number of bars at which a number fits above each bar."""
 
 
+@checked
 def run_timeline(runs: Any, *, zone: str = "UTC") -> Layers:
-    """Draws the number of runs over time: successful ones pale, failed ones dark with a cross, unfinished ones hollow.
+    """Draws the number of runs over time.
+
+    Successful runs are pale, failed runs dark with a cross, and unfinished runs hollow.
 
     Args:
         runs: A `svcnb.toolkit.history.History`, its runs, runs of a trigger, or a frame with ``started_at`` and
@@ -35,7 +39,8 @@ def run_timeline(runs: Any, *, zone: str = "UTC") -> Layers:
         zone: Time zone of the axis.
 
     Raises:
-        InvalidArgument: Nothing to draw, columns are missing or wrong, or there is no such zone.
+        InvalidArgument: There are no data to draw, columns are missing or have the wrong type, or the time zone is
+            unknown.
     """
     table = Table(runs)
     times = wall_clock(table.times(), zone)
@@ -77,7 +82,7 @@ def run_timeline(runs: Any, *, zone: str = "UTC") -> Layers:
 
 
 def _whole_numbers(most: int) -> alt.Axis:
-    """Ticks at whole numbers of runs, also if there are few."""
+    """Returns ticks at whole numbers of runs, even for small numbers."""
     return alt.Axis(title="runs", format=",d", values=[*range(most + 1)] if most <= _FEW else alt.Undefined)
 
 
@@ -87,7 +92,7 @@ def _bar(begin: int, end: int, reached: int, height: int, status: str) -> dict[s
 
 def _look(kinds: list[str]) -> dict[str, Any]:
     fillings, outlines, dashes = zip(*(_LOOKS[kind] for kind in kinds), strict=True)
-    # Above the crosses of the highest bars.
+    # The axis leaves space for the crosses above the highest bars.
     legend = alt.Legend(title=None, symbolType="square", offset=20)
 
     def scale(values: Any) -> alt.Scale:
@@ -101,7 +106,7 @@ def _look(kinds: list[str]) -> dict[str, Any]:
 
 
 def _crosses(bars: int, rows: list[dict[str, Any]]) -> list[alt.Chart]:
-    """A cross over each bar with failures, and their number if there is space."""
+    """Returns a cross above each bar with failures, and their number if there is space."""
     tops: dict[int, dict[str, Any]] = {}
     for row in rows:
         top = tops.setdefault(row["begin"], {"at": (row["begin"] + row["end"]) // 2, "to": 0, "said": ""})

@@ -10,12 +10,13 @@ from svcnb.charts.renderer import Layers, Stack
 from svcnb.charts.table import NothingToDraw
 from svcnb.charts.theme import BLUE, GREEN, GREY, MUTED, VERMILLION, WIDTH
 from svcnb.charts.words import TIMES, count, said, short, title
+from svcnb.checked import checked
 from svcnb.client.errors import InvalidArgument
 from svcnb.client.models.runs import Run
 from svcnb.client.models.traces import Trace, TraceEvent
 
 MAX_EVENTS: Final = 60
-"""Maximum number of events in one chart; the first ones of a run."""
+"""Maximum number of events in one chart. The first events of a run are shown."""
 
 _GROUPS: Final = {
     "start": "run", "end": "run", "lost": "run", "console": "console", "key": "keys", "encrypt": "keys",
@@ -33,23 +34,24 @@ _MEGABYTE: Final = 1024 * 1024
 _MEMORY_HEIGHT: Final = 60
 
 
+@checked
 def trace(run: Run | Trace) -> Layers | Stack:
-    """Draws the timeline of one run: a row for each event, a bar for each wait for the service, and the memory used.
+    """Draws the timeline of one run: a row for each event, a bar for each wait for the service, and the memory use.
 
     Args:
-        run: A run of the emulator, or its trace.
+        run: Run on an emulator, or its trace.
 
     Raises:
-        InvalidArgument: It is neither, or the trace is empty.
-        TraceUnavailable: The run's emulator no longer has the trace.
+        InvalidArgument: The argument is neither a run nor a trace, or the trace is empty.
+        TraceUnavailable: The emulator no longer has the trace of the run.
     """
     found = run.trace() if isinstance(run, Run) else run
     if not isinstance(found, Trace):
         raise InvalidArgument(
-            f"a {type(run).__name__} has no timeline", hint="Give a run, or what run.trace() returns."
+            f"a {type(run).__name__} has no timeline", hint="Pass a run, or the result of run.trace()."
         )
     if not found.events:
-        raise NothingToDraw("this trace holds no events")
+        raise NothingToDraw("this trace contains no events")
     shown = found.events[:MAX_EVENTS]
     rows = [_row(number, event) for number, event in enumerate(shown, start=1)]
     left_out = len(found) - len(shown) + found.dropped

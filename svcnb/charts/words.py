@@ -1,4 +1,4 @@
-"""Texts of charts: titles with units, and the time that is covered."""
+"""Texts of charts: titles with units, and descriptions of the covered period."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import altair as alt
 from svcnb.charts.bins import Array
 
 TIMES: Final = "\u00d7"
-"""The multiplication sign, which marks failures."""
+"""Multiplication sign, which marks failures."""
 
 _LONGEST: Final = 32
 _SECONDS_BELOW_MS: Final = 5 * 60 * 1000
@@ -22,7 +22,7 @@ def title(text: str, *below: str) -> alt.TitleParams:
 
 
 def said(text: str, *below: str) -> str:
-    """Returns a chart's description: its title and subtitles, as one line."""
+    """Returns the description of a chart: its title and subtitles in one line."""
     return ": ".join(filter(None, [text, "; ".join(line for line in below if line)]))
 
 
@@ -32,11 +32,11 @@ def count(number: int, one: str, many: str = "") -> str:
 
 
 def span(times: Array, zone: str) -> str:
-    """Returns the covered period in words, by the clock of a zone.
+    """Returns the covered period as text, by the clock of a time zone.
 
     Args:
         times: Microseconds since 1970 by that clock.
-        zone: The zone's name.
+        zone: Name of the time zone.
     """
     first, last = (_moment(int(time)) for time in (times.min(), times.max()))
     if first == last:
@@ -47,7 +47,7 @@ def span(times: Array, zone: str) -> str:
 
 
 def short(text: str, longest: int = _LONGEST) -> str:
-    """Returns a text shortened in the middle, where names differ least."""
+    """Shortens a text in the middle, where names differ least."""
     if len(text) <= longest:
         return text
     half = (longest - 1) // 2
@@ -58,19 +58,19 @@ def time_axis(zone: str, begin: int, end: int) -> dict[str, Any]:
     """Returns the common settings of a time axis.
 
     Args:
-        zone: The time zone of the clock.
+        zone: Name of the time zone.
         begin: First moment, in milliseconds since 1970 by that clock.
         end: Last moment.
     """
     return {
         "type": "temporal",
-        # Times are already in the zone's own clock, so the scale must not convert them again.
+        # Times are already by the clock of the zone, so the scale must not convert them again.
         "scale": alt.Scale(type="utc", domain=[begin, end]),
         "axis": alt.Axis(
             title=f"time ({zone})",
             labelOverlap=True,
             labelSeparation=6,
-            # Not finer than seconds, the smallest unit of the labels.
+            # Ticks are not finer than seconds, which are the smallest unit of the labels.
             tickCount=max(1, min(8, (end - begin) // 1000)),
             labelFlush=False,
             labelExpr=_clock(end - begin),
@@ -79,7 +79,7 @@ def time_axis(zone: str, begin: int, end: int) -> dict[str, Any]:
 
 
 def _clock(milliseconds: int) -> str:
-    """Labels of ticks, as a Vega expression: the day at midnight, else the time."""
+    """Returns the Vega expression for tick labels: the day at midnight, and otherwise the time."""
     time = "%H:%M:%S" if milliseconds < _SECONDS_BELOW_MS else "%H:%M"
     year = "utcmonth(datum.value) == 0 && utcdate(datum.value) == 1"
     day = f"{year} ? utcFormat(datum.value, '%-d %b %Y') : utcFormat(datum.value, '%-d %b')"

@@ -1,7 +1,7 @@
-"""The command line, one file per noun.
+"""Command line of svcnb, with one file per resource.
 
-A command's file is imported when the command runs, and what it needs when it is needed. ``svcnb --help`` imports not
-even click: what it says stands in `svcnb.cli._overview`.
+The file of a command is imported when the command runs. Its dependencies are imported on first use. ``svcnb --help``
+does not import click: its text is in `svcnb.cli._overview`.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command line.
 
     Args:
-        arguments: What follows ``svcnb``; the process's own arguments when None.
+        arguments: The arguments after ``svcnb``. None means the arguments of the process.
 
     Returns:
-        An `ExitCode`. Expected failures are told in two lines on standard error, never with a trace.
+        An `ExitCode`. Expected failures are printed on standard error in two lines, without a traceback.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
-    if "_SVCNB_COMPLETE" in os.environ:  # a shell asks what fits; the answer is all ours, and click writes it as bytes
+    if "_SVCNB_COMPLETE" in os.environ:  # a shell requests completions: click's own text, written as bytes
         return _run_with_click(given)
     if given in ([], ["-h"], ["--help"]):
         sys.stdout.write(help_text())
@@ -40,14 +40,13 @@ def _run(given: list[str]) -> int:
     from svcnb.cli._errors import guarded
 
     if given[:1] == ["emulator"]:
-        from svcnb.cli._serve import quick_loading, serve, serve_supervised
+        from svcnb.cli._serve import serve, serve_supervised
 
         without_click: dict[tuple[str, ...], Callable[[], int]] = {
             (): partial(serve, {}),
             ("--supervised",): serve_supervised,
         }
-        with quick_loading():
-            return guarded(without_click.get(tuple(given[1:]), partial(_run_with_click, given)))
+        return guarded(without_click.get(tuple(given[1:]), partial(_run_with_click, given)))
     return guarded(partial(_run_with_click, given))
 
 

@@ -1,6 +1,6 @@
-"""Next steps in the words of the command line.
+"""Hints for users of the command line.
 
-The client's own hints speak Python, which is what most of its users write; whoever typed a command needs a command.
+The hints of the client contain Python code. They are replaced by hints with commands.
 """
 
 from __future__ import annotations
@@ -8,34 +8,38 @@ from __future__ import annotations
 import sys
 from typing import Final
 
-_KEY: Final = "Give a key with --key-file FILE or in SVC_API_KEY"
-_APPROVAL: Final = "`svcnb triggers authorize FILE` has the token in FILE approved; then pass --token-file FILE."
+_KEY: Final = "Pass a key with --key-file FILE, or set SVC_API_KEY"
+_APPROVAL: Final = "Get a token approved with `svcnb triggers authorize FILE`. Then pass --token-file FILE."
 
 _IN_PYTHON: Final = ("error.explain()", "triggers.authorize()")
 
-# Class in svcnb.client.errors -> what to do next. Only what is general is replaced, never a
-# hint made for the case.
+# Class in svcnb.client.errors -> next step. Only the default hint of a class is replaced, never a hint for a specific
+# case.
 _ADVICE: Final = {
-    "Unauthorized": f"{_KEY}; `svcnb account create NAME --save FILE` makes one. A removed key stays refused.",
-    "OutOfCredit": "`svcnb billing top-up 500` adds credit, `svcnb billing balance` shows what is there.",
-    "Forbidden": "`svcnb explain ACTION` names the missing link and what repairs it. A fresh grant takes a moment: "
-    "`svcnb run --until-effective 60`.",
-    "NotFound": "`svcnb groups list`, `keys list`, `wallets list` and `actions list` show what exists.",
-    "ActionError": "Correct the source; its CID changes with it, so permit the new action again.",
+    "Unauthorized": (
+        f"{_KEY}. `svcnb account create NAME --save FILE` creates one. A deleted key is not valid any more."
+    ),
+    "OutOfCredit": "Add credit with `svcnb billing top-up 500`. `svcnb billing balance` shows the balance.",
+    "Forbidden": (
+        "Run `svcnb explain ACTION`: it shows what is missing and how to fix it. A new permission takes a "
+        "few seconds: `svcnb run --until-effective 60`."
+    ),
+    "NotFound": "Check the id: `svcnb groups list`, `keys list`, `wallets list` and `actions list` show what exists.",
+    "ActionError": "Correct the source. Its CID changes, so permit the new action.",
     "TimedOut": "Try again: the service may be busy.",
-    "NotTheApi": "Check --base-url or SVC_BASE_URL: it is the part before /core/v1.",
-    "PaymentFailed": "Start again with `svcnb billing top-up CENTS`.",
+    "NotTheApi": "Check --base-url or SVC_BASE_URL: it must be the part before /core/v1.",
+    "PaymentFailed": "Start a new payment: `svcnb billing top-up CENTS`.",
 }
 
 
 def advice(error: BaseException) -> str:
-    """What to do next after an error of the client.
+    """Returns the next step for an error of the client.
 
     Args:
-        error: What the client raised.
+        error: The error that the client raised.
 
     Returns:
-        The error's own hint where it was made for this case; empty where there is none.
+        The error's own hint if it is specific, otherwise the hint of its class, or an empty string.
     """
     own = str(getattr(error, "hint", ""))
     if own != getattr(type(error), "default_hint", "") and not any(said in own for said in _IN_PYTHON):

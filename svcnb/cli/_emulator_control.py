@@ -1,4 +1,4 @@
-"""``svcnb emulator status`` and its siblings: control of an emulator that runs in another terminal."""
+"""``svcnb emulator status`` and related commands: control of an emulator that runs in another terminal."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import click
 from svcnb import control_tokens
 from svcnb.cli._examples import examples
 from svcnb.cli._output import output_options, show
+from svcnb.cli._service import profile_option
 from svcnb.control.faults import Part
 
 if TYPE_CHECKING:
@@ -23,10 +24,17 @@ STOP_TIMEOUT_S = 30.0
 POLL_S = 0.05
 
 
-def _with_emulator(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Gives a command the control of its emulator."""
+_url_option = click.option(
+    "--url",
+    help="Address of the emulator. Default: that of the profile or SVC_BASE_URL, else the only running one.",
+)
 
-    @click.option("--url", help="Address of the emulator. Default: the one that runs, if there is only one.")
+
+def _with_emulator(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorator that passes a handle for the emulator to a command."""
+
+    @_url_option
+    @profile_option
     @wraps(function)
     def command(*given: Any, url: str | None, **options: Any) -> Any:
         return function(*given, _control(_address(url)), **options)
@@ -34,19 +42,33 @@ def _with_emulator(function: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+def _chosen(url: str | None) -> str | None:
+    """Returns the address from the option, the profile or the environment, or None if none of them is set.
+
+    The address at the top of the configuration file is not used: it is usually that of a live service.
+    """
+    if url is None and os.environ.get("SVC_PROFILE", "").strip():
+        from svcnb.client.config import address
+
+        return address()
+    return (url or os.environ.get("SVC_BASE_URL", "").strip()).rstrip("/") or None
+
+
 def _address(url: str | None) -> str:
-    """The address given, or that of the only emulator that runs."""
-    if url is not None:
-        return url.rstrip("/")
+    """Returns the chosen address, or the address of the only running emulator."""
+    if (chosen := _chosen(url)) is not None:
+        return chosen
     found = control_tokens.running()
     if not found:
         raise click.ClickException(
-            "no emulator of yours runs. Start one with `svcnb emulator`, or name one that someone else started with "
-            "--url and its token in SVC_CONTROL_TOKEN."
+            "no running emulator was found. Start one with `svcnb emulator`. For another user's emulator, pass "
+            "--url and set its token in SVC_CONTROL_TOKEN."
         )
     if len(found) > 1:
         addresses = ", ".join(each.base_url for each in found)
-        raise click.ClickException(f"several emulators run: choose one with --url ({addresses}).")
+        raise click.ClickException(
+            f"several emulators are running: choose one with --url or SVC_BASE_URL ({addresses})."
+        )
     return found[0].base_url
 
 
@@ -57,7 +79,7 @@ def _control(address: str) -> EmulatorControl:
 
 
 def _pid(address: str) -> int | None:
-    """The process of an emulator of this user on this machine."""
+    """Returns the process id of an emulator that this user runs on this machine."""
     port = urlsplit(address).port
     if not port or control_tokens.find(address) is None:
         return None
@@ -65,11 +87,16 @@ def _pid(address: str) -> int | None:
 
 
 @click.command("status")
-@click.option("--url", help="Address of the emulator. Default: all that run.")
+@click.option(
+    "--url", help="Address of the emulator. Default: that of the profile or SVC_BASE_URL, else all running ones."
+)
+@click.option("--all", "every", is_flag=True, help="List all running ones, also if an address is set.")
+@profile_option
 @output_options
-def status(url: str | None, as_json: bool) -> None:
-    """List the emulators that run, with clock, accounts and faults as their control plane shows them."""
-    addresses = [each.base_url for each in control_tokens.running()] if url is None else [url.rstrip("/")]
+def status(url: str | None, every: bool, as_json: bool) -> None:
+    """List the running emulators, with their clocks, accounts and faults."""
+    shown = None if every else _chosen(url)
+    addresses = [each.base_url for each in control_tokens.running()] if shown is None else [shown]
     rows = []
     for address in addresses:
         state = _control(address).state()
@@ -79,46 +106,50 @@ def status(url: str | None, as_json: bool) -> None:
 
 
 def _brief(state: dict[str, Any]) -> dict[str, Any]:
-    return {
-        name: len(entry) if isinstance(entry, (list, dict)) else entry
-        for name, entry in state.items()
-        if name in {"accounts", "runs", "faults", "snapshots", "engine"}
-    }
+    counted = {name: len(state[name]) for name in ("faults", "snapshots")}
+    return {"now": f"{state['clock']['now']:.3f}", "engine": state["engine"]["name"], **counted}
 
 
 @click.command("stop")
-@click.option("--url", help="Address of the emulator. Default: the one that runs, if there is only one.")
+@_url_option
+@profile_option
 def stop(url: str | None) -> None:
-    """Stop an emulator of this machine, and wait until it has ended."""
+    """Stop an emulator on this machine, and wait until it has ended."""
     import signal
 
     address = _address(url)
     pid = _pid(address)
     if pid is None:
         raise click.ClickException(
-            f"no running emulator of yours at {address}, or one with a control token of its own: "
-            "stop it where it was started."
+            f"no emulator of this user is running at {address}, or it has its own control token. "
+            "Stop it where it was started."
         )
-    _control(address).state()  # a process that took the number of one that ended is never signalled
+    _control(address).state()  # never signals another process that received the id of an ended emulator
     os.kill(pid, signal.SIGTERM)
     until = time.monotonic() + STOP_TIMEOUT_S
     while any(each.pid == pid for each in control_tokens.running()):
         if time.monotonic() > until:
-            raise click.ClickException(f"the emulator (process {pid}) did not end in {STOP_TIMEOUT_S:g} seconds.")
+            raise click.ClickException(
+                f"the emulator (process {pid}) did not stop within {STOP_TIMEOUT_S:g} "
+                "seconds. Stop the process with kill -9."
+            )
         time.sleep(POLL_S)
     click.echo(f"Stopped {address}.")
 
 
 @click.command("clock", epilog=examples("svcnb emulator clock --advance 10m", "svcnb emulator clock --freeze"))
 @click.option("--advance", metavar="SPAN", help="Move forward, for example 90s, 10m or 2d.")
-@click.option("--freeze", "freeze", is_flag=True, help="Stop the clock at this moment.")
+@click.option("--freeze", "freeze", is_flag=True, help="Stop the clock now.")
 @click.option("--at", metavar="TIME", help="Stop the clock at this time: Unix seconds or ISO 8601, in UTC.")
 @click.option("--real", is_flag=True, help="Follow the clock of the machine again.")
+@output_options
 @_with_emulator
-def clock(control: EmulatorControl, *, advance: str | None, freeze: bool, at: str | None, real: bool) -> None:
-    """Print the emulator's time in Unix seconds, after changing it if asked to."""
+def clock(
+    control: EmulatorControl, *, advance: str | None, freeze: bool, at: str | None, real: bool, as_json: bool
+) -> None:
+    """Print the emulator's time in Unix seconds. An option changes the time first."""
     if sum((advance is not None, freeze, at is not None, real)) > 1:
-        raise click.UsageError("--advance, --freeze, --at and --real exclude each other: give one.")
+        raise click.UsageError("--advance, --freeze, --at and --real are mutually exclusive: pass one.")
     try:
         if advance is not None:
             control.clock.advance(advance)
@@ -130,16 +161,18 @@ def clock(control: EmulatorControl, *, advance: str | None, freeze: bool, at: st
             control.clock.real()
     except ValueError as error:
         raise click.UsageError(f"{error}.") from None
-    click.echo(f"{control.clock.now():.3f}")
+    now = control.clock.now()
+    show({"now": now} if as_json else f"{now:.3f}", as_json=as_json)
 
 
 @click.command("fault", epilog=examples("svcnb emulator fault chain --times 3", "svcnb emulator fault --clear"))
 @click.argument("part", type=click.Choice(get_args(Part)), required=False)
-@click.option("--times", type=click.IntRange(1), default=1, show_default=True, help="How many calls fail.")
+@click.option("--times", type=click.IntRange(1), default=1, show_default=True, help="Number of calls that fail.")
 @click.option("--until-cleared", is_flag=True, help="Every call fails until --clear.")
-@click.option("--status", "code", type=int, help="HTTP status of the answer. Default: the part's own.")
-@click.option("--delay", metavar="SPAN", help="How long each call waits first, for example 2s.")
-@click.option("--clear", is_flag=True, help="End all faults.")
+@click.option("--status", "code", type=int, help="HTTP status of the response. Default: depends on PART.")
+@click.option("--delay", metavar="SPAN", help="Delay of each call, for example 2s.")
+@click.option("--clear", is_flag=True, help="Remove all faults.")
+@output_options
 @_with_emulator
 def fault(
     control: EmulatorControl,
@@ -150,26 +183,42 @@ def fault(
     code: int | None,
     delay: str | None,
     clear: bool,
+    as_json: bool,
 ) -> None:
-    """Make the next calls that need PART fail or wait."""
-    if clear == (part is not None):
-        raise click.UsageError("give a PART that fails, or --clear.")
+    """Make the next calls that need PART fail or wait. Without PART, list the faults."""
+    if clear and part is not None:
+        raise click.UsageError("pass the PART that must fail, or --clear.")
     faults = control.faults
-    if part is None:
+    if clear:
         faults.clear()
+    elif part is None:
+        show(control.state()["faults"], as_json=as_json)
     elif until_cleared:
         faults.until_cleared(part, status=code, delay=delay)
     else:
         faults.next(part, status=code, delay=delay, times=times)
 
 
+@click.command("faucet", epilog=examples("svcnb emulator faucet 0x93ab..."))
+@click.argument("address", metavar="ADDRESS")
+@click.option("--wei", type=click.IntRange(1), help="Amount in wei. Default: ten ETH.")
+@output_options
+@_with_emulator
+def faucet(control: EmulatorControl, address: str, wei: int | None, *, as_json: bool) -> None:
+    """Add ETH to an ADDRESS on the emulator's chain. Prints the added amount in wei."""
+    added = control.faucet(address, wei)
+    show({"wei": str(added)} if as_json else added, as_json=as_json)
+
+
 @click.command("credit", epilog=examples("svcnb emulator credit 0x93ab... 500"))
 @click.argument("wallet", metavar="WALLET")
 @click.argument("cents", type=int)
+@output_options
 @_with_emulator
-def credit(control: EmulatorControl, wallet: str, cents: int) -> None:
-    """Add CENTS of credit to the billing WALLET of an account, and print its credit in cents."""
-    click.echo(str(control.credit(wallet, cents)))
+def credit(control: EmulatorControl, wallet: str, cents: int, as_json: bool) -> None:
+    """Add CENTS of credit to the billing WALLET of an account. Prints the new credit in cents."""
+    total = control.credit(wallet, cents)
+    show({"credit_cents": total} if as_json else total, as_json=as_json)
 
 
 @click.command(
@@ -180,7 +229,7 @@ def credit(control: EmulatorControl, wallet: str, cents: int) -> None:
 @output_options
 @_with_emulator
 def snapshot(control: EmulatorControl, verb: str, name: str | None, as_json: bool) -> None:
-    """Save, restore, delete or list copies of all state: database and chain together."""
+    """Save, restore, delete or list snapshots of all state: the database and the chain together."""
     if verb == "list":
         show(control.snapshots(), as_json=as_json)
         return
@@ -189,4 +238,4 @@ def snapshot(control: EmulatorControl, verb: str, name: str | None, as_json: boo
     {"save": control.snapshot, "restore": control.restore, "delete": control.delete_snapshot}[verb](name)
 
 
-COMMANDS = (status, stop, clock, fault, credit, snapshot)
+COMMANDS = (status, stop, clock, fault, faucet, credit, snapshot)

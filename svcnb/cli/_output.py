@@ -1,4 +1,4 @@
-"""Output of commands: tables for people, JSON and CSV for programs, identifiers alone for pipes."""
+"""Output of commands: tables for people, JSON and CSV for programs, and only identifiers for pipes."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _FORMAT: Final = "svcnb.output"
 _QUIET: Final = "svcnb.quiet"
 _IDENTIFIERS: Final = (
     *("id", "hash", "api_key_hash", "wallet_address", "address", "cid", "hashed_cid", "request_id", "what", "name"),
-    *("event", "status"),
+    *("file", "folder", "event", "status"),
 )
-"""Members that identify an entry; the first one that an entry has is printed with ``--quiet``."""
+"""Members that identify an entry. With ``--quiet``, the first of them that an entry has is printed."""
 
 
 def output_options(command: F) -> F:
     """Adds ``--output``, its short form ``--json``, and ``--quiet``.
 
-    The command receives ``as_json``: whether it must hand complete records to `show`.
+    The command receives the argument ``as_json``: whether it must pass complete records to `show`.
     """
 
     @click.option(
@@ -38,32 +38,33 @@ def output_options(command: F) -> F:
         show_default=True,
         help="Format: a table, one JSON document, or CSV with the members of the JSON as columns.",
     )
-    @click.option("--json", "json_flag", is_flag=True, help="Short for --output json.")
-    @click.option("-q", "--quiet", is_flag=True, help="Print identifiers alone, one in a line.")
+    @click.option("--json", "json_flag", is_flag=True, help="Same as --output json.")
+    @click.option("-q", "--quiet", is_flag=True, help="Print only identifiers, one per line.")
     @wraps(command)
     def inner(*given: Any, output: str, json_flag: bool, quiet: bool, **options: Any) -> Any:
         chosen = "json" if json_flag else output
         if quiet and chosen != "table":
-            raise click.UsageError(f"--quiet prints identifiers alone: use it without --output {chosen}.")
+            raise click.UsageError(f"--quiet prints only identifiers: omit --output {chosen}.")
         meta = click.get_current_context().meta
         meta[_FORMAT], meta[_QUIET] = chosen, quiet
         return command(*given, as_json=chosen != "table", **options)
 
-    return inner  # type: ignore[return-value]  # the same call with other options
+    return inner  # type: ignore[return-value] # the same command with other options
 
 
 def quiet() -> bool:
-    """Whether the running command was given ``--quiet``."""
+    """Returns whether the running command received ``--quiet``."""
     context = click.get_current_context(silent=True)
     return context is not None and bool(context.meta.get(_QUIET))
 
 
-def show(value: object, *, as_json: bool) -> None:
-    """Prints a result in the format that was chosen.
+def show(value: object, *, as_json: bool, text: str | None = None) -> None:
+    """Prints a result in the selected format.
 
     Args:
         value: A model, a mapping, a list of them, or a plain value.
-        as_json: As one JSON document, or as CSV if ``--output csv`` was given.
+        as_json: Whether to print one JSON document, or CSV if ``--output csv`` was given.
+        text: Text to print instead of a table. If the text is empty, nothing is printed.
     """
     plain = jsonable(value)
     if as_json:
@@ -75,10 +76,13 @@ def show(value: object, *, as_json: bool) -> None:
     elif quiet():
         for entry in plain if isinstance(plain, list) else [plain]:
             click.echo(_identifier(entry))
+    elif text is not None:
+        if text:
+            click.echo(text)
     elif isinstance(plain, list):
         _show_list(plain)
         if not plain:
-            click.echo("There are none.", err=True)  # silence would look like a failure
+            click.echo("No entries.", err=True)  # no output would look like a failure
     elif isinstance(plain, dict):
         _show_members(plain)
     else:
@@ -86,11 +90,11 @@ def show(value: object, *, as_json: bool) -> None:
 
 
 def json_text(value: object, indent: int | None = None) -> str:
-    """Returns JSON in which characters that could control a terminal are escaped.
+    """Returns JSON text in which characters that could control a terminal are escaped.
 
     Args:
-        value: JSON values.
-        indent: Spaces of each level; one line when None.
+        value: JSON value.
+        indent: Number of spaces for each level, or None for one line.
     """
     return escaped_json(json.dumps(value, indent=indent, ensure_ascii=False))
 
@@ -118,7 +122,7 @@ def _echo_header(line: str) -> None:
     if not _is_terminal() or os.environ.get("NO_COLOR"):
         click.echo(line)
         return
-    # The command line escapes control characters in all that it prints; these two are its own.
+    # All output is filtered for control characters. These two sequences are the program's own and bypass the filter.
     raw = getattr(sys.stdout, "unfiltered", sys.stdout)
     raw.write("\x1b[1m")
     click.echo(line, nl=False)
@@ -130,7 +134,7 @@ def _is_terminal() -> bool:
 
 
 def jsonable(value: object) -> Any:
-    """A result as JSON values; secrets stay masked."""
+    """Converts a result to JSON values. Secrets stay masked."""
     fields = getattr(type(value), "model_fields", None)
     if fields is not None:
         return {name: jsonable(getattr(value, name)) for name in fields}
@@ -144,10 +148,10 @@ def jsonable(value: object) -> Any:
 
 
 class Noun(click.Group):
-    """A group of commands whose list tells each one's first sentence whole."""
+    """Command group whose help shows the complete first sentence of each command."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Writes the list; click would cut the sentences at the edge of the terminal."""
+        """Writes the list of commands without truncation. click truncates the sentences at the terminal's width."""
         found = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
         rows = [
             (name, each.get_short_help_str(limit=1000)) for name, each in found if each is not None and not each.hidden
@@ -156,16 +160,19 @@ class Noun(click.Group):
             formatter.write_dl(rows)
 
     def rename(self, old: str, command: click.Command) -> None:
-        """Keeps an old name of a command for one release: not listed, and with a warning on standard error."""
+        """Keeps a deprecated command name for one release.
+
+        The name is hidden in the help, and prints a warning on standard error.
+        """
         former = copy(command)
         former.name = old
         former.hidden = True
-        former.deprecated = f"Use {command.name!r}; {old!r} goes with the next release."
+        former.deprecated = f"Use {command.name!r}; {old!r} will be removed in the next release."
         self.add_command(former, old)
 
 
 def _table(entries: Sequence[Any]) -> list[str]:
-    """Lines with aligned columns, below a line with their names."""
+    """Returns a header line, and lines with aligned columns."""
     if not entries or not all(isinstance(entry, dict) for entry in entries):
         return [_line(entry) for entry in entries]
     names = [name for name in entries[0] if any(entry.get(name) not in (None, "") for entry in entries)]
@@ -196,7 +203,10 @@ def _write_csv(plain: Any) -> None:
 
 
 def _csv_cell(value: Any) -> Any:
-    """A value as one cell: lists and objects as JSON, booleans as in JSON, text that a spreadsheet would run quoted."""
+    """Returns the text of one cell.
+
+    Lists, objects and booleans are JSON. Text that a spreadsheet would execute is quoted.
+    """
     if isinstance(value, (bool, list, dict)):
         return json.dumps(value, ensure_ascii=False)
     if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")):

@@ -1,4 +1,4 @@
-"""The root of the commands, and how their ends become exit codes."""
+"""Root command, and conversion of results and errors into exit codes."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from svcnb.exit_codes import ExitCode
 
 
 class LazyGroup(click.Group):
-    """A group that imports a command when it runs."""
+    """Command group that imports a command only when the command runs."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        """The names, sorted."""
+        """Returns the command names, sorted."""
         return sorted(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
-        """The command itself, imported now."""
+        """Imports and returns a command."""
         if cmd_name not in COMMANDS:
             return None
         command: click.Command = import_module(f"svcnb.cli.{cmd_name.replace('-', '_')}").command
@@ -27,14 +27,14 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click does, with the names that are near a mistyped one."""
+        """Resolves a command as click does, and suggests similar names for a mistyped one."""
         try:
             return super().resolve_command(ctx, args)
         except click.exceptions.NoSuchCommand as error:
             raise click.exceptions.NoSuchCommand(error.command_name, possibilities=COMMANDS, ctx=ctx) from None
 
     def get_help(self, ctx: click.Context) -> str:  # noqa: ARG002 - click's signature
-        """The text that is printed without click, too."""
+        """Returns the help text of `svcnb.cli._overview`."""
         return help_text().rstrip("\n")
 
 
@@ -47,13 +47,15 @@ def _show_version(ctx: click.Context, _param: click.Parameter, wanted: bool) -> 
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_show_version, help="Print it.")
+@click.option(
+    "--version", is_flag=True, expose_value=False, is_eager=True, callback=_show_version, help="Print the version."
+)
 def cli() -> None:
-    """Accounts, keys, wallets and actions of the service: use it, or run it on this machine."""
+    """Command line of the service: accounts, keys, wallets and actions, and a local emulator."""
 
 
 def run(arguments: list[str]) -> int:
-    """Runs a command line with click; as `svcnb.cli.main`."""
+    """Runs a command line with click; see `svcnb.cli.main`."""
     try:
         code = cli.main(args=arguments, prog_name="svcnb", standalone_mode=False)
     except click.exceptions.Exit as leaving:

@@ -1,6 +1,6 @@
-"""What ``svcnb emulator`` does, without the command-line library: a supervised start saves its time.
+"""Implementation of ``svcnb emulator`` without click, whose import would delay a supervised start.
 
-This is the only place outside the emulator that imports it.
+This is the only module outside `svcnb.emulator` that imports the emulator.
 """
 
 from __future__ import annotations
@@ -15,48 +15,34 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from types import FrameType
-from typing import Any, Final, NoReturn
+from typing import Any, NoReturn
 
+from svcnb import control_tokens
 from svcnb.exit_codes import ExitCode
 from svcnb.supervised import LISTENER
 
-_PYDANTIC_PLUGINS: Final = "PYDANTIC_DISABLE_PLUGINS"
-_NO_PLUGINS: Final = "__all__"
-
 
 class PortTaken(Exception):
-    """The port that was asked for belongs to another program."""
+    """The requested port is already in use by another program."""
+
+    hint = "Use another --port, or omit it to use a free port."
+    exit_code = ExitCode.PORT_IN_USE
 
 
 class StopRequested(BaseException):
-    """A signal during start-up: everything that was started so far is unwound."""
-
-
-@contextmanager
-def quick_loading() -> Iterator[None]:
-    """Leaves out what costs a sixth of an emulator's start and gives it nothing."""
-    # Nothing that loading makes is garbage; `_print_ready` has the collector start with what comes after.
-    gc.disable()
-    # Looking for plugins of pydantic means reading the metadata of every package that is installed: 20 ms for none.
-    chosen = os.environ.get(_PYDANTIC_PLUGINS)
-    os.environ[_PYDANTIC_PLUGINS] = _NO_PLUGINS if chosen is None else chosen
-    try:
-        yield
-    finally:
-        gc.enable()
-        if chosen is None:
-            del os.environ[_PYDANTIC_PLUGINS]
+    """A signal arrived during the start. Everything that was started is stopped again."""
 
 
 def serve(given: Mapping[str, Any]) -> ExitCode:
     """Runs the emulator until a signal ends it.
 
     Args:
-        given: Settings by name; the environment fills in the others.
+        given: Settings by name. The other settings come from the environment.
 
     Raises:
-        PortTaken: The port belongs to another program.
+        PortTaken: The port is already in use by another program.
     """
     with _stoppable():
         _serve(given)
@@ -64,9 +50,9 @@ def serve(given: Mapping[str, Any]) -> ExitCode:
 
 
 def serve_supervised() -> ExitCode:
-    """As `serve`, with settings as one line of JSON from standard input, and until its end.
+    """Runs the emulator with settings from one line of JSON on standard input, until standard input ends.
 
-    A member `LISTENER` beside the settings is the number of an inherited listening socket.
+    In addition to the settings, the member `LISTENER` can contain the file descriptor of an inherited listening socket.
     """
     with _stoppable():
         given = json.loads(sys.stdin.readline() or "{}")
@@ -78,7 +64,7 @@ def serve_supervised() -> ExitCode:
 
 @contextmanager
 def _stoppable() -> Iterator[None]:
-    """SIGTERM ends what is inside, until the server takes the signals over."""
+    """Context manager in which SIGTERM stops the start, until the server installs its own signal handlers."""
     signal.signal(signal.SIGTERM, _stop_early)
     with suppress(StopRequested):
         yield
@@ -91,20 +77,23 @@ def _serve(given: Mapping[str, Any], listener: socket.socket | None = None) -> N
     if settings.chain_rpc is None:
         _ensure_anvil()
     if settings.seed is not None:
-        _say("This emulator is seeded: anyone can compute its keys. Nothing of value belongs here.")
+        _say("This emulator is seeded: anyone can compute its keys. Do not use it for anything of value.")
     from svcnb.emulator.main import serve as serve_app
 
     try:
-        serve_app(settings, _print_ready, listener)
+        serve_app(settings, partial(_print_ready, chosen=settings.control_token is not None), listener)
     except OSError as error:
         if error.errno != errno.EADDRINUSE:
             raise
-        raise PortTaken(f"port {settings.port} of {settings.host} belongs to another program") from error
+        raise PortTaken(f"port {settings.port} of {settings.host} is already in use by another program") from error
 
 
-def _print_ready(ready: dict[str, object]) -> None:
-    gc.freeze()
-    gc.enable()
+def _print_ready(ready: dict[str, object], *, chosen: bool) -> None:
+    gc.freeze()  # later garbage collections skip all objects that exist now
+    # Terminal output stays in the scrollback and on screenshots, so the token is not printed. The user chose the token,
+    # or the user's programs read it from its file.
+    if sys.stdout.isatty() and (chosen or control_tokens.find(str(ready["base_url"])) is not None):
+        ready = {name: value for name, value in ready.items() if name != "control_token"}
     sys.stdout.write(json.dumps(ready) + "\n")
     sys.stdout.flush()
 
@@ -128,7 +117,7 @@ def _say(line: str) -> None:
 
 
 def _stop_with_parent() -> None:
-    """Ends this process when the standard input does: whoever started it has gone, or wants it to go."""
+    """Stops this process when its standard input closes, because the parent process has ended or closed it."""
     while os.read(sys.stdin.fileno(), 4096):
         pass
     os.kill(os.getpid(), signal.SIGTERM)

@@ -1,4 +1,4 @@
-"""Options that every command with a service has, the client they make, and files with secrets and sources."""
+"""Shared options of commands that use a service, the client of these commands, and readers of key and source files."""
 
 from __future__ import annotations
 
@@ -12,25 +12,29 @@ from typing import Any, TextIO
 
 import click
 
+from svcnb.protocol.nesting import parse
+
 
 def with_service(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Gives a command its client as first argument: options, then ``--profile``, the environment, the file.
+    """Decorator that passes a client to a command as its first argument.
 
-    There is no option for the key itself: a list of processes would show it to everybody on the machine.
+    Each setting comes from an option, otherwise from ``--profile``, the environment or the configuration file.
+
+    No option accepts the key itself, because the process list would show it to all users of the machine.
     """
 
     @click.option("--base-url", help="Address of the service, the part before /core/v1. Default: SVC_BASE_URL.")
     @click.option(
         "--key-file",
         type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
-        help="File that holds the key; - is standard input. Default: SVC_API_KEY.",
+        help="File with the key, alone or as saved by `svcnb apply`; - is standard input. Default: SVC_API_KEY.",
     )
     @profile_option
     @wraps(function)
     def command(*context: click.Context, base_url: str | None, key_file: Path | None, **options: Any) -> Any:
         from svcnb.client import Client
 
-        key = None if key_file is None else read_secret(key_file)
+        key = None if key_file is None else read_key(key_file)
         with Client(base_url, api_key=key) as service:
             return function(service, *context, **options)
 
@@ -38,9 +42,9 @@ def with_service(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def profile_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The option ``--profile``, which the configuration reads from the environment of this process."""
+    """Returns the option ``--profile``, whose value is passed on through an environment variable of this process."""
 
-    @click.option("--profile", metavar="NAME", help="Address and key that `svcnb login` stored. Default: SVC_PROFILE.")
+    @click.option("--profile", metavar="NAME", help="Profile that `svcnb login` stored. Default: SVC_PROFILE.")
     @wraps(function)
     def command(*given: Any, profile: str | None, **options: Any) -> Any:
         with environment(SVC_PROFILE=profile) if profile is not None else nullcontext():
@@ -51,7 +55,10 @@ def profile_option(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextmanager
 def environment(**values: str | None) -> Iterator[None]:
-    """Sets variables of this process, or removes those that are None, and gives the old ones back at the end."""
+    """Sets environment variables during a block, and removes those that are None.
+
+    Restores the old values at the end.
+    """
     before = {name: os.environ.get(name) for name in values}
     try:
         _set(values)
@@ -69,53 +76,77 @@ def _set(values: Mapping[str, str | None]) -> None:
 
 
 def read_secret(file: Path) -> str:
-    """A secret from a file, without the line's end; ``-`` is standard input."""
+    """Reads a secret from a file, without the line ending. ``-`` is standard input."""
     text = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
     return text.strip()
 
 
-def read_source(file: Path) -> str:
-    """An action's source as it stands, byte for byte; ``-`` is standard input.
+def read_key(file: Path) -> str:
+    """Reads a key from a file, which contains only the key, or the one-member JSON object that ``svcnb apply`` saves.
 
     Raises:
-        click.BadParameter: It is no text in UTF-8, as actions are.
+        click.BadParameter: The JSON object has several members. The message contains only their names.
     """
-    # Bytes, not text: a changed line end would be another action.
+    text = read_secret(file)
+    if not text.startswith("{"):
+        return text
+    try:
+        keys = parse(text)
+    except ValueError:
+        raise click.BadParameter(
+            f"{file} is neither a key nor valid JSON. Pass a file that contains one of them.", param_hint="--key-file"
+        ) from None
+    if len(keys) != 1:
+        names = ", ".join(keys) or "none"
+        hint = f"{file} contains {len(keys)} keys ({names}), expected one: save it in its own file."
+        raise click.BadParameter(hint, param_hint="--key-file")
+    return str(next(iter(keys.values())))
+
+
+def read_source(file: Path) -> str:
+    """Reads an action's source without changes. ``-`` is standard input.
+
+    Raises:
+        click.BadParameter: The file is empty, or is not UTF-8 text.
+    """
+    # Read as bytes, because a changed line ending would change the CID.
     source = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
     try:
         text = source.decode("utf-8")
     except UnicodeDecodeError as error:
         raise click.BadParameter(
-            f"{file} is no text in UTF-8: byte {source[error.start]:#04x} at {error.start}. Save it as UTF-8.",
+            f"{file} is not UTF-8 text: byte {source[error.start]:#04x} at {error.start}. Save it as UTF-8.",
             param_hint="FILE",
         ) from None
     if not text:
         raise click.BadParameter(
-            f"{file} is empty. Write for example: async function main({{ n }}) {{ return n + 1; }}", param_hint="FILE"
+            f"{file} is empty. Write, for example: async function main({{ n }}) {{ return n + 1; }}", param_hint="FILE"
         )
     return text
 
 
 def save_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The option ``--save`` of every command that makes a key."""
+    """Returns the option ``--save``, which all commands that create a key have."""
     return click.option(
         "--save",
         "save",
         type=click.Path(path_type=Path),
         metavar="FILE",
-        help="Keep the key in this new file, which you alone may read, and do not print it; as --key-file takes it.",
+        help=(
+            "Save the key in this new file, readable only by you, instead of printing it. Pass the file as --key-file."
+        ),
     )(function)
 
 
 @contextmanager
 def new_key_file(file: Path | None) -> Iterator[TextIO | None]:
-    """Makes the file for a key before the key is made: a key that found no room would be lost.
+    """Creates the file for a key before the key itself is created, because a key that cannot be saved would be lost.
 
     Args:
-        file: A file that does not exist; None to print the key instead.
+        file: Path of a file that does not exist, or None to print the key instead.
 
     Raises:
-        click.BadParameter: It exists. A key is never written over.
+        click.BadParameter: The file exists. Keys are never overwritten.
     """
     if file is None:
         yield None
@@ -124,7 +155,7 @@ def new_key_file(file: Path | None) -> Iterator[TextIO | None]:
         opened = open(file, "x", encoding="utf-8", opener=_private)  # noqa: SIM115 - in the block below
     except FileExistsError:
         raise click.BadParameter(
-            f"{file} exists, and a key is never written over. Name a new file.", param_hint="--save"
+            f"{file} already exists and is not overwritten. Name a new file.", param_hint="--save"
         ) from None
     try:
         with opened:
@@ -140,14 +171,14 @@ def _private(path: str, flags: int) -> int:
 
 
 def tell_secret(name: str, secret: str, *, as_json: bool, beside: dict[str, Any], into: TextIO | None) -> None:
-    """Prints a new key, which nobody can show again, on standard output, and the advice on standard error.
+    """Prints a new key on standard output, and a reminder to store it on standard error. The key cannot be shown again.
 
     Args:
-        name: What the answer calls it.
+        name: Name of the key in the output.
         secret: The key.
-        as_json: As one JSON document.
-        beside: What is printed with it.
-        into: Takes the key in place of standard output.
+        as_json: Whether to print one JSON document.
+        beside: Other values to print with the key.
+        into: File to which the key is written instead of standard output.
     """
     from svcnb.cli._output import quiet, show
 
@@ -160,4 +191,4 @@ def tell_secret(name: str, secret: str, *, as_json: bool, beside: dict[str, Any]
         click.echo(secret)
         return
     show({name: secret} | beside, as_json=as_json)
-    click.echo("The key is shown this once: store it now.", err=True)
+    click.echo("The key is shown only once: store it now.", err=True)

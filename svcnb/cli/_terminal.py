@@ -1,4 +1,4 @@
-"""What the command line writes passes here: nothing that a service or an action sends can control the terminal."""
+"""Output filter of the command line, so that text from a service or an action cannot control the terminal."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from svcnb.protocol.text import REPLACEMENT, terminal_text
 
 
 class _Stream:
-    """A text stream whose text is made safe for terminals.
+    """Text stream that escapes control characters.
 
     Args:
-        stream: Where it goes.
+        stream: The stream that receives the text.
     """
 
     def __init__(self, stream: TextIO) -> None:
@@ -27,30 +27,30 @@ class _Stream:
 
     @property
     def unfiltered(self) -> TextIO:
-        """The stream below, for control characters of the program's own."""
+        """Returns the stream without the filter, for the program's own control characters."""
         return self._stream
 
     def write(self, text: str) -> int:
-        """Writes text; as `TextIO.write`."""
+        """Writes text; see `TextIO.write`."""
         self._stream.write(terminal_text(text, self._replacement))
         return len(text)
 
     def writelines(self, lines: list[str]) -> None:
-        """Writes lines; as `TextIO.writelines`."""
+        """Writes lines; see `TextIO.writelines`."""
         for line in lines:
             self.write(line)
 
     def __getattr__(self, name: str) -> Any:
-        if name == "buffer":  # bytes would pass unseen
+        if name == "buffer":  # bytes would bypass the filter
             raise AttributeError(name)
         return getattr(self._stream, name)
 
 
 @contextmanager
 def safe_terminal() -> Iterator[None]:
-    """Makes everything safe that is written to standard output and standard error inside the block.
+    """Context manager that filters standard output and standard error.
 
-    After an exception it stays so, since the interpreter still prints the traceback.
+    After an exception the filter stays active, since the interpreter still prints the traceback.
     """
     before = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = (None if stream is None else cast("TextIO", _Stream(stream)) for stream in before)

@@ -1,4 +1,4 @@
-"""``svcnb account``."""
+"""Command ``svcnb account``."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from svcnb.client import Client
     from svcnb.client.signing import Signer
 
-_WALLET_HELP = "File that holds the wallet's private key, in hex or as an encrypted key file; - is standard input."
+_WALLET_HELP = "File that contains the wallet's private key, in hex or as an encrypted key file; - is standard input."
 
 
 @click.group("account", cls=Noun)
 def command() -> None:
-    """Make accounts, look at them, and hand them over."""
+    """Create, show, convert and transfer accounts."""
 
 
 def with_wallet(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Gives a command the wallet that signs, from ``--wallet-key-file`` and ``--contract-wallet``."""
+    """Decorator that passes a signer to a command, made from ``--wallet-key-file`` and ``--contract-wallet``."""
 
     @click.option(
         "--wallet-key-file",
@@ -35,7 +35,9 @@ def with_wallet(function: Callable[..., Any]) -> Callable[..., Any]:
         help=_WALLET_HELP,
     )
     @click.option(
-        "--contract-wallet", metavar="ADDRESS", help="The wallet is this contract, and the key is its owner's."
+        "--contract-wallet",
+        metavar="ADDRESS",
+        help="Address of a contract wallet. The key file then contains the key of its owner.",
     )
     @wraps(function)
     def inner(*given: Any, wallet_key_file: Path, contract_wallet: str | None, **options: Any) -> Any:
@@ -52,15 +54,21 @@ def with_wallet(function: Callable[..., Any]) -> Callable[..., Any]:
     ),
 )
 @click.argument("name")
-@click.option("--description", default="", help="What it is for.")
-@click.option("--email", help="Handed on to the payment processor.")
-@click.option("--chain-secured", is_flag=True, help="A wallet owns it: needs --wallet-key-file, and gas.")
+@click.option("--description", default="", help="Description.")
+@click.option("--email", help="E-mail address for the payment processor.")
+@click.option(
+    "--chain-secured", is_flag=True, help=("Create an account that a wallet owns; needs --wallet-key-file, and gas.")
+)
 @click.option(
     "--wallet-key-file",
     type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
     help=_WALLET_HELP,
 )
-@click.option("--contract-wallet", metavar="ADDRESS", help="The wallet is this contract, and the key is its owner's.")
+@click.option(
+    "--contract-wallet",
+    metavar="ADDRESS",
+    help=("Address of a contract wallet. The key file then contains the key of its owner."),
+)
 @save_option
 @output_options
 @with_service
@@ -75,23 +83,25 @@ def create(
     save: Path | None,
     as_json: bool,
 ) -> None:
-    """Make an account called NAME and print its key, this once.
+    """Create an account with the name NAME, and print its key. The key is shown only once.
 
-    Free. On a live service the first call takes about 15 seconds, because it waits for the chain. With --chain-secured
-    the account has no key: the wallet owns it, and pays the gas.
+    The command is free. On a live service, the first call takes about 15 seconds, because it waits for the chain. With
+    --chain-secured, the account has no key: the wallet owns the account and pays the gas.
     """
     if not chain_secured:
         if wallet_key_file is not None or contract_wallet is not None:
-            raise click.UsageError("A wallet owns an account only with --chain-secured.")
+            raise click.UsageError("--wallet-key-file requires --chain-secured.")
         with new_key_file(save) as into:
             account = service.accounts.create(name, description=description, email=email)
             beside = {"wallet_address": account.wallet_address}
             tell_secret("api_key", account.api_key.reveal(), as_json=as_json, beside=beside, into=into)
         return
     if save is not None:
-        raise click.UsageError("A ChainSecured account has no key to --save: its wallet is the credential.")
+        raise click.UsageError("Omit --save: a ChainSecured account has no key, because its wallet is the credential.")
     if wallet_key_file is None:
-        raise click.UsageError("--chain-secured needs --wallet-key-file: the wallet that will own the account.")
+        raise click.UsageError(
+            "--chain-secured requires --wallet-key-file, the key of the wallet that will own the account."
+        )
     owner = _signer(wallet_key_file, contract_wallet)
     mine = service.chain_secured.create(owner, name, description=description)
     show({"owner": owner.address, "api_key_hash": mine.api_key_hash}, as_json=as_json)
@@ -102,7 +112,7 @@ def create(
 @click.pass_context
 @with_service
 def exists(service: Client, ctx: click.Context, as_json: bool) -> None:
-    """Say whether the key belongs to an account; ends with 1 if not."""
+    """Check whether the key belongs to an account. The exit code is 1 if it does not."""
     found = service.accounts.exists()
     show({"exists": found} if as_json else ("yes" if found else "no"), as_json=as_json)
     if not found:
@@ -110,14 +120,14 @@ def exists(service: Client, ctx: click.Context, as_json: bool) -> None:
 
 
 @command.command("convert", epilog=examples("svcnb account convert --key-file demo.key --wallet-key-file owner.key"))
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @output_options
 @with_wallet
 @with_service
 def convert(service: Client, owner: Signer, yes: bool, as_json: bool) -> None:
-    """Hand the account of the key to a wallet, for good: from API mode to ChainSecured.
+    """Convert the account of the key to ChainSecured, owned by a wallet. This is irreversible.
 
-    Tells what will happen, and asks. There is no way back.
+    Shows the consequences and asks for confirmation.
     """
     mine = _confirmed(lambda confirm: service.accounts.convert(owner, confirm=confirm), yes=yes)
     show({"owner": owner.address, "api_key_hash": mine.api_key_hash}, as_json=as_json)
@@ -125,14 +135,14 @@ def convert(service: Client, owner: Signer, yes: bool, as_json: bool) -> None:
 
 @command.command("transfer", epilog=examples("svcnb account transfer 0x93ab... --wallet-key-file owner.key"))
 @click.argument("to", metavar="ADDRESS")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @output_options
 @with_wallet
 @with_service
 def transfer(service: Client, to: str, owner: Signer, yes: bool, as_json: bool) -> None:
-    """Hand the ChainSecured account of a wallet to the wallet at ADDRESS, for good.
+    """Transfer the ChainSecured account of a wallet to the wallet at ADDRESS. This is irreversible.
 
-    Tells what will happen, and asks. There is no way back to the wallet that owns it now.
+    Shows the consequences and asks for confirmation. The current owner cannot get the account back.
     """
     mine = service.chain_secured.open(owner)
     handed = _confirmed(lambda confirm: mine.transfer_ownership(to, confirm=confirm), yes=yes)
@@ -144,9 +154,9 @@ def transfer(service: Client, to: str, owner: Signer, yes: bool, as_json: bool) 
 @output_options
 @with_service
 def audit(service: Client, api_key_hash: str, as_json: bool) -> None:
-    """List everything that happened to the account with the master HASH, oldest first.
+    """List all changes of the account with the master HASH, oldest first.
 
-    The chain is public: neither key nor wallet is needed.
+    The chain is public, so the command needs no key and no wallet.
     """
     entries = service.chain_secured.look(api_key_hash).audit()
     show([entry.shown() if as_json else entry.summary() for entry in entries], as_json=as_json)
@@ -162,7 +172,7 @@ def _confirmed(work: Callable[[bool], Any], *, yes: bool) -> Any:
             click.echo(error.message[:1].upper() + error.message[1:] + ":", err=True)
             for sentence in error.consequences:
                 click.echo(f"- {sentence}", err=True)
-            click.confirm("Do it?", abort=True, err=True)
+            click.confirm("Continue?", abort=True, err=True)
     return work(True)  # noqa: FBT003 - as above
 
 

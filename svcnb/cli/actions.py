@@ -1,4 +1,4 @@
-"""``svcnb actions``."""
+"""Command ``svcnb actions``."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ if TYPE_CHECKING:
 
 
 def cid_or_file(text: str) -> str:
-    """A CID as it stands, or the CID of a source file."""
+    """Returns a CID unchanged, or computes the CID of a source file."""
     path = Path(text)
     if not path.is_file():
         if path.suffix or "/" in text:
-            raise click.BadParameter(f"{text} is no CID, and there is no such file.", param_hint="ACTION")
+            raise click.BadParameter(
+                f"{text} is neither a CID nor a file. Pass a CID or the path of a source file.", param_hint="ACTION"
+            )
         return text
     from svcnb.protocol.cid import cid
 
@@ -29,14 +31,14 @@ def cid_or_file(text: str) -> str:
 
 @click.group("actions", cls=Noun)
 def command() -> None:
-    """Register actions and put them into groups.
+    """Register actions and add them to groups.
 
-    ACTION is a CID, or a source file, whose CID is computed here.
+    ACTION is a CID or a source file. The CID of a file is computed locally.
     """
 
 
 @command.command("list")
-@click.option("--group", help="Only those in this group.")
+@click.option("--group", help="Only the actions in this group.")
 @output_options
 @with_service
 def list_(service: Client, group: str | None, as_json: bool) -> None:
@@ -46,8 +48,8 @@ def list_(service: Client, group: str | None, as_json: bool) -> None:
 
 @command.command("register", epilog=examples("svcnb actions register action.js --name greet"))
 @click.argument("action")
-@click.option("--name", required=True, help="What people call it.")
-@click.option("--description", default="", help="What it does.")
+@click.option("--name", required=True, help="Name.")
+@click.option("--description", default="", help="Description.")
 @output_options
 @with_service
 def register(service: Client, action: str, name: str, description: str, as_json: bool) -> None:
@@ -59,5 +61,5 @@ def register(service: Client, action: str, name: str, description: str, as_json:
 @click.argument("action")
 @with_service
 def delete(service: Client, action: str) -> None:
-    """Forget an action's name, by CID, file or hashed CID. Costs one cent."""
+    """Delete an action's name, by CID, file or hashed CID. Costs one cent."""
     service.actions.delete(cid_or_file(action))

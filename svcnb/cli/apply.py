@@ -1,4 +1,4 @@
-"""``svcnb apply``."""
+"""Command ``svcnb apply``."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 @click.option(
     "--secrets",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="File that takes the secrets of new keys, readable by you alone. Needed where keys are made.",
+    help="File for the secrets of new keys, readable only by you. Required if keys are created.",
 )
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @with_service
 def command(
     service: Client,
@@ -34,9 +34,10 @@ def command(
     prune: bool,
     yes: bool,
 ) -> None:
-    """Make the account as it is described.
+    """Change the account to match its description file.
 
-    Shows the plan and its cost, asks, and does it. May be stopped and repeated: it goes on where it stopped.
+    Shows the plan and its cost, asks for confirmation, and makes the changes. After an interruption, run the command
+    again to continue.
     """
     from svcnb.toolkit.plan import plan
 
@@ -46,6 +47,6 @@ def command(
         if not len(found):
             return
         if not yes:
-            click.confirm("Do it?", abort=True)
+            click.confirm("Continue?", abort=True)
         found.apply(secrets=secrets)
-    click.echo(f"{len(found)} steps are done.")
+    click.echo(f"{len(found)} steps completed.")

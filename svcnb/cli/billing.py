@@ -1,4 +1,4 @@
-"""``svcnb billing``."""
+"""Command ``svcnb billing``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @click.group("billing", cls=Noun)
 def command() -> None:
-    """Credit: balance and top-up."""
+    """Show the credit and add credit."""
 
 
 @command.command("balance")
@@ -31,14 +31,14 @@ def balance(service: Client, as_json: bool) -> None:
 
 @command.command("top-up", epilog=examples("svcnb billing top-up 500 --method card"))
 @click.argument("cents", type=int)
-@click.option("--method", type=click.Choice(["card", "crypto"]), default="card", help="How to pay.")
+@click.option("--method", type=click.Choice(["card", "crypto"]), default="card", help="Payment method.")
 @output_options
 @with_service
 def top_up(service: Client, cents: int, method: Literal["card", "crypto"], as_json: bool) -> None:
-    """Pay for CENTS of credit, at least 500.
+    """Buy CENTS of credit, at least 500.
 
-    At an emulator the payment is made at once, with play money. At a live service a person must pay; afterwards
-    `svcnb billing confirm` credits it.
+    On an emulator, the payment is made immediately with test money. On a live service, a person must pay. `svcnb
+    billing confirm` then credits the payment.
     """
     payment = service.billing.top_up(cents, method=method)
     shown = {"status": payment.status, "amount_cents": payment.amount_cents, "payment": payment.payment_intent_id}

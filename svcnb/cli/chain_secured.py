@@ -1,4 +1,4 @@
-"""``svcnb chain-secured``."""
+"""Command ``svcnb chain-secured``."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 
 @click.group("chain-secured", cls=Noun)
 def command() -> None:
-    """ChainSecured accounts: open them, create wallets and keys, resume, audit.
+    """Open ChainSecured accounts, create wallets and keys, resume, audit.
 
-    The wallet of --wallet-key-file owns the account, signs every change, and pays the gas on the chain.
+    The wallet of --wallet-key-file owns the account, signs each change, and pays the gas on the chain.
     """
 
 
 @command.command("create", epilog=examples("svcnb chain-secured create treasury --wallet-key-file owner.key"))
 @click.argument("name")
-@click.option("--description", default="", help="What it is for.")
+@click.option("--description", default="", help="Description.")
 @output_options
 @with_wallet
 @with_service
 def create(service: Client, owner: Signer, name: str, description: str, as_json: bool) -> None:
-    """Create an account called NAME that the wallet owns."""
+    """Create an account with the name NAME that the wallet owns."""
     mine = service.chain_secured.create(owner, name, description=description)
     show({"api_key_hash": mine.api_key_hash, "owner": owner.address}, as_json=as_json)
 
@@ -42,13 +42,13 @@ def create(service: Client, owner: Signer, name: str, description: str, as_json:
 @with_wallet
 @with_service
 def open_(service: Client, owner: Signer, as_json: bool) -> None:
-    """Show the account that the wallet owns, as it stands on the chain."""
+    """Show the on-chain state of the account that the wallet owns."""
     show(service.chain_secured.open(owner).describe(), as_json=as_json)
 
 
 @command.command("mint-wallet")
-@click.option("--name", default="Wallet", show_default=True, help="Its name.")
-@click.option("--description", default="", help="What it is for.")
+@click.option("--name", default="Wallet", show_default=True, help="Name.")
+@click.option("--description", default="", help="Description.")
 @output_options
 @with_wallet
 @with_service
@@ -62,8 +62,8 @@ def mint_wallet(service: Client, owner: Signer, name: str, description: str, as_
     "mint-key", epilog=examples("svcnb chain-secured mint-key runner --execute-in-group 1 --wallet-key-file owner.key")
 )
 @click.argument("name")
-@click.option("--description", default="", help="What it is for.")
-@click.option("--execute-in-group", "execute", multiple=True, help="A group in which it may run actions; 0 for all.")
+@click.option("--description", default="", help="Description.")
+@click.option("--execute-in-group", "execute", multiple=True, help="Group in which the key may run actions; 0 for all.")
 @save_option
 @output_options
 @with_wallet
@@ -77,7 +77,7 @@ def mint_key(
     save: Path | None,
     as_json: bool,
 ) -> None:
-    """Create a usage key called NAME, register it on the chain, and print it, this once."""
+    """Create a usage key called NAME, register it on the chain, and print it. The key is shown only once."""
     with new_key_file(save) as into:
         key = service.chain_secured.open(owner).usage_keys.create(
             name, description=description, execute_in_groups=list(execute)
@@ -90,7 +90,7 @@ def mint_key(
 @output_options
 @with_service
 def pending(service: Client, as_json: bool) -> None:
-    """List what was created and is not registered on the chain yet, with its id for `resume`."""
+    """List wallets and keys that were created but are not registered on the chain, with their ids for `resume`."""
     records = service.chain_secured.pending()
     short = [{"id": each.id, "kind": each.kind, "name": each.name, "wallet": each.wallet_address} for each in records]
     show(records if as_json else short, as_json=as_json)
@@ -103,7 +103,7 @@ def pending(service: Client, as_json: bool) -> None:
 @with_wallet
 @with_service
 def resume(service: Client, owner: Signer, mint: str, save: Path | None, as_json: bool) -> None:
-    """Finish a creation that stopped half way. Nothing is done twice."""
+    """Finish an interrupted creation. Completed steps are not repeated."""
     from svcnb.client.models.usage_keys import UsageKey
 
     with new_key_file(save) as into:
@@ -120,9 +120,9 @@ def resume(service: Client, owner: Signer, mint: str, save: Path | None, as_json
 @output_options
 @with_service
 def audit(service: Client, api_key_hash: str, as_json: bool) -> None:
-    """List everything that happened to the account with the master HASH, oldest first.
+    """List all on-chain changes of the account with the master HASH, oldest first.
 
-    The chain is public: neither key nor wallet is needed.
+    The chain is public, so the command needs no key and no wallet.
     """
     entries = service.chain_secured.look(api_key_hash).audit()
     show([entry.shown() if as_json else entry.summary() for entry in entries], as_json=as_json)

@@ -1,4 +1,4 @@
-"""``svcnb cid``."""
+"""Command ``svcnb cid``."""
 
 from __future__ import annotations
 
@@ -11,18 +11,36 @@ from svcnb.cli._examples import examples
 from svcnb.cli._output import output_options, show
 
 
-@click.command("cid", epilog=examples("svcnb cid action.js"))
+@click.command(
+    "cid", epilog=examples("svcnb cid action.js", "svcnb cid action.js --expect bafy…", "svcnb cid account.toml")
+)
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
+@click.option(
+    "--expect", metavar="CID", help="Exit with code 2 if the file does not have this CID. Any CID version is accepted."
+)
 @output_options
-def command(file: Path, as_json: bool) -> None:
-    """Print the CID of a source file.
+def command(file: Path, expect: str | None, as_json: bool) -> None:
+    """Print the CID of a source file, or of each action of a plan.
 
-    FILE is read as bytes, as it stands; - reads standard input. Nothing is asked of the service: the CID follows from
-    the bytes (IPFS CIDv0 of UnixFS).
+    FILE is read as bytes, without changes; - reads standard input. A file that ends with .toml is a plan: the
+    command lists its actions, including derived ones. The CIDs (IPFS CIDv0 of UnixFS) are computed without the service.
     """
-    from svcnb.protocol.cid import cid
+    from svcnb.errors import InvalidArgument
+    from svcnb.protocol.cid import cid, parse_cid
     from svcnb.protocol.hashes import hashed_cid
 
+    if file.suffix == ".toml":
+        if expect is not None:
+            raise click.UsageError("--expect compares one file, not a plan: pass a source file")
+        from svcnb.toolkit.plan.description import Description
+
+        plan = Description.load(file)
+        cids = {name: plan.cid(name) for name in plan.actions}
+        rows = [{"name": name, "cid": found, "hashed_cid": hashed_cid(found)} for name, found in cids.items()]
+        show(rows if as_json else [{"name": row["name"], "cid": row["cid"]} for row in rows], as_json=as_json)
+        return
     source = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
     found = cid(source)
+    if expect is not None and not parse_cid(expect).identifies(source):
+        raise InvalidArgument(f"{expect} is not the CID of {file}", hint=f"The CID of this file is {found}.")
     show({"cid": found, "hashed_cid": hashed_cid(found)} if as_json else found, as_json=as_json)

@@ -1,4 +1,4 @@
-"""``svcnb completion``."""
+"""Command ``svcnb completion``."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from click.shell_completion import get_completion_class
 from svcnb.cli._examples import examples
 
 _VARIABLE = "_SVCNB_COMPLETE"
+_ZSH_COMPLETION = "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit }"
+"""Starts the completion system of zsh if the user's configuration has not started it; without it, `compdef` fails."""
 
 
 @click.command("completion", epilog=examples("svcnb completion bash"))
@@ -22,13 +24,17 @@ def command(shell: str) -> None:
       zsh   svcnb completion zsh >> ~/.zshrc
       fish  svcnb completion fish > ~/.config/fish/completions/svcnb.fish
 
-    Tab then asks the program for what fits.
+    The Tab key then shows the matching completions.
     """
     from svcnb.cli._root import cli
 
     kind = get_completion_class(shell)
     if kind is None:
-        raise click.UsageError(f"this version of click has no completion for {shell}.")
-    # click's own `source()` runs bash to look at its version, which a computer without it does not have.
+        raise click.UsageError(f"this version of click does not support completion for {shell}. Install a newer click.")
+    # click's own `source()` runs bash to check its version, which fails on a computer without bash.
     script = kind(cli, {}, "svcnb", _VARIABLE)
-    click.echo(script.source_template % script.source_vars())
+    text = script.source_template % script.source_vars()
+    if shell == "zsh":
+        header, rest = text.split("\n", 1)  # zsh reads the header only in the first line
+        text = f"{header}\n{_ZSH_COMPLETION}\n{rest}"
+    click.echo(text)

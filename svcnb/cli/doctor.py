@@ -1,4 +1,4 @@
-"""``svcnb doctor``: what is here, what is not, and what to do about it."""
+"""Command ``svcnb doctor``, which checks the installation and shows how to fix problems."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from pathlib import Path
 import click
 
 from svcnb.cli._examples import examples
-from svcnb.cli._output import output_options, show
+from svcnb.cli._output import output_options, quiet, show
+from svcnb.cli._service import profile_option
 from svcnb.exit_codes import ExitCode
 from svcnb.extras import install_command
 
-# A busy machine needs its time for what an idle one does at once.
+# Calls that are immediate on an idle machine can take seconds on a busy one.
 ANSWER_TIMEOUT_S = 60.0
 PACKAGES = {
     "client": ("click", "httpx", "multiformats", "pycryptodome", "pydantic"),
@@ -28,13 +29,14 @@ PACKAGES = {
     "chain": ("eth-account",),
     "lab": ("altair", "anywidget", "ipywidgets", "jupyterlab", "pandas"),
 }
-# Without these the emulator still runs.
+_ADDRESS = "Check the address, which --base-url, the profile, SVC_BASE_URL or the configuration file sets."
+# The emulator runs without these extras.
 OPTIONAL = {"chain", "lab", "strict types"}
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at."""
+    """Result of one check."""
 
     what: str
     good: bool
@@ -43,31 +45,37 @@ class Finding:
 
 
 @click.command("doctor", epilog=examples("svcnb doctor", "svcnb doctor --live https://api.example.org"))
-@click.option("--live", metavar="URL", help="Compare this service's description of itself with what is spoken here.")
+@click.option(
+    "--live", metavar="URL", help=("Compare the OpenAPI description of this service with this version of svcnb.")
+)
+@click.option("--base-url", help="Address of the service, the part before /core/v1. Default: SVC_BASE_URL.")
+@profile_option
 @output_options
 @click.pass_context
-def command(ctx: click.Context, live: str | None, as_json: bool) -> None:
-    """Check versions, parts, ports and the service.
+def command(ctx: click.Context, live: str | None, base_url: str | None, as_json: bool) -> None:
+    """Check versions, external tools, ports and the service.
 
-    Ends with 3 if something is missing that the emulator needs, with 6 if SVC_BASE_URL is set and nothing answers
-    there. With --live it looks at that service alone, its clock included, and ends with 1 if a call would fail.
-    Changes nothing and sends no key.
+    The service is that of --base-url, --profile, SVC_BASE_URL or the configuration file. The exit code is 3 if a
+    requirement of the emulator is missing, 2 if the configuration is wrong, and 6 if the service does not respond. With
+    --live, the command checks only that service, including its clock. The exit code is then 1 if a call would fail.
+    With --quiet, it prints the names of failed checks. The command changes nothing and sends no key.
     """
     if live is not None:
         ctx.exit(_compare(live, as_json=as_json))
-    findings = list(examine())
-    if as_json:
-        show([asdict(finding) for finding in findings], as_json=True)
-    else:
-        for finding in findings:
-            click.echo(f"{'ok  ' if finding.good else 'MISS'}  {finding.what:<18} {finding.seen}")
-            if finding.fix and not finding.good:
-                click.echo(f"{'':24} {finding.fix}")
+    findings = list(examine(base_url))
+    shown = [finding for finding in findings if not (quiet() and finding.good)]
+    show([asdict(finding) for finding in shown], as_json=as_json, text="\n".join(map(_lines, shown)))
     bad = {finding.what for finding in findings if not finding.good} - OPTIONAL
-    if "service" in bad:
-        ctx.exit(ExitCode.UNREACHABLE)
+    for what, code in (("configuration", ExitCode.USAGE), ("service", ExitCode.UNREACHABLE)):
+        if what in bad:
+            ctx.exit(code)
     if bad:
         ctx.exit(ExitCode.PART_MISSING)
+
+
+def _lines(finding: Finding) -> str:
+    line = f"{'ok  ' if finding.good else 'MISS'}  {finding.what:<18} {finding.seen}"
+    return line if finding.good or not finding.fix else f"{line}\n{'':24} {finding.fix}"
 
 
 def _compare(url: str, *, as_json: bool) -> ExitCode:
@@ -76,18 +84,18 @@ def _compare(url: str, *, as_json: bool) -> ExitCode:
 
     with Client(url) as service:
         found = [*live_drift(service.with_key(None)), *recorded_drift(url, service.vocabulary)]
-    if as_json:
-        show(list(found), as_json=True)
-    else:
-        for each in found:
-            click.echo(str(each))
-        breaks = sum(each.weight == "breaks" for each in found)
-        click.echo(f"{breaks} differences break calls, {len(found) - breaks} others.")
-    return ExitCode.FAILED if any(each.weight == "breaks" for each in found) else ExitCode.OK
+    breaks = sum(each.weight == "breaks" for each in found)
+    told = [*map(str, found), f"{breaks} differences break calls; {len(found) - breaks} do not."]
+    show(list(found), as_json=as_json, text="\n".join(told))
+    return ExitCode.FAILED if breaks else ExitCode.OK
 
 
-def examine() -> Iterator[Finding]:
-    """Everything worth knowing, in the order in which it matters."""
+def examine(base_url: str | None = None) -> Iterator[Finding]:
+    """Yields the results of all checks, most important first.
+
+    Args:
+        base_url: Address of the service. None means the configured address.
+    """
     yield Finding("python", sys.version_info >= (3, 11), f"{platform.python_version()} on {platform.platform()}")
     for extra, packages in PACKAGES.items():
         yield _packages(extra, packages)
@@ -97,13 +105,30 @@ def examine() -> Iterator[Finding]:
     yield _bundles()
     yield _loopback()
     yield _cache()
-    if base_url := os.environ.get("SVC_BASE_URL"):
-        yield _service(base_url)
-        yield from _forgiven(base_url)
+    yield from _configured(base_url)
+
+
+def _configured(base_url: str | None) -> Iterator[Finding]:
+    """Checks the service that commands use. Yields nothing if no service is configured."""
+    from svcnb.client import config
+    from svcnb.client.errors import ConfigError
+
+    try:
+        address = config.address() if base_url is None else config.clean_url(base_url, "base_url")
+    except ConfigError as error:
+        yield Finding("configuration", good=False, seen=error.message, fix=error.hint or "")
+        return
+    if address is not None:
+        address = address.removesuffix(config.API_PATH)
+        yield _service(address)
+        yield from _forgiven(address)
 
 
 def _forgiven(base_url: str) -> Iterator[Finding]:
-    """What an emulator accepted and the live service would refuse; nothing for other services."""
+    """Yields requests that an emulator accepted but the live service would reject.
+
+    Yields nothing for other services.
+    """
     from svcnb.client.errors import SvcnbError
     from svcnb.control import EmulatorControl
 
@@ -112,13 +137,16 @@ def _forgiven(base_url: str) -> Iterator[Finding]:
     except (SvcnbError, KeyError):
         return
     if not found:
-        yield Finding("strict types", good=True, seen="no request that the live service would refuse")
+        yield Finding("strict types", good=True, seen="no request that the live service would reject")
     for each in found:
         yield Finding(
             "strict types",
             good=False,
             seen=f"{each['method']} {each['path']}: {each['form']}, {each['times']} times",
-            fix="The live service refuses this. Correct the client; svcnb emulator --preset strict refuses it, too.",
+            fix=(
+                "Correct the client: the live service rejects this. To test, run svcnb emulator --preset strict, "
+                "which also rejects it."
+            ),
         )
 
 
@@ -143,7 +171,7 @@ def _curve() -> Finding:
             name = library().name
     except ImportError as error:
         fix = str(error).replace("signatures need", "Run")
-        return Finding("signatures", good=False, seen="no library for secp256k1", fix=fix)
+        return Finding("signatures", good=False, seen="no secp256k1 library", fix=fix)
     return Finding("signatures", good=True, seen=f"{name} {version(name)}")
 
 
@@ -199,7 +227,7 @@ def _loopback() -> Finding:
             probe.bind(("127.0.0.1", 0))
             probe.listen(1)
     except OSError as error:
-        return Finding("loopback", good=False, seen=str(error), fix="The emulator needs a free port on 127.0.0.1.")
+        return Finding("loopback", good=False, seen=str(error), fix="Free a port on 127.0.0.1: the emulator needs one.")
     return Finding("loopback", good=True, seen="a free port on 127.0.0.1")
 
 
@@ -209,7 +237,7 @@ def _cache() -> Finding:
     folder = tools.cache_folder()
     existing = next(path for path in (folder, *folder.parents) if path.exists())
     good = os.access(existing, os.W_OK)
-    return Finding("cache", good=good, seen=str(folder), fix="Set SVC_CACHE to a folder that you may write.")
+    return Finding("cache", good=good, seen=str(folder), fix="Set SVC_CACHE to a writable folder.")
 
 
 def _service(base_url: str) -> Finding:
@@ -221,7 +249,7 @@ def _service(base_url: str) -> Finding:
         config = answer.raise_for_status().json()
         seen = f"chain {config['chain_id']}, contract {config['contract_address']}"
     except (httpx.HTTPError, ValueError, KeyError, TypeError) as error:
-        return Finding("service", good=False, seen=f"{base_url}: {error}", fix="Check SVC_BASE_URL, or unset it.")
+        return Finding("service", good=False, seen=f"{base_url}: {error}", fix=_ADDRESS)
     return Finding("service", good=True, seen=f"{base_url}: {seen}")
 
 

@@ -1,7 +1,7 @@
-"""``svcnb emulator``: the service as a process.
+"""Command ``svcnb emulator``, which runs the service as a process.
 
-The options are made from the emulator's table of settings, so the command line, the environment and the documentation
-cannot differ.
+The options are generated from the emulator's table of settings, so they always match the environment variables and the
+documentation.
 """
 
 from __future__ import annotations
@@ -22,11 +22,12 @@ _KINDS = {bool: "[true|false]", int: "INTEGER", float: "NUMBER", Path: "PATH"}
 _HELP = f"""Run the service on this machine.
 
 One port serves the API, the chain's JSON-RPC gateway, the control plane and the payment page. When it is ready, one
-line of JSON shows base_url, triggers_url, rpc_url, control_url, control_token, contract_address, chain_id and pid.
-Programs of the same user on this machine find the control token without your help. SIGTERM or Ctrl-C stops it.
+line of JSON shows base_url, triggers_url, rpc_url, control_url, contract_address, chain_id and pid. If another
+program reads the line, it also contains control_token. Programs of the same user on this machine find the control
+token automatically. SIGTERM or Ctrl-C stops it.
 The commands below control an emulator that runs in another terminal.
 
-Every option is also read from the environment: {ENVIRONMENT_PREFIX} and the upper-case name, for example
+Every option can also be set in the environment: {ENVIRONMENT_PREFIX} and the upper-case name, for example
 {ENVIRONMENT_PREFIX}STARTER_CREDITS.
 """
 
@@ -40,7 +41,8 @@ def _options() -> list[click.Parameter]:
         options.append(
             click.Option(
                 [f"--{name.replace('_', '-')}", name],
-                # Text throughout: the table's own types check it, with one error for arguments and environment alike.
+                # All values are strings here. The table of settings parses them, so that options and environment
+                # variables have the same errors.
                 type=str,
                 multiple=several,
                 default=None,
@@ -52,7 +54,7 @@ def _options() -> list[click.Parameter]:
 
 
 def _kind(annotation: Any) -> str:
-    """What a setting takes, as help shows it: ``[allow|deny]``, ``INTEGER``, ``TEXT``."""
+    """Returns the allowed values of a setting for the help, for example ``[allow|deny]``, ``INTEGER`` or ``TEXT``."""
     inner = [kind for kind in get_args(annotation) if kind is not NoneType] or [annotation]
     if get_origin(annotation) is Literal:
         return f"[{'|'.join(map(str, inner))}]"
@@ -63,7 +65,7 @@ def _kind(annotation: Any) -> str:
 def _run(ctx: click.Context, /, **options: str | tuple[str, ...] | None) -> int | None:
     if ctx.invoked_subcommand is not None:
         return None
-    # An option that may be repeated and was not given is an empty tuple.
+    # A repeatable option that was omitted is an empty tuple.
     return serve({name: value for name, value in options.items() if value not in (None, ())})
 
 

@@ -1,4 +1,4 @@
-"""``svcnb fetch``: everything that must come through the network, once."""
+"""Command ``svcnb fetch``, which downloads the non-Python dependencies once."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import click
 @click.option(
     "--compiler",
     is_flag=True,
-    help="Also what only development needs: the Solidity compiler, a multi-signature wallet.",
+    help="Also download the development tools: the Solidity compiler and a multi-signature wallet.",
 )
 def command(compiler: bool) -> None:
-    """Fetch the parts that are no Python, for use without network.
+    """Download the non-Python dependencies for offline use.
 
-    The chain node (anvil) is downloaded from npm by Deno, checked by hash and kept in the user's cache folder
-    (SVC_CACHE chooses another). Afterwards nothing here needs internet.
+    Deno downloads the chain node (anvil) from npm. The command verifies the file's hash and stores the file in the
+    user's cache folder. SVC_CACHE sets another folder. Afterwards, svcnb needs no internet access.
     """
     from svcnb.tools.fetch import fetch_anvil, fetch_safe, fetch_solc
 

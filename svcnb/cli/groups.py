@@ -1,4 +1,4 @@
-"""``svcnb groups``."""
+"""Command ``svcnb groups``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @click.group("groups", cls=Noun)
 def command() -> None:
-    """Groups: which keys may run which actions with which wallets.
+    """Manage groups: which keys may run which actions with which wallets.
 
     ACTION is a CID or a source file, WALLET an address, GROUP a number.
     """
@@ -36,21 +36,21 @@ def list_(service: Client, as_json: bool) -> None:
 @output_options
 @with_service
 def show_(service: Client, group: str, as_json: bool) -> None:
-    """Show what is in a group. Free."""
+    """Show the contents of a group. Free."""
     show(service.groups.contents(group), as_json=as_json)
 
 
 @command.command("create", epilog=examples("svcnb groups create signers --wallet 0x93ab... --action action.js"))
 @click.argument("name")
-@click.option("--description", default="", help="What it is for.")
-@click.option("--wallet", "wallets", multiple=True, help="A wallet that its actions may use; may be repeated.")
-@click.option("--action", "actions", multiple=True, help="An action, CID or file, that may run; may be repeated.")
+@click.option("--description", default="", help="Description.")
+@click.option("--wallet", "wallets", multiple=True, help="Wallet that its actions may use; repeatable.")
+@click.option("--action", "actions", multiple=True, help="Action that may run, as a CID or a file; repeatable.")
 @output_options
 @with_service
 def create(
     service: Client, name: str, description: str, wallets: tuple[str, ...], actions: tuple[str, ...], as_json: bool
 ) -> None:
-    """Make a group called NAME and print its number. Costs one cent."""
+    """Create a group with the name NAME, and print its number. Costs one cent."""
     group = service.groups.create(
         name, description=description, wallets=list(wallets), actions=[cid_or_file(action) for action in actions]
     )
@@ -61,7 +61,7 @@ def create(
 @click.argument("group")
 @with_service
 def delete(service: Client, group: str) -> None:
-    """Delete a group for ever; its number is not used again. Costs one cent."""
+    """Delete a group permanently. Its number is not used again. Costs one cent."""
     service.groups.delete(group)
 
 
@@ -82,7 +82,7 @@ def add_action(service: Client, group: str, action: str) -> None:
 @click.argument("action")
 @with_service
 def remove_action(service: Client, group: str, action: str) -> None:
-    """Permit an action in a group no longer. Costs one cent."""
+    """Remove an action from a group. Costs one cent."""
     service.groups.remove_action(group, cid_or_file(action))
 
 
@@ -91,7 +91,7 @@ def remove_action(service: Client, group: str, action: str) -> None:
 @click.argument("wallet")
 @with_service
 def add_wallet(service: Client, group: str, wallet: str) -> None:
-    """Let a group's actions use a wallet. Costs one cent."""
+    """Permit the actions of a group to use a wallet. Costs one cent."""
     service.groups.add_wallet(group, wallet)
 
 
@@ -100,5 +100,5 @@ def add_wallet(service: Client, group: str, wallet: str) -> None:
 @click.argument("wallet")
 @with_service
 def remove_wallet(service: Client, group: str, wallet: str) -> None:
-    """Let a group's actions use a wallet no longer. Costs one cent."""
+    """Remove a wallet from a group. Costs one cent."""
     service.groups.remove_wallet(group, wallet)

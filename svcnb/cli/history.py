@@ -1,4 +1,4 @@
-"""``svcnb history``."""
+"""Command ``svcnb history``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from svcnb.cli._output import Noun, output_options, show
 if TYPE_CHECKING:
     from svcnb.toolkit.history import By
 
-_SINCE = "Only since then, as a span back from now: 12h, 7d."
+_SINCE = "Only runs of this last period, for example 12h or 7d."
 
 
 def _span(_ctx: click.Context, _param: click.Parameter, text: str | None) -> str | None:
@@ -28,15 +28,17 @@ def _span(_ctx: click.Context, _param: click.Parameter, text: str | None) -> str
 
 @click.group("history", cls=Noun)
 def command() -> None:
-    """Past runs of this machine's clients, and what they cost.
+    """Show past runs of this machine's clients, and their cost.
 
-    The record is a local file without secrets; SVC_HISTORY names another one, or is `off`.
+    The record is a local file without secrets. Set SVC_HISTORY to use another file, or to `off` to record nothing.
     """
 
 
 @command.command("list")
-@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="Most runs shown, newest first.")
-@click.option("--status", type=click.Choice(["success", "failed"]), help="Only those.")
+@click.option(
+    "--limit", type=click.IntRange(1), default=20, show_default=True, help=("Maximum number of runs, newest first.")
+)
+@click.option("--status", type=click.Choice(["success", "failed"]), help="Only runs with this status.")
 @click.option("--since", callback=_span, help=_SINCE)
 @output_options
 def list_(limit: int, status: Literal["success", "failed"] | None, since: str | None, as_json: bool) -> None:
@@ -63,12 +65,12 @@ def list_(limit: int, status: Literal["success", "failed"] | None, since: str | 
     type=click.Choice(["action", "key", "day", "service", "trigger"]),
     default="action",
     show_default=True,
-    help="What to add up by.",
+    help="Grouping of the sums.",
 )
 @click.option("--since", callback=_span, help=_SINCE)
 @output_options
 def spend(by: By, since: str | None, as_json: bool) -> None:
-    """Add up what past runs cost, in cents."""
+    """Add up the costs of past runs, in cents."""
     from svcnb.toolkit.history import History
 
     rows = History().spend(by, since=since)
@@ -77,15 +79,15 @@ def spend(by: By, since: str | None, as_json: bool) -> None:
 
 
 @command.command("clear")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 def clear(*, yes: bool) -> None:
-    """Forget all past runs for good."""
+    """Delete all past runs permanently."""
     from svcnb.toolkit.history import History
 
     history = History()
     if not yes:
-        click.confirm(f"Forget everything in {history.path}?", abort=True)
-    click.echo(f"{history.clear()} runs are forgotten.")
+        click.confirm(f"Delete all runs in {history.path}?", abort=True)
+    click.echo(f"{history.clear()} runs deleted.")
 
 
 @command.command("merge")
@@ -94,8 +96,8 @@ def clear(*, yes: bool) -> None:
 def merge(files: tuple[Path, ...], as_json: bool) -> None:
     """Add the records of other machines to this one.
 
-    FILES are history files that were copied from other machines. They are not changed. The command may be repeated:
-    runs that are recorded already are not added again.
+    FILES are history files that were copied from other machines. They are not changed. You can repeat the command: runs
+    that are already recorded are not added again.
     """
     from svcnb.toolkit.history import History
 
@@ -105,8 +107,9 @@ def merge(files: tuple[Path, ...], as_json: bool) -> None:
 
 
 @command.command("path")
-def path_() -> None:
-    """Print where the record lies."""
+@output_options
+def path_(*, as_json: bool) -> None:
+    """Print the path of the record."""
     from svcnb.toolkit.history import History
 
-    click.echo(History().path)
+    show({"file": str(History().path)}, as_json=as_json, text=str(History().path))

@@ -1,4 +1,4 @@
-"""``svcnb keys``."""
+"""Command ``svcnb keys``."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from svcnb.cli._service import new_key_file, save_option, tell_secret, with_serv
 if TYPE_CHECKING:
     from svcnb.client import Client
 
-_GROUPS = "a group's number, 0 for all; may be repeated"
+_GROUPS = "number of a group, 0 for all; repeatable"
 
 
 @click.group("keys", cls=Noun)
 def command() -> None:
-    """Usage keys: restricted API keys.
+    """Manage usage keys: restricted API keys.
 
-    They need the account key. A key is named by its hash, which `svcnb keys list` shows.
+    These commands need the account key. A usage key is identified by its hash, which `svcnb keys list` shows.
     """
 
 
@@ -37,14 +37,18 @@ def list_(service: Client, as_json: bool) -> None:
 
 @command.command("create", epilog=examples("svcnb keys create runner --execute-in-group 1 --save runner.key"))
 @click.argument("name")
-@click.option("--description", default="", help="What it is for.")
-@click.option("--execute-in-group", "execute", multiple=True, help=f"Where it may run actions: {_GROUPS}.")
-@click.option("--manage-actions-in-group", "manage", multiple=True, help=f"Where it may change actions: {_GROUPS}.")
-@click.option("--add-wallets-to-group", "add", multiple=True, help=f"Where it may add wallets: {_GROUPS}.")
-@click.option("--remove-wallets-from-group", "take", multiple=True, help=f"Where it may remove wallets: {_GROUPS}.")
-@click.option("--can-create-groups", is_flag=True, help="It may make groups.")
-@click.option("--can-delete-groups", is_flag=True, help="It may remove groups.")
-@click.option("--can-create-wallets", is_flag=True, help="It may make wallets.")
+@click.option("--description", default="", help="Description.")
+@click.option("--execute-in-group", "execute", multiple=True, help=f"Groups where it may run actions: {_GROUPS}.")
+@click.option(
+    "--manage-actions-in-group", "manage", multiple=True, help=(f"Groups where it may change actions: {_GROUPS}.")
+)
+@click.option("--add-wallets-to-group", "add", multiple=True, help=f"Groups where it may add wallets: {_GROUPS}.")
+@click.option(
+    "--remove-wallets-from-group", "take", multiple=True, help=(f"Groups where it may remove wallets: {_GROUPS}.")
+)
+@click.option("--can-create-groups", is_flag=True, help="Permit it to create groups.")
+@click.option("--can-delete-groups", is_flag=True, help="Permit it to delete groups.")
+@click.option("--can-create-wallets", is_flag=True, help="Permit it to create wallets.")
 @save_option
 @output_options
 @with_service
@@ -63,7 +67,7 @@ def create(
     save: Path | None,
     as_json: bool,
 ) -> None:
-    """Make a usage key called NAME and print it, this once. Costs one cent."""
+    """Create a usage key with the name NAME, and print it. The key is shown only once. Costs one cent."""
     with new_key_file(save) as into:
         key = service.usage_keys.create(
             name,
@@ -108,10 +112,10 @@ def update(
     can_create_wallets: bool | None,
     as_json: bool,
 ) -> None:
-    """Change a usage key, by its hash; what is left out stays. Costs one cent.
+    """Change a usage key, by its hash. Omitted settings stay unchanged. Costs one cent.
 
-    A list that is given replaces the old list. The expiration starts again, as for a new key, unless only name or
-    description change.
+    A list in the options replaces the old list. The validity period starts again, as for a new key, unless only the
+    name or the description changes.
     """
     rights: dict[str, Any] = {
         "execute_in_groups": list(execute) or None,
@@ -127,7 +131,7 @@ def update(
     elif name is not None or description is not None:
         key = service.usage_keys.update_metadata(key_hash, name=name, description=description)
     else:
-        raise click.UsageError("nothing to change: give at least one option, for example --name.")
+        raise click.UsageError("nothing to change: pass at least one option, for example --name.")
     short = {"hash": key.api_key_hash, "name": key.name, "groups": list(key.execute_in_groups)}
     show(key if as_json else short, as_json=as_json)
 
@@ -136,7 +140,7 @@ def update(
 @click.argument("key_hash")
 @with_service
 def delete(service: Client, key_hash: str) -> None:
-    """Delete a usage key for ever, by its hash. Costs one cent."""
+    """Delete a usage key permanently, by its hash. Costs one cent."""
     service.usage_keys.delete(key_hash)
 
 

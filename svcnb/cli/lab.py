@@ -1,4 +1,4 @@
-"""``svcnb lab``: from nothing to the first lesson."""
+"""Command ``svcnb lab``, which opens the lessons in JupyterLab."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from pathlib import Path
 
 import click
 
+from svcnb.cli import _workbench
 from svcnb.cli._examples import examples
 from svcnb.lessons import lessons_folder
 
@@ -26,53 +27,62 @@ START_TIMEOUT_S = 300.0
 POLL_S = 0.2
 
 
-@click.command("lab", epilog=examples("svcnb lab --folder my-lessons --port 8888"))
-@click.option("--port", type=int, default=0, help="Port of JupyterLab; 0 takes a free one.")
-@click.option("--folder", type=click.Path(file_okay=False, path_type=Path), help="Where the lessons are, or are put.")
+@click.command("lab", epilog=examples("svcnb lab --folder my-lessons --port 8888", "svcnb lab --workbench"))
+@click.option("--port", type=int, default=0, help="Port of JupyterLab; 0 uses a free port.")
 @click.option(
-    "--state", type=click.Path(file_okay=False, path_type=Path), help="Folder that keeps the emulator's state."
+    "--folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    help=("Folder of the lessons; created if it does not exist."),
 )
-@click.option("--browser/--no-browser", default=True, help="Whether to open the page.")
-@click.option("--shared", is_flag=True, help="Let the lessons use this one emulator instead of one each.")
-def command(port: int, folder: Path | None, state: Path | None, browser: bool, shared: bool) -> None:
-    """Open JupyterLab on the lessons, with the emulator running.
+@click.option("--state", type=click.Path(file_okay=False, path_type=Path), help="Folder for the emulator's state.")
+@click.option("--browser/--no-browser", default=True, help="Whether to open the browser.")
+@click.option("--shared", is_flag=True, help="Use one emulator for all lessons instead of one for each.")
+@click.option("--workbench", is_flag=True, help="Open a notebook with all panels instead of the lessons.")
+def command(port: int, folder: Path | None, state: Path | None, browser: bool, shared: bool, workbench: bool) -> None:
+    """Open the lessons in JupyterLab, with a running emulator.
 
-    The lessons of a working copy are opened where they are; those of an installed package are copied into a folder of
-    your own first (./svcnb-lessons), and never over something you changed. Ctrl-C stops both.
+    In a working copy, the command opens the lessons in place. In an installed package, it first copies them to a folder
+    (./svcnb-lessons) and does not overwrite your changes. Ctrl-C stops JupyterLab and the emulator.
 
-    Notebooks find the emulator in SVC_BASE_URL; `svcnb.Client()` needs no argument there. Each lesson starts one of its
-    own beside it, with fixed keys and time, so that its outputs are those that are printed.
+    Notebooks find the emulator in SVC_BASE_URL, so `svcnb.Client()` needs no argument. Each lesson also starts its own
+    emulator with fixed keys and a fixed time, so that its outputs match the saved ones.
 
-    With a place in a workshop (its environment, SVC_WORKSHOP_URL in it), notebooks use the emulators that the machine
-    of the workshop runs for this learner. If it runs none, everything is as above. The copy of the lessons contains no
-    solutions; they arrive when the instructor unlocks them.
+    In a workshop (SVC_WORKSHOP_URL is set), notebooks use the emulators that the workshop server runs for this learner.
+    If the server runs none, lessons start their own. The copy of the lessons contains no solutions. They are downloaded
+    after the instructor unlocks them.
+
+    With --workbench, JupyterLab opens a notebook of one cell, which shows accounts, actions, permissions, runs and
+    triggers as panels. Its default folder is ./svcnb-workbench.
     """
     if _missing("jupyterlab"):
         raise ModuleNotFoundError("No module named 'jupyterlab'", name="jupyterlab")
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # however it is told to stop, it stops both
-    lessons = lessons_folder(folder, solutions=not os.environ.get("SVC_WORKSHOP_URL"))
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # every kind of exit stops JupyterLab and the emulator
+    if workbench:
+        shown, first = _workbench.workbench_folder(folder or Path("svcnb-workbench")), _workbench.NAME
+    else:
+        shown, first = lessons_folder(folder, solutions=not os.environ.get("SVC_WORKSHOP_URL")), FIRST_LESSON
     service = _workshop(state) or _emulator(state, shared=shared)
     with service as (what, settings), tempfile.TemporaryDirectory(prefix="svcnb-lab-") as own:
         environment = os.environ | settings
         token = secrets.token_urlsafe(24)
         with _held(port) as chosen:
             server = subprocess.Popen(
-                _jupyter_command(chosen, lessons, browser=browser),
+                _jupyter_command(chosen, shown, first, browser=browser),
                 env=environment | {"JUPYTER_TOKEN": token} | _quiet(Path(own)),
                 stdin=subprocess.DEVNULL,
-                start_new_session=True,  # else Ctrl-C would make it ask whether it should stop
+                start_new_session=True,  # otherwise JupyterLab would ask for confirmation after Ctrl-C
             )
             try:
                 click.echo("Starting JupyterLab …")
-                _wait_until_it_answers(server, chosen)  # an address that refuses the first click is a bad first minute
+                _wait_until_it_answers(server, chosen)  # the address must work as soon as it is printed
             except BaseException:
                 _end(server)
                 raise
         try:
-            url = f"http://127.0.0.1:{chosen}/lab/tree/{FIRST_LESSON}?token={token}"
+            url = f"http://127.0.0.1:{chosen}/lab/tree/{first}?token={token}"
             click.echo(f"JupyterLab  {url}")
             click.echo(f"{what:<12}{settings['SVC_BASE_URL']}")
-            click.echo(f"Lessons     {lessons}")
+            click.echo(f"{'Folder' if workbench else 'Lessons':<12}{shown}")
             click.echo("Ctrl-C stops both." if what == "Emulator" else "Ctrl-C stops JupyterLab.")
             server.wait()
         finally:
@@ -81,7 +91,7 @@ def command(port: int, folder: Path | None, state: Path | None, browser: bool, s
 
 @contextmanager
 def _emulator(state: Path | None, *, shared: bool) -> Iterator[tuple[str, dict[str, str]]]:
-    """An emulator of this command's own, and where notebooks find it."""
+    """Starts the emulator for this command, and sets the environment variables through which notebooks find it."""
     from svcnb.launch import Emulator
 
     with Emulator(state=state) as emulator:
@@ -97,21 +107,19 @@ def _emulator(state: Path | None, *, shared: bool) -> Iterator[tuple[str, dict[s
 
 
 def _workshop(state: Path | None) -> AbstractContextManager[tuple[str, dict[str, str]]] | None:
-    """The emulator that a workshop's machine runs for this learner; None without one."""
+    """Returns the emulator that the workshop server runs for this learner, or None if it runs none."""
     base_url = os.environ.get("SVC_BASE_URL")
     if not base_url or not os.environ.get("SVC_WORKSHOP_URL"):
         return None
     if state is not None:
-        raise click.UsageError(
-            "the machine of the workshop keeps the state. Leave out --state, or unset SVC_WORKSHOP_URL."
-        )
+        raise click.UsageError("the workshop server stores the state. Omit --state, or unset SVC_WORKSHOP_URL.")
     return nullcontext(("Workshop", {"SVC_BASE_URL": base_url}))
 
 
 def _wait_until_it_answers(server: subprocess.Popen[bytes], port: int) -> None:
     from urllib.request import ProxyHandler, build_opener
 
-    ask = build_opener(ProxyHandler({})).open  # a proxy of the network's knows nothing of this machine's ports
+    ask = build_opener(ProxyHandler({})).open  # a proxy cannot reach this machine's loopback ports
     deadline = time.monotonic() + START_TIMEOUT_S
     while server.poll() is None and time.monotonic() < deadline:
         try:
@@ -120,12 +128,12 @@ def _wait_until_it_answers(server: subprocess.Popen[bytes], port: int) -> None:
         except OSError:
             time.sleep(POLL_S)
     raise click.ClickException(
-        f"JupyterLab did not answer on port {port}; what it said stands above. Next step: "
-        "`python -m jupyterlab --version` shows whether it is whole, `svcnb doctor` what else is missing."
+        f"JupyterLab did not respond on port {port}; its output is above. Next step: run `python -m jupyterlab "
+        "--version` to check the installation, and `svcnb doctor` to find what is missing."
     )
 
 
-def _jupyter_command(port: int, lessons: Path, *, browser: bool) -> list[str]:
+def _jupyter_command(port: int, folder: Path, first: str, *, browser: bool) -> list[str]:
     command = [
         sys.executable,
         "-m",
@@ -133,8 +141,8 @@ def _jupyter_command(port: int, lessons: Path, *, browser: bool) -> list[str]:
         "--ip=127.0.0.1",
         f"--port={port}",
         "--ServerApp.port_retries=0",
-        f"--ServerApp.root_dir={lessons}",
-        f"--LabApp.default_url=/lab/tree/{FIRST_LESSON}",
+        f"--ServerApp.root_dir={folder}",
+        f"--LabApp.default_url=/lab/tree/{first}",
         "--LabApp.extension_manager=readonly",
         "--LabApp.news_url=None",
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
@@ -145,12 +153,12 @@ def _jupyter_command(port: int, lessons: Path, *, browser: bool) -> list[str]:
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         command.append(
             "--allow-root"
-        )  # containers and workshops often run as root; the server listens on loopback only
+        )  # Containers and workshops often run as root. The server listens on loopback only.
     return command
 
 
 def _quiet(own: Path) -> dict[str, str]:
-    """Keeps JupyterLab's own question about news away; everything else of the user's set-up stays."""
+    """Disables JupyterLab's dialog about news. The rest of the user's configuration stays unchanged."""
     page = own / "labconfig" / "page_config.json"
     page.parent.mkdir(parents=True)
     page.write_text(json.dumps({"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": True}}))
@@ -160,12 +168,13 @@ def _quiet(own: Path) -> dict[str, str]:
 
 @contextmanager
 def _held(port: int) -> Iterator[int]:
-    """Yields the port, or for 0 a free one, which no other program is given before JupyterLab listens there."""
+    """Reserves a port until JupyterLab listens on it. Yields the port, which is a free one if 0 was given."""
     if port:
         yield port
         return
     with socket.socket() as holder:
-        # Only Linux lets two take a port so, as long as one of them listens; elsewhere somebody may be quicker.
+        # Only Linux lets two processes bind a port while one listens. On other systems, another process could take the
+        # port.
         if holds := sys.platform == "linux":
             holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         holder.bind(("127.0.0.1", 0))

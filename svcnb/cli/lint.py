@@ -1,8 +1,7 @@
-"""``svcnb lint``."""
+"""Command ``svcnb lint``."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import click
@@ -18,22 +17,20 @@ from svcnb.exit_codes import ExitCode
 @output_options
 @click.pass_context
 def command(ctx: click.Context, files: tuple[Path, ...], service_name: str | None, as_json: bool) -> None:
-    """Find what will go wrong with actions before they run.
+    """Find problems in actions before they run.
 
-    Looks for a missing main, names that are not there, parameters used as globals, keys that leak, limits exceeded.
-    Needs no service. Ends with 1 if anything was found that fails when it runs.
+    Finds a missing main function, undefined names, parameters used as globals, leaked keys, and exceeded limits. The
+    command needs no service. The exit code is 1 if a problem would make a run fail.
     """
+    from svcnb.client.config import vocabulary as configured
     from svcnb.protocol.action import Action
     from svcnb.protocol.vocabulary import Vocabulary
     from svcnb.toolkit.lint import lint
 
-    words = Vocabulary(service=service_name or os.environ.get("SVC_SERVICE_NAME") or "svc")
+    words = Vocabulary(service=service_name) if service_name else configured()
     reports = [lint(Action.from_file(file, name=str(file)), vocabulary=words) for file in files]
-    if as_json:
-        show([{"file": each.name, "findings": list(each)} for each in reports], as_json=True)
-    else:
-        for report in reports:
-            if len(report):
-                click.echo(repr(report))
+    shown = reports if as_json else [each for each in reports if len(each)]
+    entries = [{"file": each.name, "findings": list(each)} for each in shown]
+    show(entries, as_json=as_json, text="\n".join(map(repr, shown)))
     if not all(report.ok for report in reports):
         ctx.exit(ExitCode.FAILED)

@@ -1,4 +1,4 @@
-"""``svcnb lite``: the workbook as a static site."""
+"""Command ``svcnb lite``, which builds and serves the workbook as a static site."""
 
 from __future__ import annotations
 
@@ -13,30 +13,36 @@ _SITE = click.Path(file_okay=False, path_type=Path)
 
 @click.group("lite")
 def command() -> None:
-    """The workbook as a static site: lessons and emulator in a browser tab."""
+    """Build the lessons and the emulator as a static site for the browser."""
 
 
 @command.command("build", epilog=examples("svcnb lite build site"))
 @click.argument("folder", type=_SITE)
-def build(folder: Path) -> None:
+@click.option(
+    "--distribution",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Folder of the Pyodide distribution, from which pandas is copied. Without it, the site has no pandas.",
+)
+def build(folder: Path, distribution: Path | None) -> None:
     """Build the site into FOLDER.
 
     Any web server can publish the folder. The page loads nothing from other addresses. The first build downloads the
-    runtime and the wheels.
+    Python runtime and the wheels.
     """
     from svcnb.lite.packages import PackagesMissing
-    from svcnb.lite.site import SiteNotBuilt, build_site
+    from svcnb.lite.page import SiteNotBuilt
+    from svcnb.lite.site import build_site
 
     try:
-        size = build_site(folder, lambda line: click.echo(line, err=True))
+        size = build_site(folder, lambda line: click.echo(line, err=True), distribution=distribution)
     except (PackagesMissing, SiteNotBuilt) as error:
         raise click.ClickException(str(error)) from error
-    click.echo(f"{folder}: {size / 1e6:.0f} MB. Look at it with: svcnb lite serve {folder}")
+    click.echo(f"{folder}: {size / 1e6:.0f} MB. Open it with: svcnb lite serve {folder}")
 
 
 @command.command("serve", epilog=examples("svcnb lite serve site --port 8080"))
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="TCP port; 0 takes a free one.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="TCP port; 0 uses a free port.")
 def serve(folder: Path, port: int) -> None:
     """Serve a built site on this machine, until Ctrl-C."""
     from svcnb.lite.server import make_server

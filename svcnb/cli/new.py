@@ -1,4 +1,4 @@
-"""``svcnb new``."""
+"""Command ``svcnb new``."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from svcnb.cli._output import output_options, show
 @click.option("--list", "listed", is_flag=True, help="Print the recipes.")
 @output_options
 def command(recipe: str | None, folder: Path | None, *, listed: bool, as_json: bool) -> None:
-    """Make a project from a recipe.
+    """Create a project from a recipe.
 
-    The project has an action, a contract, tests, a plan of the account, a workflow and a README. Nothing is written
-    over.
+    The project contains an action, a contract, tests, a plan of the account, a CI workflow and a README. Existing files
+    are not overwritten.
     """
     from svcnb.toolkit.cookbook import create_project, recipes
 
@@ -27,6 +27,6 @@ def command(recipe: str | None, folder: Path | None, *, listed: bool, as_json: b
         show(recipes(), as_json=as_json)
         return
     if recipe is None or folder is None:
-        raise click.UsageError("name a recipe and a new folder. svcnb new --list prints the recipes.")
+        raise click.UsageError("pass a recipe and a new folder. svcnb new --list prints the recipes.")
     made = create_project(recipe, folder)
-    click.echo(f"Made {made}. Next: cd {made} && pytest")
+    show({"folder": str(made)}, as_json=as_json, text=f"Created {made}. Next: cd {made} && pytest")

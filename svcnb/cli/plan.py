@@ -1,4 +1,4 @@
-"""``svcnb plan``."""
+"""Command ``svcnb plan``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from svcnb.cli._examples import examples
-from svcnb.cli._output import output_options, show
+from svcnb.cli._output import output_options, quiet, show
 from svcnb.cli._service import read_secret, with_service
 from svcnb.exit_codes import ExitCode
 
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 
 
 def plan_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that plan and apply share."""
+    """Adds the options that `plan` and `apply` share."""
     for option in (
-        click.option("--prune", is_flag=True, help="Remove groups, keys and actions that are not described."),
+        click.option("--prune", is_flag=True, help="Delete groups, keys and actions that are not in FILE."),
         click.option(
             "--state",
             type=click.Path(dir_okay=False, path_type=Path),
-            help="File that remembers names. Default: beside FILE.",
+            help="State file for the names of resources. Default: next to FILE.",
         ),
         click.option(
             "--triggers-token-file",
             "token_file",
             type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
-            help="File with a token of the triggers service, where triggers are described.",
+            help="File with a token of the triggers service, for descriptions with triggers.",
         ),
         click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path)),
     ):
@@ -42,7 +42,7 @@ def plan_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def triggers_of(token_file: Path | None) -> AbstractContextManager[TriggersClient | None]:
-    """A client of the triggers service, when there is a token for it."""
+    """Returns a client of the triggers service, or None without a token."""
     if token_file is None:
         return nullcontext()
     from svcnb.client.triggers import TriggersClient
@@ -51,7 +51,7 @@ def triggers_of(token_file: Path | None) -> AbstractContextManager[TriggersClien
 
 
 def shown(plan: Plan) -> dict[str, Any]:
-    """A plan as JSON values."""
+    """Returns a plan as JSON values."""
     steps = [
         {"sign": step.sign, "kind": step.kind, "name": step.name, "says": step.says, "cents": step.cents}
         for step in plan
@@ -61,7 +61,7 @@ def shown(plan: Plan) -> dict[str, Any]:
 
 @click.command("plan", epilog=examples("svcnb plan account.toml --check"))
 @plan_options
-@click.option("--check", is_flag=True, help="End with 1 if there is anything to do.")
+@click.option("--check", is_flag=True, help="Exit with 1 if changes are needed.")
 @output_options
 @click.pass_context
 @with_service
@@ -76,17 +76,16 @@ def command(
     check: bool,
     as_json: bool,
 ) -> None:
-    """Show what separates the account from its description.
+    """Show the changes needed to match the description file.
 
-    FILE is TOML: actions, wallets, groups, keys and triggers by name. Changes nothing and costs nothing.
+    FILE is a TOML file with actions, wallets, groups, keys and triggers by name. The command changes nothing and costs
+    nothing.
     """
     from svcnb.toolkit.plan import plan
 
     with triggers_of(token_file) as triggers:
         found = plan(service, file, state=state, prune=prune, triggers=triggers)
-    if as_json:
-        show(shown(found), as_json=True)
-    else:
-        click.echo(repr(found))
+    content = shown(found)
+    show(content["steps"] if quiet() else content, as_json=as_json, text=repr(found))
     if check and len(found):
         ctx.exit(ExitCode.FAILED)

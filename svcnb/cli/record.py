@@ -1,4 +1,4 @@
-"""``svcnb record``."""
+"""Command ``svcnb record``."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
 @click.command("record", epilog=examples("svcnb record --live --folder recordings"))
 @with_service
-@click.option("--live", is_flag=True, help="Confirms that requests are sent and credit is spent.")
+@click.option("--live", is_flag=True, help="Confirm that requests are sent and credit is spent.")
 @click.option(
     "--folder",
     type=click.Path(file_okay=False, path_type=Path),
     default=Path("recordings"),
     show_default=True,
-    help="Where the files are written; files of the same name are replaced.",
+    help="Folder for the files; files with the same name are replaced.",
 )
 def command(service: Client, live: bool, folder: Path) -> None:
-    """Record the answers of a live service, without secrets.
+    """Record the responses of a live service, without secrets.
 
-    Sends the requests of the recorded conversations again and writes the answers into a folder. With a key it makes a
-    group, a wallet, an action and two usage keys, runs small actions, and removes all but the wallet: about 40 cents.
-    Without a key it records what needs none.
+    The command sends the requests of the recorded conversations again, and writes the responses to a folder. With a
+    key, it creates a group, a wallet, an action and two usage keys, and runs small actions. It then deletes everything
+    except the wallet. This costs about 40 cents. Without a key, it records only the conversations that need no key.
     """
     if not live:
         raise click.UsageError("recording sends requests and spends credit: confirm with --live")
@@ -41,7 +41,7 @@ def command(service: Client, live: bool, folder: Path) -> None:
     source = f"recorded on {datetime.now(UTC):%Y-%m-%d}"
     for conversation in recorded.load():
         if conversation.needs == "account" and key is None:
-            click.echo(f"left out   {conversation.name}: needs a key, see --key-file")
+            click.echo(f"skipped    {conversation.name}: needs a key, see --key-file")
             continue
         path = recorded.record(
             conversation,
@@ -51,4 +51,4 @@ def command(service: Client, live: bool, folder: Path) -> None:
             key=key,
             vocabulary=config.vocabulary,
         )
-        click.echo(f"recorded   {path}: {len(conversation.exchanges)} answers")
+        click.echo(f"recorded   {path}: {len(conversation.exchanges)} responses")

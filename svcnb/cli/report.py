@@ -1,4 +1,4 @@
-"""``svcnb report``."""
+"""Command ``svcnb report``."""
 
 from __future__ import annotations
 
@@ -34,58 +34,72 @@ _NEW = "new"
 @click.argument("name", required=False)
 @click.argument("file_of_new", metavar="[FILE]", required=False)
 @click.option("--list", "listed", is_flag=True, help="List the reports, or those of NAME, with their parameters.")
-@click.option("--param", "-p", "given", multiple=True, metavar="NAME=VALUE", help="A parameter; may be repeated.")
 @click.option(
-    "--out", type=click.Path(file_okay=False, path_type=Path), default=".", help="Folder for the report. Default: here."
+    "--param", "-p", "given", multiple=True, metavar="NAME=VALUE", help=("A parameter of the report; repeatable.")
 )
 @click.option(
-    "--file", metavar="STEM", help="Name of its files, without ending. Default: the report's name and the time."
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=".",
+    help=("Folder for the report. Default: the current folder."),
 )
-@click.option("--code", is_flag=True, help="Show the cells' code in the page, too.")
-@click.option("--pdf", is_flag=True, help="Print the page to a PDF, too, where a Chromium is installed.")
+@click.option(
+    "--file", metavar="STEM", help="Name of its files, without extension. Default: the report's name and the time."
+)
+@click.option("--code", is_flag=True, help="Include the code of the cells in the page.")
+@click.option("--pdf", is_flag=True, help="Also create a PDF; needs Chromium.")
 @click.option("--base-url", help="Address of the service, the part before /core/v1. Default: SVC_BASE_URL.")
 @click.option(
     "--key-file",
     type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
-    help="File that holds the key; - is standard input. Default: SVC_API_KEY.",
+    help="File that contains the key; - is standard input. Default: SVC_API_KEY.",
 )
 @click.option("--triggers-url", help="Address of the triggers service. Default: SVC_TRIGGERS_URL.")
 @click.option(
     "--token-file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="File that holds the token of the triggers service. Default: SVC_TRIGGERS_TOKEN_FILE.",
+    help="File that contains the token of the triggers service. Default: SVC_TRIGGERS_TOKEN_FILE.",
 )
+@click.option("--profile", metavar="NAME", help="Profile that `svcnb login` stored. Default: SVC_PROFILE.")
 @click.option("--summary", is_flag=True, help="Print the result as Markdown instead of the page's name.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--quiet", is_flag=True, help="Print nothing when no problem is found.")
-@click.option("--log-json", is_flag=True, help="Log start, progress and end on standard error, a JSON object a line.")
-@click.option("--notify", metavar="URL", help="Post the result as JSON to this webhook, also when the report fails.")
-@click.option("--keep", type=click.IntRange(1), help="Delete all but so many of this report's older files in --out.")
+@click.option(
+    "--log-json", is_flag=True, help=("Log start, progress and end on standard error, one JSON object per line.")
+)
+@click.option("--notify", metavar="URL", help="Post the result as JSON to this webhook, even if the report fails.")
+@click.option(
+    "--keep",
+    type=click.IntRange(1),
+    help=("Number of older results of this report to keep in --out; the others are deleted."),
+)
 @click.pass_context
 def command(ctx: click.Context, /, name: str | None, file_of_new: str | None, **options: Any) -> None:
-    """Make a report: run history, spend, permissions, triggers, or a notebook of your own.
+    """Create a report: run history, spend, permissions, triggers, or your own notebook.
 
-    NAME is a report or a notebook, for example mine.ipynb. `svcnb report new FILE` creates a notebook to start from.
+    NAME is a report or a notebook, for example mine.ipynb. `svcnb report new FILE` creates a notebook that you can
+    edit.
 
-    It ends with 0 when no problem is found, with 7 when one is, with 1 when a cell failed (the report is saved in each
-    case), with 2 when a setting or parameter is missing or wrong, and with 8 when the same report is still being made.
+    The exit code is 0 if the report finds no problem, 7 if it finds one, and 1 if a cell failed. In these cases the
+    report is saved. Code 2 means that a setting or parameter is missing or invalid. Code 8 means that another process
+    is creating the same report.
     """
     if name == _NEW:
         _create(file_of_new)
         return
     if file_of_new is not None:
-        raise click.UsageError(f"one report at a time: {file_of_new!r} is too much")
+        raise click.UsageError(f"create one report at a time: unexpected argument {file_of_new!r}")
     if options["listed"] or name is None:
         _list(name, as_json=options["as_json"])
         return
     from svcnb.reports.kernel import skip_iri_grammar
 
-    skip_iri_grammar()  # the process is this command's own
+    skip_iri_grammar()  # this process runs only this command
     ctx.exit(_Job(name, options).run())
 
 
 class _Job:
-    """One scheduled report: makes it, reports the result, and returns the exit code.
+    """Creation of one report, with its notifications and exit code.
 
     Args:
         name: The report.
@@ -98,7 +112,7 @@ class _Job:
         self._begun = time.monotonic()
 
     def run(self) -> int:
-        """Makes the report; an error is told to the webhook and raised."""
+        """Creates the report, and returns the exit code. An error is sent to the webhook and raised again."""
         from svcnb.reports.runner import prepare
         from svcnb.reports.summary import Summary
         from svcnb.reports.unattended import delete_old, ipython_folder, locked, webhook
@@ -169,7 +183,7 @@ class _Job:
             click.echo(repr(made.conclusion), err=True)
 
     def _notify(self, summary: Summary) -> bool:
-        """Posts the result; returns whether that succeeded, or was not asked for."""
+        """Posts the result to the webhook, if there is one. Returns False only if posting failed."""
         from svcnb.reports.unattended import NotificationFailed, notify
 
         if not self._options["notify"]:
@@ -195,7 +209,7 @@ class _Job:
         return lambda done, count: click.echo(f"\r{_stem(self._name)}: cell {done + 1} of {count}", nl=False, err=True)
 
     def _clear(self) -> None:
-        """Removes the progress from the terminal."""
+        """Deletes the progress line from the terminal."""
         if sys.stderr.isatty() and not (self._options["quiet"] or self._options["log_json"]):
             click.echo("\r\x1b[K", nl=False, err=True)
 
@@ -248,21 +262,24 @@ def _parameters(given: tuple[str, ...]) -> dict[str, str]:
     for each in given:
         name, sign, value = each.partition("=")
         if not sign or not name.strip():
-            raise click.BadParameter(
-                f"{name!r} has no value: write NAME=VALUE, for example since=30d", param_hint="--param"
-            )
+            raise click.BadParameter(f"{name!r} is not NAME=VALUE: write, for example, since=30d", param_hint="--param")
         found[name.strip()] = value
     return found
 
 
 def _settings(options: dict[str, Any]) -> dict[str, str]:
-    """What the options say, as the environment of the report."""
-    from svcnb.cli._service import read_secret
+    """Returns the options as environment variables for the report."""
+    from svcnb.cli._service import read_key
 
     key_file, token_file = options["key_file"], options["token_file"]
+    if options["profile"] is not None and (options["base_url"] or key_file or options["triggers_url"]):
+        raise click.UsageError(
+            "--profile contains the addresses and the key: omit --base-url, --key-file and --triggers-url."
+        )
     told = {
         "SVC_BASE_URL": options["base_url"],
-        "SVC_API_KEY": None if key_file is None else read_secret(key_file),
+        "SVC_API_KEY": None if key_file is None else read_key(key_file),
+        "SVC_PROFILE": options["profile"],
         "SVC_TRIGGERS_URL": options["triggers_url"],
         "SVC_TRIGGERS_TOKEN_FILE": None if token_file is None else str(token_file.resolve()),
     }

@@ -1,4 +1,4 @@
-"""``svcnb run``."""
+"""Command ``svcnb run``."""
 
 from __future__ import annotations
 
@@ -14,29 +14,42 @@ from svcnb.protocol.nesting import parse
 
 if TYPE_CHECKING:
     from svcnb.client import Client
+    from svcnb.protocol.action import Action
 
 
 @click.command(
     "run",
     epilog=examples(
         """svcnb run action.js --params '{"n": 41}' --key-file demo.key""",
+        "svcnb run account.toml --action capped",
         "echo 'const main = () => 42' | svcnb run - --json",
     ),
 )
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
-@click.option("--params", default="null", help="What main receives, as JSON; @FILE reads a file.")
-@click.option("--until-effective", type=float, metavar="SECONDS", help="Keep trying while a new grant takes effect.")
+@click.option("--params", default="null", help="Parameters of main, as JSON; @FILE reads a file.")
+@click.option("--action", "name", help="Action of the plan; required if the plan has more than one.")
+@click.option(
+    "--until-effective",
+    type=float,
+    metavar="SECONDS",
+    help=("Retry for this many seconds until a new permission takes effect."),
+)
 @output_options
 @with_service
-def command(service: Client, file: Path, params: str, until_effective: float | None, as_json: bool) -> None:
-    """Run an action from a source file.
+def command(
+    service: Client, file: Path, params: str, name: str | None, until_effective: float | None, as_json: bool
+) -> None:
+    """Run an action from a source file, or from a plan.
 
-    FILE is read as it stands; - reads standard input. The response goes to standard output, logs to standard error.
-    Costs one cent a second, at least one; a failed run costs nothing and ends with 1.
+    FILE is read without changes; - reads standard input. A file that ends with .toml is a plan, whose derived actions
+    run with their constants. The command prints the response on standard output and logs on standard error. A run costs
+    one cent per second, at least one cent. A failed run is free, and the exit code is 1.
     """
     from svcnb.client.errors import ActionError
 
-    source, wanted = read_source(file), _parsed(params)
+    if file.suffix != ".toml" and name is not None:
+        raise click.UsageError("--action selects an action of a plan: pass a file that ends with .toml.")
+    source, wanted = _of_plan(file, name) if file.suffix == ".toml" else read_source(file), _parsed(params)
     try:
         run = service.run(source, wanted, until_effective=until_effective)
     except ActionError as error:
@@ -52,6 +65,24 @@ def command(service: Client, file: Path, params: str, until_effective: float | N
     click.echo(run.response if isinstance(run.response, str) else json_text(run.response))
 
 
+def _of_plan(file: Path, name: str | None) -> Action | str:
+    """Returns an action of a plan, or the CID of the action.
+
+    Raises:
+        click.UsageError: The plan does not contain the action, or contains several actions and no name was given.
+    """
+    from svcnb.toolkit.plan.description import Description
+
+    plan = Description.load(file)
+    if name is None and len(plan.actions) == 1:
+        (name,) = plan.actions
+    if name not in plan.actions:
+        raise click.UsageError(
+            f"choose an action of {file} with --action: {', '.join(plan.actions) or 'the plan has no actions'}."
+        )
+    return plan.action(name)
+
+
 def _parsed(params: str) -> object:
     try:
         text = Path(params[1:]).read_text(encoding="utf-8") if params.startswith("@") else params
@@ -60,5 +91,5 @@ def _parsed(params: str) -> object:
         raise click.BadParameter(f"{params[1:]}: {error.strerror}.", param_hint="--params") from None
     except ValueError as error:
         raise click.BadParameter(
-            f"this is no JSON ({error}). Write for example '{{\"n\": 1}}'.", param_hint="--params"
+            f"invalid JSON ({error}). Write, for example, '{{\"n\": 1}}'.", param_hint="--params"
         ) from None

@@ -1,4 +1,4 @@
-"""``svcnb sign``."""
+"""Command ``svcnb sign``."""
 
 from __future__ import annotations
 
@@ -29,20 +29,26 @@ FLOWS = {
     "--wallet-key-file",
     type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
     required=True,
-    help="File that holds the wallet's private key in hex; - is standard input.",
+    help="File that contains the wallet's private key in hex; - is standard input.",
 )
-@click.option("--chain-id", type=int, help="The node's chain id. Default: asked of the service.")
-@click.option("--issued-at", type=int, metavar="SECONDS", help="Unix seconds. Default: the service's present time.")
+@click.option("--chain-id", type=int, help="The node's chain id. Default: read from the service.")
+@click.option(
+    "--issued-at",
+    type=int,
+    metavar="SECONDS",
+    help=("Time of the signature, in Unix seconds. Default: the service's current time."),
+)
 @click.option("--base-url", help="Address of the service, the part before /core/v1. Default: SVC_BASE_URL.")
 def command(
     flow: str, wallet_key_file: Path, chain_id: int | None, issued_at: int | None, base_url: str | None
 ) -> None:
     """Sign the typed data of a ChainSecured flow.
 
-    FLOW is create-wallet, convert-account, add-usage-api-key or billing-auth. Prints address, typed_data and signature
-    as JSON, as the endpoint of the flow takes them. A signature is accepted for 300 seconds before and after the time
-    that stands in it, and for its own flow only. With --chain-id and --issued-at nothing is asked of a service.
+    FLOW is create-wallet, convert-account, add-usage-api-key or billing-auth. The command prints address, typed_data
+    and signature as JSON for the endpoint of the flow. A signature is valid only for its own flow, and from 300 seconds
+    before to 300 seconds after its time. With --chain-id and --issued-at, the command sends no request to a service.
     """
+    from svcnb.client.config import vocabulary as configured
     from svcnb.protocol.signature import sign_digest
     from svcnb.protocol.typed_data import envelope, envelope_digest, flow_of
 
@@ -51,7 +57,7 @@ def command(
         chain_id = seen_chain if chain_id is None else chain_id
         issued_at = seen_time if issued_at is None else issued_at
     else:
-        words = _words()
+        words = configured()
     wanted = flow_of(FLOWS[flow])
     secret, address = _wallet(read_secret(wallet_key_file))
     digest = envelope_digest(wanted, address, chain_id, issued_at, vocabulary=words)
@@ -61,23 +67,15 @@ def command(
 
 
 def _ask(base_url: str | None) -> tuple[int, int, Vocabulary]:
-    """Chain id, time and names of the service."""
+    """Returns the chain id, the time and the vocabulary of the service."""
     from svcnb.client import Client
 
     with Client(base_url) as service:
         return int(service.node.chain_config().chain_id), int(service.now()), service.vocabulary
 
 
-def _words() -> Vocabulary:
-    import os
-
-    from svcnb.protocol.vocabulary import Vocabulary
-
-    return Vocabulary(service=os.environ.get("SVC_SERVICE_NAME") or "svc")
-
-
 def _wallet(text: str) -> tuple[bytes, str]:
-    """The 32 secret bytes, and the address that belongs to them."""
+    """Returns the 32 bytes of the private key, and the address of the wallet."""
     from svcnb.protocol.hashes import checksum_address
     from svcnb.protocol.signature import address_of_secret
 
@@ -93,5 +91,5 @@ def _wallet(text: str) -> tuple[bytes, str]:
 def _bytes_of(text: str) -> bytes | None:
     try:
         return bytes.fromhex(text.removeprefix("0x"))
-    except ValueError:  # its text would quote the key
+    except ValueError:  # the original message would contain the key
         return None

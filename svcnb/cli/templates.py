@@ -1,4 +1,4 @@
-"""``svcnb templates``."""
+"""Command ``svcnb templates``."""
 
 from __future__ import annotations
 
@@ -15,40 +15,44 @@ _REGISTRY = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 @click.group("templates", cls=Noun)
 def command() -> None:
-    """Templates of derived actions: released once, never changed.
+    """Manage templates of derived actions; a released version never changes.
 
-    REGISTRY is the JSON file that lists them; a new one is made by the first release.
+    REGISTRY is the JSON file that lists the templates. The first release creates it.
     """
 
 
 @command.command("check")
 @click.argument("registry", type=_REGISTRY)
+@output_options
 @click.pass_context
-def check(ctx: click.Context, registry: Path) -> None:
-    """Check that no released template changed, and every derived action is what it was.
+def check(ctx: click.Context, registry: Path, as_json: bool) -> None:
+    """Check that no released template and no derived action has changed.
 
-    Ends with 1 if one did.
+    The exit code is 1 if one of them has changed.
     """
     from svcnb.toolkit.templates import Templates
 
     templates = Templates(registry)
     wrong = templates.check()
-    for line in wrong:
-        click.echo(line)
+    good = (
+        f"{len(templates)} templates and {len(templates.derived())} derived actions are unchanged since their release."
+    )
+    show([{"problem": line} for line in wrong], as_json=as_json, text="\n".join(wrong) or good)
     if wrong:
         ctx.exit(ExitCode.FAILED)
-    click.echo(f"{len(templates)} templates and {len(templates.derived())} derived actions are as released.")
 
 
 @command.command("release", epilog=examples("svcnb templates release templates.json tip-jar tip_jar.js --version 1"))
 @click.argument("registry", type=click.Path(dir_okay=False, path_type=Path))
 @click.argument("name")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--version", default="1", show_default=True, help="Version of its bytes.")
-@click.option("--constant-name", default="CONST", show_default=True, help="Name of the constant that it reads.")
-@click.option("--protocol-version", default=1, show_default=True, help="Version of that constant's meaning.")
+@click.option("--version", default="1", show_default=True, help="Version of the template.")
+@click.option(
+    "--constant-name", default="CONST", show_default=True, help=("Name of the constant that the template reads.")
+)
+@click.option("--protocol-version", default=1, show_default=True, help="Version of the constant's format.")
 def release(registry: Path, name: str, file: Path, version: str, constant_name: str, protocol_version: int) -> None:
-    """Write a template down for good and print its CID. FILE lies beside REGISTRY."""
+    """Release a version of a template permanently, and print its CID. FILE must be in the folder of REGISTRY."""
     from svcnb.toolkit.templates import Templates
 
     template = Templates(registry).release(

@@ -1,4 +1,4 @@
-"""``svcnb triggers``."""
+"""Command ``svcnb triggers``."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from svcnb.cli._examples import examples
-from svcnb.cli._output import Noun, output_options, show
-from svcnb.cli._service import read_secret, read_source, with_service
+from svcnb.cli._output import Noun, output_options, quiet, show
+from svcnb.cli._service import profile_option, read_secret, read_source, with_service
 from svcnb.protocol.nesting import parse
 
 if TYPE_CHECKING:
@@ -23,24 +23,32 @@ _KINDS = ("webhook", "schedule", "chain_event")
 
 
 def _with_triggers(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Gives a command its client as first argument; the token comes from a file, never from the command line."""
+    """Decorator that passes a client of the triggers service to a command, and adds the option ``--profile``."""
+    return profile_option(_with_token(function))
+
+
+def _with_token(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorator that passes a client of the triggers service to a command.
+
+    The token is read from a file, never from the command line.
+    """
 
     @click.option("--triggers-url", help="Address of the triggers service. Default: SVC_TRIGGERS_URL.")
     @click.option(
         "--token-file",
         type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
         envvar="SVC_TRIGGERS_TOKEN_FILE",
-        help="File that holds the approved token. Default: SVC_TRIGGERS_TOKEN_FILE.",
+        help="File that contains the approved token. Default: SVC_TRIGGERS_TOKEN_FILE.",
     )
     @wraps(function)
-    def command(*, triggers_url: str | None, token_file: Path | None, **options: Any) -> Any:
+    def command(*given: Any, triggers_url: str | None, token_file: Path | None, **options: Any) -> Any:
         if token_file is None:
             raise click.UsageError(
-                "The triggers service wants a token, and there is none. `svcnb triggers authorize FILE` makes one and "
-                "has it approved; then pass --token-file FILE, or set SVC_TRIGGERS_TOKEN_FILE."
+                "The triggers service needs a token. Create one and get it approved with `svcnb triggers authorize "
+                "FILE`. Then pass --token-file FILE, or set SVC_TRIGGERS_TOKEN_FILE."
             )
         with _client(triggers_url, read_secret(token_file)) as triggers:
-            return function(triggers, **options)
+            return function(*given, triggers, **options)
 
     return command
 
@@ -53,7 +61,7 @@ def _client(url: str | None, token: str | None) -> TriggersClient:
 
 @click.group("triggers", cls=Noun)
 def command() -> None:
-    """Triggers: actions that run by themselves.
+    """Manage triggers, which run actions automatically.
 
     TRIGGER is the id that `list` shows.
     """
@@ -64,15 +72,17 @@ def command() -> None:
 @click.option("--triggers-url", help="Address of the triggers service. Default: SVC_TRIGGERS_URL.")
 @click.option("--timeout", type=float, default=600.0, show_default=True, help="Seconds to wait for the approval.")
 @click.option("--no-browser", is_flag=True, help="Print the page's address instead of opening it.")
+@profile_option
 def authorize(token_file: Path, triggers_url: str | None, timeout: float, no_browser: bool) -> None:
-    """Make a token, have it approved in a browser, and keep it in TOKEN_FILE.
+    """Create a token, get it approved in a browser, and store it in TOKEN_FILE.
 
-    A token that is in the file already is used again.
+    If the file already contains a token, the command uses that token.
     """
     known = read_secret(token_file) if token_file.exists() else None
     with _client(triggers_url, known) as triggers:
         if known is None:
-            # Written before it is approved, so that an approval is never lost; nobody else may read it.
+            # The file is written before the approval, so that an approved token is never lost. No other user can read
+            # the file.
             token_file.touch(mode=0o600)
             token_file.chmod(0o600)
             token_file.write_text(triggers.token.reveal() + "\n", encoding="utf-8")
@@ -114,14 +124,14 @@ def show_(triggers: TriggersClient, trigger: str, as_json: bool) -> None:
 )
 @click.argument("name")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--kind", type=click.Choice(_KINDS), default="webhook", show_default=True, help="What starts it.")
-@click.option("--cron", help="For a schedule: five fields, or six with seconds in front; UTC.")
-@click.option("--config", help="Settings of the kind, as JSON; in place of --cron.")
+@click.option("--kind", type=click.Choice(_KINDS), default="webhook", show_default=True, help="Event that starts it.")
+@click.option("--cron", help="Times of a schedule: five fields, or six with seconds first; UTC.")
+@click.option("--config", help="Settings for this kind of trigger, as JSON; an alternative to --cron.")
 @click.option("--params", default="{}", help="Default params of every run, as JSON.")
-@click.option("--wallet", "wallets", multiple=True, help="A wallet that the action may use; may be repeated.")
+@click.option("--wallet", "wallets", multiple=True, help="Wallet that the action may use; repeatable.")
 @output_options
-@_with_triggers
 @with_service
+@_with_token
 def create(
     service: Client,
     triggers: TriggersClient,
@@ -134,7 +144,7 @@ def create(
     wallets: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Make a trigger that runs the action in FILE, with a group and an execute-only key of its own.
+    """Create a trigger that runs the action in FILE, with its own group and its own execute-only key.
 
     Costs two cents. The service's key must be the account key.
     """
@@ -149,7 +159,7 @@ def create(
         default_params=_parsed(params, "--params"),
     )
     show(made if as_json else {"id": made.id}, as_json=as_json)
-    if made.kind == "webhook" and not as_json:
+    if made.kind == "webhook" and not as_json and not quiet():
         show({"url": triggers.webhook_url(made)}, as_json=False)
 
 
@@ -157,7 +167,7 @@ def create(
 @click.argument("trigger")
 @_with_triggers
 def enable(triggers: TriggersClient, trigger: str) -> None:
-    """Let a trigger fire again."""
+    """Enable a trigger."""
     triggers.enable(trigger)
 
 
@@ -165,7 +175,7 @@ def enable(triggers: TriggersClient, trigger: str) -> None:
 @click.argument("trigger")
 @_with_triggers
 def disable(triggers: TriggersClient, trigger: str) -> None:
-    """Stop a trigger from firing; queued runs wait."""
+    """Disable a trigger. Queued runs stay queued."""
     triggers.disable(trigger)
 
 
@@ -179,7 +189,7 @@ def delete(triggers: TriggersClient, trigger: str) -> None:
 
 @command.command("runs")
 @click.argument("trigger")
-@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="How many of the newest.")
+@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="Number of newest runs.")
 @output_options
 @_with_triggers
 def runs(triggers: TriggersClient, trigger: str, limit: int, as_json: bool) -> None:
@@ -191,26 +201,22 @@ def runs(triggers: TriggersClient, trigger: str, limit: int, as_json: bool) -> N
 
 @command.command("cron", epilog=examples("svcnb triggers cron '0 9 * * 1-5' --count 3"))
 @click.argument("cron")
-@click.option("--count", type=click.IntRange(1, 1000), default=10, show_default=True, help="How many times to show.")
+@click.option("--count", type=click.IntRange(1, 1000), default=10, show_default=True, help="Number of times to show.")
 @output_options
 def cron_(cron: str, count: int, as_json: bool) -> None:
-    """Say when the schedule CRON fires. Asks nobody."""
+    """Show the next times at which the schedule CRON fires. The command sends no request."""
     from svcnb.client.triggers import TriggersClient
 
     preview = TriggersClient.cron(cron, count=count)
-    if as_json:
-        show(preview, as_json=True)
-        return
-    click.echo(preview.sentence)
-    for tick in preview.times:
-        click.echo(f"{tick:%Y-%m-%d %H:%M:%S}")
+    times = [f"{tick:%Y-%m-%d %H:%M:%S}" for tick in preview.times]
+    show(times if quiet() else preview, as_json=as_json, text="\n".join([preview.sentence, *times]))
 
 
 @command.command("event", epilog=examples("svcnb triggers event 'Transfer(address,address,uint256)'"))
 @click.argument("signature")
 @output_options
 def event(signature: str, as_json: bool) -> None:
-    """Say what the event SIGNATURE means: its topic, its arguments, what to watch for. Asks nobody."""
+    """Explain the event SIGNATURE: its topic, its arguments and its limits. The command sends no request."""
     from svcnb.client.triggers import TriggersClient
 
     show(TriggersClient.event(signature), as_json=as_json)
@@ -220,7 +226,7 @@ def _parsed(text: str, option: str) -> dict[str, Any]:
     try:
         value = parse(text)
     except ValueError as error:
-        raise click.BadParameter(f"this is no JSON ({error}).", param_hint=option) from None
+        raise click.BadParameter(f"not JSON ({error}). Pass a JSON object.", param_hint=option) from None
     if not isinstance(value, dict):
-        raise click.BadParameter("this is no JSON object.", param_hint=option)
+        raise click.BadParameter("expected a JSON object.", param_hint=option)
     return value

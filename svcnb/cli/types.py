@@ -1,8 +1,7 @@
-"""``svcnb types``."""
+"""Command ``svcnb types``."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import click
@@ -14,15 +13,16 @@ from svcnb.cli._examples import examples
 @click.argument("folder", required=False, type=click.Path(file_okay=False, path_type=Path))
 @click.option("--service-name", help="The service's name, if it is not svc. Default: SVC_SERVICE_NAME.")
 def command(folder: Path | None, service_name: str | None) -> None:
-    """Write TypeScript declarations, with which editors help with actions.
+    """Write TypeScript declarations for editing actions.
 
-    FOLDER gets action.d.ts, and a jsconfig.json if it has none; without it the declarations are printed. Needs no
-    service.
+    The command writes action.d.ts to FOLDER, and a jsconfig.json if FOLDER has none. Without FOLDER, it prints the
+    declarations. It needs no service.
     """
+    from svcnb.client.config import vocabulary as configured
     from svcnb.protocol.vocabulary import Vocabulary
     from svcnb.toolkit.declarations import FILE_NAME, declarations, project
 
-    text = declarations(Vocabulary(service=service_name or os.environ.get("SVC_SERVICE_NAME") or "svc"))
+    text = declarations(Vocabulary(service=service_name) if service_name else configured())
     if folder is None:
         click.echo(text, nl=False)
         return

@@ -1,4 +1,4 @@
-"""``svcnb wallets``."""
+"""Command ``svcnb wallets``."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 @click.group("wallets", cls=Noun)
 def command() -> None:
-    """Wallets, whose keys stay in the service's custody."""
+    """Manage wallets; their keys stay in the service's custody."""
 
 
 @command.command("list")
-@click.option("--group", help="Only those in this group.")
+@click.option("--group", help="Only the wallets in this group.")
 @output_options
 @with_service
 def list_(service: Client, group: str | None, as_json: bool) -> None:
@@ -31,6 +31,6 @@ def list_(service: Client, group: str | None, as_json: bool) -> None:
 @output_options
 @with_service
 def create(service: Client, as_json: bool) -> None:
-    """Make a wallet and print its address. Costs one cent."""
+    """Create a wallet and print its address. Costs one cent."""
     wallet = service.wallets.create()
     show(wallet if as_json else wallet.address, as_json=as_json)

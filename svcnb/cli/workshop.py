@@ -1,8 +1,9 @@
-"""``svcnb workshop``."""
+"""Command ``svcnb workshop``."""
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import threading
@@ -29,22 +30,22 @@ HAND_OUT_FILE = "hand-out.json"
 BOARD_FILE = "board.url"
 PORT_FILE = "port"
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
-_EVERYWHERE = frozenset({"0.0.0.0", "::", "[::]"})  # noqa: S104 - refused
+_EVERYWHERE = frozenset({"0.0.0.0", "::", "[::]"})  # noqa: S104 - the command rejects these addresses
 _ROSTERS = (".csv", ".txt")
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
 @click.group("workshop", cls=Noun)
 def command() -> None:
-    """Teach a group: emulators for every learner, and a board of their progress.
+    """Teach a group, with an emulator for each learner and a progress board.
 
-    `start` runs it; the other commands talk to the one that runs in the same FOLDER.
+    `start` runs the server. The other commands send requests to the server of the same FOLDER.
     """
 
 
 def _folder(wrapped: Any) -> Any:
     return click.option(
-        "--folder", type=_FOLDER, default="workshop", show_default=True, help="Where the workshop is kept."
+        "--folder", type=_FOLDER, default="workshop", show_default=True, help="Folder of the workshop."
     )(wrapped)
 
 
@@ -54,18 +55,20 @@ def _folder(wrapped: Any) -> Any:
 )
 @click.argument("learners", nargs=-1)
 @click.option(
-    "--from-file", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A roster, as an argument."
+    "--from-file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help=("CSV file of learners; it can also be passed as an argument."),
 )
 @click.option("--credit", type=int, default=500, show_default=True, help="Credit of each new account, in cents.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", "--desk-port", type=int, default=0, help="Port to listen on; 0 takes a free one.")
-@click.option("--url", "--desk-url", help="The server's address as learners reach it, if that is another.")
+@click.option("--port", "--desk-port", type=int, default=0, help="Port to listen on; 0 uses a free port.")
+@click.option("--url", "--desk-url", help="Address of the server for the learners, if different.")
 @click.option(
     "--idle-minutes",
     type=click.FloatRange(min=0, min_open=True),
-    default=10.0,
+    default=4.0,  # IDLE_STOP_S, which is not imported for the help
     show_default=True,
-    help="Minutes without a request after which a learner's emulator stops, until the next request.",
+    help="Minutes without a request after which a learner's emulator stops; the next request starts it.",
 )
 @_folder
 def start(
@@ -78,23 +81,26 @@ def start(
     idle_minutes: float,
     folder: Path,
 ) -> None:
-    """Run the workshop's server until Ctrl-C.
+    """Run the workshop server until Ctrl-C.
 
-    LEARNERS are display names, e-mail addresses, or files that end in .csv or .txt. A file has one learner in each
-    line: a name, an address, both, or nothing but the separator. Quote names with spaces.
+    LEARNERS are display names, e-mail addresses, or files that end in .csv or .txt. Each line of a file is one learner:
+    a name, an address, or both. A line with only the separator is a learner without a name. Quote names with spaces.
 
-    On 127.0.0.1 this machine runs the emulators of all learners, each started on demand. With another --host, learners
-    work on machines of their own, which run their emulators; this one collects their progress.
+    With the host 127.0.0.1, this machine runs the emulators of all learners, and starts each one on demand. With
+    another --host, learners run the emulators on their own machines, and this server collects their progress.
 
-    Writes FOLDER/places/NAME.env (a learner's environment, for `. NAME.env && svcnb lab`), all of them as
-    FOLDER/hand-out.json, the board's address as FOLDER/board.url, and FOLDER/server.json (the server's address and
-    token), readable for you alone. Started again, it goes on with the same learners and states. SVC_INSTRUCTOR_TOKEN
-    sets the token of the server, for a hub on another machine that must know it before.
+    The command writes each learner's environment to FOLDER/places/NAME.env, for `. NAME.env && svcnb lab`.
+    FOLDER/hand-out.json contains the environments of all learners. FOLDER/board.url contains the board's address, and
+    FOLDER/server.json the server's address and token. Only you can read these files. After a restart, the server
+    continues with the same learners and states. SVC_INSTRUCTOR_TOKEN sets the token of the server, for a hub on another
+    machine.
     """
     if host in _EVERYWHERE and url is None:
         raise click.BadParameter(
-            f"learners cannot reach {host}. Name this machine's address in their network, for example --host 10.0.0.5, "
-            "or give the address that they use with --url.",
+            (
+                f"learners cannot reach {host}. Pass an address of this machine that they can reach, for example "
+                "--host 10.0.0.5, or pass the address that they use with --url."
+            ),
             param_hint="--host",
         )
     from svcnb.toolkit.files import replace_file
@@ -103,7 +109,7 @@ def start(
     from svcnb.workshop.roster_file import read_roster
 
     everyone: list[Entry] = []
-    for given in [*learners, *([str(from_file)] if from_file else [])]:  # all of them, before anything is written
+    for given in [*learners, *([str(from_file)] if from_file else [])]:  # checked before anything is written
         is_file = given.lower().endswith(_ROSTERS) or (from_file is not None and given == str(from_file))
         everyone += read_roster(Path(given)) if is_file else [_entry(given)]
     stop = threading.Event()
@@ -121,9 +127,9 @@ def start(
             replace_file(folder / SERVER_FILE, json.dumps({"url": server.url, "token": server.instructor_token}))
             click.echo(f"Workshop  {server.url}")
             click.echo(f"Emulators {'on this machine, on demand' if hosts else 'on the machines of the learners'}")
-            click.echo(f"Board     its address is in {folder / BOARD_FILE}")
+            click.echo(f"Board     address in {folder / BOARD_FILE}")
             click.echo(f"Places    {folder / PLACES} ({_learners(len(room.hand_out()))})")
-            click.echo("Ctrl-C stops it; states and progress are kept.")
+            click.echo("Ctrl-C stops it; states and progress are stored.")
             stop.wait()
         finally:
             (folder / SERVER_FILE).unlink(missing_ok=True)
@@ -133,9 +139,9 @@ def start(
 @_folder
 @output_options
 def board(folder: Path, as_json: bool) -> None:
-    """Show where each learner is, who is stuck, and who has solved how much."""
+    """Show the current lesson and progress of each learner, and who is stuck."""
     found = _ask(folder, "GET", "/progress")
-    columns = 6  # without the lessons: the page shows them
+    columns = 6  # without the lessons, which the page shows
     rows = [dict(zip(found["heads"][:columns], row, strict=False)) for row in found["rows"]]
     show(found["learners"] if as_json else rows, as_json=as_json)
 
@@ -146,7 +152,7 @@ def board(folder: Path, as_json: bool) -> None:
 def export(file: Path, folder: Path) -> None:
     """Write the progress of all learners to FILE as CSV, with a column for each exercise.
 
-    FILE contains names and e-mail addresses, and is readable for you alone.
+    FILE contains names and e-mail addresses, and is readable only by you.
     """
     from svcnb.toolkit.files import replace_file
 
@@ -159,9 +165,10 @@ def export(file: Path, folder: Path) -> None:
 @click.argument("lessons", nargs=-1, type=int)
 @_folder
 def unlock(lessons: tuple[int, ...], folder: Path) -> None:
-    """Give the solutions of LESSONS (numbers; all without one) to the learners.
+    """Give the solutions of LESSONS (numbers; default: all) to the learners.
 
-    A solution arrives in the learner's folder solutions/ when the learner next starts a lesson or answers an exercise.
+    A solution is downloaded to the learner's folder solutions/ when the learner next starts a lesson or answers an
+    exercise.
     """
     unlocked = _ask(folder, "POST", "/solutions", {"lessons": list(lessons)})["unlocked"]
     click.echo(f"Unlocked solutions: {', '.join(str(int(name[:2])) for name in unlocked)}")
@@ -172,21 +179,21 @@ def unlock(lessons: tuple[int, ...], folder: Path) -> None:
 @click.option("--email", default="", help="The learner's e-mail address.")
 @_folder
 def add(learner: str, email: str, folder: Path) -> None:
-    """Add one more learner; writes FOLDER/places/NAME.env and updates FOLDER/hand-out.json."""
+    """Add one learner. Writes FOLDER/places/NAME.env and updates FOLDER/hand-out.json."""
     given = _entry(learner)
     found = _ask(folder, "POST", _path(given.name or given.email, "add"), {"email": email or given.email})
     place = _write_place(folder, found["name"], found["environment"])
-    click.echo(f"{learner}: the environment is in {place}")
+    click.echo(f"{learner or found['name']}: the environment is in {place}")
 
 
 @command.command("reset")
 @click.argument("learner")
 @_folder
 def reset(learner: str, folder: Path) -> None:
-    """Delete a learner's states and progress, while the others go on. Their place stays the same."""
+    """Delete a learner's states and progress. Other learners and the learner's environment stay unchanged."""
     found = _ask(folder, "POST", _path(learner, "reset"), {})
     _write_place(folder, found["name"], found["environment"])
-    click.echo(f"{learner}: states and progress are deleted. The first cell of a lesson starts it again.")
+    click.echo(f"{learner}: all states and progress were deleted. The first cell of a lesson starts a new emulator.")
 
 
 @command.command("save", epilog=examples("svcnb workshop save ada 'before lunch'"))
@@ -204,21 +211,24 @@ def save(learner: str, label: str, folder: Path) -> None:
 @click.argument("label")
 @_folder
 def restore(learner: str, label: str, folder: Path) -> None:
-    """Put a learner's emulators back as they were saved as LABEL."""
+    """Restore a learner's emulators from the saved state LABEL."""
     _ask(folder, "POST", _path(learner, "restore"), {"label": label})
-    click.echo(f"{learner}: restored as it was saved as {label!r}.")
+    click.echo(f"{learner}: restored from {label!r}.")
 
 
 @command.command("fault", epilog=examples("svcnb workshop fault chain --times 5"))
 @click.argument("part", type=click.Choice(["chain", "billing", "runtime", "cpu", "triggers"]))
-@click.option("--times", type=int, help="How many calls; without it, every call until `fault-clear`.")
-@click.option("--delay", type=float, help="Seconds that each call waits first.")
+@click.option("--times", type=int, help="Number of calls. Default: every call until `fault-clear`.")
+@click.option("--delay", type=float, help="Delay of each call, in seconds.")
 @_folder
 def fault(part: str, times: int | None, delay: float | None, folder: Path) -> None:
-    """Break a PART of the service on purpose, in all emulators that run now."""
+    """Inject a fault into a PART of the service, in all running emulators."""
     order = {"part": part, "times": times, "delay_ms": None if delay is None else round(delay * 1000)}
     given = {name: value for name, value in order.items() if value is not None}
     many = _ask(folder, "POST", "/faults", given)["emulators"]
+    if not many:
+        click.echo(f"{part}: no emulator is running, so there is nothing to inject the fault into.")
+        return
     calls = "all calls" if not times else "the next call" if times == 1 else f"the next {times} calls"
     click.echo(f"{part}: {calls} in {_emulators(many)}; `svcnb workshop fault-clear` ends it.")
 
@@ -226,13 +236,19 @@ def fault(part: str, times: int | None, delay: float | None, folder: Path) -> No
 @command.command("fault-clear")
 @_folder
 def fault_clear(folder: Path) -> None:
-    """Let everything work again."""
+    """Remove all injected faults."""
     many = _ask(folder, "DELETE", "/faults")["emulators"]
-    click.echo(f"No fault is left in {_emulators(many)}.")
+    click.echo(f"Removed all faults in {_emulators(many)}.")
 
 
 @command.command("rehearse", epilog=examples("svcnb workshop rehearse --learners 50"))
-@click.option("--learners", type=click.IntRange(min=1), default=10, show_default=True, help="How many work at once.")
+@click.option(
+    "--learners",
+    type=click.IntRange(min=1),
+    default=10,
+    show_default=True,
+    help="Number of learners who work at the same time.",
+)
 @click.option("--first", type=click.IntRange(0, 17), default=1, show_default=True, help="Number of the first lesson.")
 @click.option("--last", type=click.IntRange(0, 17), default=9, show_default=True, help="Number of the last lesson.")
 @click.option(
@@ -240,18 +256,24 @@ def fault_clear(folder: Path) -> None:
     type=click.FloatRange(min=0),
     default=20.0,
     show_default=True,
-    help="Seconds that each learner reads after a cell.",
+    help="Pause of each learner after a cell, in seconds.",
 )
 @output_options
 def rehearse(learners: int, first: int, last: int, pause: float, as_json: bool) -> None:
-    """Try on this machine whether it is large enough for a number of learners.
+    """Test whether this machine is large enough for a number of learners.
 
-    Each of them runs the cells of the lessons in a kernel, against emulators of their own. Exit code 1 says that a cell
-    failed, or that more than 5 of 100 cells took longer than 5 s.
+    Each learner runs the cells of the lessons in a kernel, with their own emulators. Exit code 1 means that a cell
+    failed, or that more than 5 of 100 cells took longer than 5 s. Ctrl-C stops the rehearsal without a result.
     """
     from svcnb.workshop.rehearsal import rehearse as run
 
-    found = run(learners, first=first, last=last, pause_s=pause)
+    def begins(cells: int, pauses_s: float) -> None:
+        minutes = math.ceil(pauses_s / 60)
+        click.echo(
+            f"{_learners(learners)}, {cells} cells each; takes at least {minutes} min. Ctrl-C stops it.", err=True
+        )
+
+    found = run(learners, first=first, last=last, pause_s=pause, begins=begins)
     show(found.model_dump() if as_json else found.rows(), as_json=as_json)
     if not found.passed:
         raise SystemExit(ExitCode.FAILED)
@@ -266,7 +288,7 @@ def _learners(many: int) -> str:
 
 
 def _entry(text: str) -> Entry:
-    """A learner of the command line: a name or an e-mail address."""
+    """Parses a learner from the command line: a name or an e-mail address."""
     from svcnb.workshop.roster import clean
     from svcnb.workshop.roster_file import Entry
 
@@ -274,11 +296,14 @@ def _entry(text: str) -> Entry:
 
 
 def _path(learner: str, verb: str) -> str:
-    return f"/learners/{quote(learner, safe='')}/{verb}"
+    return f"/learners/{quote(learner.strip() or ' ', safe='')}/{verb}"
 
 
 def _write_place(folder: Path, name: str, environment: Mapping[str, str]) -> Path:
-    """Writes a learner's environment as a file for a shell, and into the hand-out. Both contain a token: mode 0600."""
+    """Writes a learner's environment to a shell file and to the hand-out.
+
+    Both contain a token, so their mode is 0600.
+    """
     import shlex
 
     from svcnb.toolkit.files import replace_file
@@ -293,7 +318,7 @@ def _write_place(folder: Path, name: str, environment: Mapping[str, str]) -> Pat
 
 
 def _serve(room: Workshop, host: str, port: int, url: str | None, folder: Path) -> WorkshopServer:
-    """Starts the server, on the port of the last time if none was given: learners' files name it."""
+    """Starts the server. If no port is given, the server uses its previous port, which the learners' files contain."""
     from svcnb.toolkit.files import replace_file
 
     serve = partial(room.serve, host=host, url=url, instructor_token=os.environ.get("SVC_INSTRUCTOR_TOKEN"))
@@ -314,6 +339,7 @@ def _ask(folder: Path, method: str, path: str, body: object = None) -> Any:
         server = parse((folder / SERVER_FILE).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise click.ClickException(
-            f"no workshop runs in the folder {folder}. Next step: `svcnb workshop start ada grace --folder {folder}`."
+            f"no workshop is running in the folder {folder}. Next step: `svcnb workshop start ada grace --folder "
+            f"{folder}`."
         ) from None
     return ControlPlane(server["url"], server["token"]).request(method, path, body)

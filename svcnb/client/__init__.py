@@ -1,4 +1,4 @@
-"""Clients of the service: `Client`, `AsyncClient`, their results and their errors."""
+"""Clients of the service, `Client` and `AsyncClient`, with their results and errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The only module that uses the HTTP library: two transports that send a request and return its response."""
+"""HTTP transports, which send a request and return the response. Only this module uses the HTTP library."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from svcnb.client.errors import InvalidType, TimedOut, TransportError
 from svcnb.logs import protect
 from svcnb.protocol.in_page import IN_PAGE
 
-# The library below httpx logs request headers, including keys, at level DEBUG.
+# httpcore, which httpx uses, logs request headers at level DEBUG, and these contain keys.
 protect("svcnb", "httpx", *(f"httpcore.{part}" for part in ("connection", "http11", "http2", "proxy", "socks")))
 
 _LOG = logging.getLogger("svcnb")
@@ -25,7 +25,7 @@ _LIMITS = httpx.Limits(max_connections=64, max_keepalive_connections=32, keepali
 
 
 class _Clock:
-    """Estimates how far the service's clock is ahead of ours, from the Date header of its responses."""
+    """Estimate of how many seconds the service's clock is ahead, from the Date headers of responses."""
 
     skew: float | None = None
 
@@ -43,12 +43,12 @@ class _Clock:
 
 
 class SyncTransport:
-    """Synchronous transport with keep-alive connections; may be used from several threads.
+    """Synchronous transport with keep-alive connections. It is thread-safe.
 
     Args:
-        base_url: Address of most requests; determines TLS and proxies.
-        transport: A transport of the HTTP library itself, for tests.
-        client: The user's own client, whose limits, proxies, certificates and hooks apply. It stays open.
+        base_url: Address of most requests, which determines TLS and proxies.
+        transport: Transport of the HTTP library itself, for tests.
+        client: The user's own client, whose limits, proxies, certificates and hooks apply. It is not closed.
 
     Raises:
         InvalidType: ``client`` is not an `httpx.Client`.
@@ -61,8 +61,8 @@ class SyncTransport:
             raise _not_a_client(client, "httpx.Client")
         own = transport or _page_transport()
         self._client = httpx.Client(**_options(base_url), transport=own) if client is None else client
-        # A notebook rarely closes its client. The connections are closed with the last client that shares this
-        # transport.
+        # Notebooks rarely close their clients. The connections are closed when the last client that uses this transport
+        # is deleted.
         self._closing = weakref.finalize(self, self._client.close if client is None else _nothing)
         self.clock = _Clock()
 
@@ -79,7 +79,7 @@ class SyncTransport:
             raise _logged(_explain(error, request), request) from _cause(error)
         except RuntimeError as error:
             raise _closed(error) from _bare(error)
-        except BaseException as error:  # noqa: BLE001 - above all KeyboardInterrupt, of which notebooks show the most
+        except BaseException as error:  # noqa: BLE001 - mainly KeyboardInterrupt, whose traceback notebooks show in full
             raise _bare(error)  # noqa: B904 - it is the same error
         answer = _answer(request, response, sent_at, begun)
         self.clock.observe(answer)
@@ -151,9 +151,9 @@ E = TypeVar("E", bound=BaseException)
 
 
 def _bare(error: E) -> E:
-    """Returns the error without the frames of the HTTP library, whose variables contain the request's headers.
+    """Removes the frames of the HTTP library from an error, because their variables contain the request's headers.
 
-    Tracebacks that show variables (``%xmode Verbose``, ``pytest -l``, crash reporters) would show the key.
+    Otherwise, tracebacks that show variables (``%xmode Verbose``, ``pytest -l``, crash reporters) would show the key.
     """
     each: BaseException | None = error
     while each is not None:
@@ -163,7 +163,10 @@ def _bare(error: E) -> E:
 
 
 def _cause(error: httpx.HTTPError) -> httpx.HTTPError | None:
-    """Returns the error's details, except for a header that cannot be sent, whose message shows the header."""
+    """Returns the details of an error.
+
+    For a header that cannot be sent, it omits the message, which contains the header.
+    """
     return None if isinstance(error, httpx.LocalProtocolError) else _bare(error)
 
 
@@ -171,16 +174,16 @@ def _options(base_url: str) -> dict[str, Any]:
     parts = urlsplit(base_url)
     return {
         "limits": _LIMITS,
-        # Loading the certificates of all authorities takes longer than a hundred calls, and plain HTTP needs none. An
-        # empty context trusts no one, so a later https address is not less secure.
+        # Loading all CA certificates takes longer than a hundred calls, and plain HTTP needs none. An empty context
+        # trusts no certificate, so a later https address is not less secure.
         "verify": True if parts.scheme == "https" else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
-        # A proxy from the environment cannot reach this machine's loopback address.
+        # A proxy from the environment cannot reach the loopback address of this machine.
         "trust_env": not is_loopback(parts.hostname or ""),
     }
 
 
 def is_loopback(host: str) -> bool:
-    """Returns whether a host name or address is this machine."""
+    """Returns whether a host name or an address refers to this machine."""
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:
@@ -195,7 +198,7 @@ def _arguments(request: Request) -> dict[str, Any]:
         "url": request.url,
         "headers": dict(request.headers),
         "content": request.content,
-        "follow_redirects": False,  # also with the user's own client: a redirect would receive the key
+        "follow_redirects": False,  # even with the user's own client: the redirect's target would receive the key
         "timeout": httpx.Timeout(request.timeout, connect=min(request.connect_timeout, request.timeout)),
     }
 
@@ -229,35 +232,37 @@ def _logged(error: TransportError, request: Request) -> TransportError:
 def _not_a_client(given: object, wanted: str) -> InvalidType:
     return InvalidType(
         f"http_client is a {type(given).__name__}: expected {wanted}",
-        hint="Client takes an httpx.Client, AsyncClient an httpx.AsyncClient.",
+        hint="Pass an httpx.Client to Client, and an httpx.AsyncClient to AsyncClient.",
     )
 
 
 def _nothing() -> None:
-    """The user's own client stays open."""
+    """Does nothing, because the user's own client must stay open."""
 
 
 def _explain(error: httpx.HTTPError, request: Request) -> TransportError:
     where = "{0.scheme}://{0.netloc}".format(urlsplit(request.url))
     if isinstance(error, httpx.ConnectError):
-        unreached = TransportError(f"nothing answers at {where}")
+        unreached = TransportError(f"cannot connect to {where}")
         unreached.unsent = True
-        # On this machine nothing starts to listen during a retry, so the error is raised at once.
+        # A retry is useless on this machine, because no server would start in the meantime.
         unreached.refused = is_loopback(urlsplit(request.url).hostname or "")
         unreached.hint = (
             "Is the emulator running? Start one with `svcnb emulator`, or with svcnb.Emulator() as emu: ... "
-            "In a lesson, run the first cell again: it starts afresh."
+            "In a lesson, run the first cell again to start a new one."
             if unreached.refused
             else "Check the address and the network."
         )
         return unreached
     if isinstance(error, httpx.TimeoutException):
         path = urlsplit(request.url).path
-        late = TimedOut(f"{where} did not answer {request.method} {path} in {request.timeout:g} s")
+        late = TimedOut(f"{where} did not respond to {request.method} {path} within {request.timeout:g} s")
         late.unsent = isinstance(error, (httpx.ConnectTimeout, httpx.PoolTimeout))
         return late
-    return TransportError(f"the connection to {where} broke: {type(error).__name__}")
+    return TransportError(f"the connection to {where} was lost: {type(error).__name__}")
 
 
 def _closed(error: RuntimeError) -> TransportError:
-    return TransportError(f"this client is closed ({error})", hint="Make a new one, or work inside its `with` block.")
+    return TransportError(
+        f"this client is closed ({error})", hint=("Create a new client, or use it inside its `with` block.")
+    )

@@ -1,4 +1,4 @@
-"""Parser for the message of a failed execution: error, message, position in the caller's source."""
+"""Parser for the message of a failed execution: the error, its message, and its position in the caller's source."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 from svcnb.client.errors import ActionError, ServiceError
 
 SCRIPT: Final = "<user_provided_script>"
-"""Name of the caller's source in the runtime's stacks."""
+"""File name of the caller's source in stack traces of the runtime."""
 
 _PREFIX: Final = re.compile(r"\A\s*Internal server error\s*:?\s*", re.IGNORECASE)
 _THROWN: Final = re.compile(
@@ -19,14 +19,16 @@ _PLACE: Final = re.compile(re.escape(SCRIPT) + r":(\d+)(?::(\d+))?")
 _LIMIT: Final = re.compile(r"exceeded the maximum (?:runtime|memory)|(ran out of funds)", re.IGNORECASE)
 
 _HINTS: Final = {
-    "compile": "Correct the source at that line; its CID changes with it, so permit the new action again.",
-    "limit": "Do less in one run: svc.node.limits() shows what one execution may use.",
-    "funds": "Nothing was charged. Add credit for a cent a second, at least $5.00: svc.billing.top_up(500).",
+    "compile": "Correct the source at that line. Its CID changes, so permit the new action.",
+    "limit": "Do less in one run: svc.node.limits() returns the limits of one execution.",
+    "funds": (
+        "Nothing was charged. Add credit, at least $5.00 (a run costs one cent per second): svc.billing.top_up(500)."
+    ),
 }
 
 
 def action_error(error: ServiceError, cid: str) -> ActionError:
-    """Returns the action's own error, from the service's response 500 (reference facts 5.6).
+    """Converts a response 500 of the service to the action's own error (docs/service/runtime.md#errors-of-a-run).
 
     Args:
         error: The service's response.

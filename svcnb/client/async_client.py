@@ -50,11 +50,11 @@ T = TypeVar("T")
 
 
 class AsyncClient(ClientSettings):
-    """Asynchronous client of the service, with the same resources and methods as `Client`. Notebooks support ``await``.
+    """Asynchronous client of the service, with the same resources and methods as `Client`.
 
-    Close it after use: ``async with``, or ``await svc.close()``.
+    Notebooks support ``await``. Close the client after use, with ``async with`` or ``await svc.close()``.
 
-    It has the same arguments as `Client`. Listeners of ``on_run`` may also be coroutine functions.
+    The arguments are those of `Client`. Listeners of ``on_run`` may also be coroutine functions.
 
     Raises:
         ConfigError: No address was found, or a setting is invalid.
@@ -110,7 +110,7 @@ class AsyncClient(ClientSettings):
 
     @cached_property
     def accounts(self) -> AsyncAccounts:
-        """Accounts: create one, or check whether the key belongs to one."""
+        """Accounts: create an account, or check whether the key belongs to one."""
         return AsyncAccounts(self._session)
 
     @cached_property
@@ -140,7 +140,7 @@ class AsyncClient(ClientSettings):
 
     @cached_property
     def chain_secured(self) -> AsyncChainSecured:
-        """Accounts that a wallet owns: create, open or read them, and finish interrupted operations."""
+        """Accounts that a wallet owns: create, open and read them, and finish interrupted operations."""
         from svcnb.client.aio.chain_secured import AsyncChainSecured
 
         return AsyncChainSecured(self._session)
@@ -178,7 +178,10 @@ class AsyncClient(ClientSettings):
         resume: str | Path | None = None,
         executor: Executor | None = None,
     ) -> AsyncBatch:
-        """See `Client.map`; await the result. If cancelled, it keeps its outcomes, and awaiting again continues."""
+        """See `Client.map`.
+
+        Await the result. After a cancellation, the outcomes are kept, and awaiting it again continues.
+        """
         perform = self.run if executor is None else RemoteRuns(self._session, executor).run_async
         return AsyncBatch(perform, action, params, concurrency=concurrency, resume=resume, progress=progress)
 

@@ -1,7 +1,7 @@
-"""`svc.map`: one action, thousands of parameter sets, bounded concurrency, every result kept.
+"""Batches of `svc.map`, which run one action with thousands of parameter sets and bounded concurrency.
 
-All decisions are in `Work`: which runs are left, their outcomes, when to slow down and when to stop. The synchronous
-batch uses threads to carry them out, the asynchronous one uses tasks.
+`Work` makes all decisions: which runs are left, their outcomes, when to slow down and when to stop. The synchronous
+batch executes the runs in threads, the asynchronous one in tasks.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, S
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self, overload
 
+from svcnb.brief import NO_MATH
 from svcnb.client import display
 from svcnb.client.batch_file import BatchFile
 from svcnb.client.batch_work import Work
@@ -36,15 +37,15 @@ INTERRUPT_GRACE_S: Final = 5.0
 
 
 class _Results(Sequence[Outcome]):
-    """Outcomes in the order of the parameters, without the runs that have not ended."""
+    """Sequence of the outcomes of all completed runs, in the order of the parameters."""
 
     def __init__(
         self, action: ActionRef, params: Iterable[object], concurrency: int, resume: str | Path | None
     ) -> None:
         if not 1 <= concurrency <= MAX_CONCURRENCY:
             raise InvalidArgument(
-                f"concurrency is {concurrency!r}, and 1 to {MAX_CONCURRENCY} runs can go at once",
-                hint="Leave it out for 16.",
+                f"invalid concurrency {concurrency!r}: expected 1 to {MAX_CONCURRENCY} runs at once",
+                hint="Omit it for the default of 16.",
             )
         source, self.cid = source_or_cid(action)
         # The CID is computed once, not once per run.
@@ -52,11 +53,11 @@ class _Results(Sequence[Outcome]):
         self._action: ActionRef = Action(source, name=name) if source is not None else self.cid
         self._concurrency = concurrency
         rows = params.to_dict("records") if hasattr(params, "to_dict") else params
-        # A batch over the keys of a dictionary or the letters of a string would be a mistake.
+        # Iterating over the keys of a dictionary or the characters of a string would be a mistake.
         if isinstance(rows, (Mapping, str, bytes)) or not isinstance(rows, Iterable):
             raise InvalidArgument(
-                f"the parameters of a batch are a list with one entry a run, not one {type(rows).__name__}",
-                hint='svc.map(action, [{"n": n} for n in range(10)]); a single run is svc.run(action, n=1).',
+                f"the parameters of a batch must be a list with one entry per run, not a single {type(rows).__name__}",
+                hint='Call svc.map(action, [{"n": n} for n in range(10)]). For one run, call svc.run(action, n=1).',
             )
         self.params: tuple[object, ...] = tuple(rows)
         file = None if resume is None else BatchFile(Path(resume), self.cid, self.params)
@@ -66,32 +67,32 @@ class _Results(Sequence[Outcome]):
 
     @property
     def outcomes(self) -> list[Outcome]:
-        """Outcomes of the runs that ended, in the order of the parameters."""
+        """Outcomes of all completed runs, in the order of the parameters."""
         return [outcome for outcome in self._work.outcomes if outcome is not None]
 
     @property
     def failed(self) -> list[Outcome]:
-        """The runs that ended in an error."""
+        """Outcomes of all failed runs."""
         return [outcome for outcome in self.outcomes if not outcome.ok]
 
     @property
     def pending(self) -> list[int]:
-        """Positions of the parameters that have not run, or that ended in a temporary error."""
+        """Positions of the parameters whose runs were not started, or ended with a temporary error."""
         return self._work.left()
 
     @property
     def done(self) -> bool:
-        """Returns whether every run ended, successfully or not."""
+        """Whether every run has ended, successfully or not."""
         return not self.pending
 
     @property
     def interrupted(self) -> bool:
-        """Returns whether the batch was interrupted."""
+        """Whether the batch was interrupted."""
         return self._work.interrupted
 
     @property
     def stopped_by(self) -> Exception | None:
-        """The error that stopped the batch because every run would meet it; None if there was none."""
+        """The error that stopped the batch because it affects every run, or None."""
         return self._work.fatal
 
     @property
@@ -100,20 +101,21 @@ class _Results(Sequence[Outcome]):
         return sum(outcome.cost_cents for outcome in self.outcomes)
 
     def responses(self) -> list[Any]:
-        """Returns the response of each run, in the order of the parameters; None where there is none."""
+        """Returns the responses in the order of the parameters, with None for each run without a response."""
         return [None if outcome is None else outcome.response for outcome in self._work.outcomes]
 
     def to_frame(self) -> DataFrame:
-        """Returns a frame with one row for each run that ended, in the order of the parameters.
+        """Returns a frame with one row for each completed run, in the order of the parameters.
 
         Raises:
-            ExtraMissing: pandas is not installed; the message says which extra brings it.
+            ExtraMissing: pandas is not installed. The hint names the extra that installs it.
         """
         pd = pandas()
         columns = ["params", "ok", "response", "logs", "error", "elapsed", "cost_cents", "request_id"]
         rows = self.outcomes
         index = pd.Index([outcome.index for outcome in rows], name="run")
-        return pd.DataFrame([[getattr(row, name) for name in columns] for row in rows], columns=columns, index=index)
+        frame = pd.DataFrame([[getattr(row, name) for name in columns] for row in rows], columns=columns, index=index)
+        return frame.astype({"ok": "bool", "elapsed": "float64", "cost_cents": "int64"})
 
     @overload
     def __getitem__(self, index: int) -> Outcome: ...
@@ -133,9 +135,9 @@ class _Results(Sequence[Outcome]):
             [row.index, display.shorten(repr(row.params), 60), display.shorten(row.shown_result, 120)]
             for row in self.outcomes[:10]
         ]
-        table = display.table(["run", "params", "result"], rows, empty="nothing has run")
-        more = f"<div>and {len(self) - 10} more</div>" if len(self) > 10 else ""  # noqa: PLR2004 - rows shown
-        return f"<div>{', '.join(self._said())}</div>{table}{more}"
+        table = display.table(["run", "params", "result"], rows, empty="no runs yet")
+        more = f"<div>and {len(self) - 10} more</div>" if len(self) > 10 else ""  # noqa: PLR2004 - number of displayed rows
+        return f"<div class='{NO_MATH}'>{', '.join(self._said())}</div>{table}{more}"
 
     def _said(self) -> list[str]:
         ended = len(self) - sum(outcome.transient for outcome in self.failed)
@@ -143,9 +145,9 @@ class _Results(Sequence[Outcome]):
         if self.failed:
             said.append(f"{len(self.failed)} failed")
         if self.interrupted and not self.done:
-            said.append("interrupted: resume() goes on")
+            said.append("interrupted: resume() continues it")
         elif self.stopped_by is not None:
-            said.append(f"stopped by {type(self.stopped_by).__name__}: resume() goes on")
+            said.append(f"stopped by {type(self.stopped_by).__name__}: resume() continues it")
         return said
 
 
@@ -167,19 +169,20 @@ class Batch(_Results):
         self._progress = progress
 
     def resume(self, *, retry_failed: bool = False) -> Self:
-        """Carries out the runs that have not ended.
+        """Executes the remaining runs.
 
         Args:
             retry_failed: Whether to repeat failed runs, too.
 
         Raises:
-            Forbidden: No run was permitted; likewise `Unauthorized` and `OutOfCredit`.
+            Forbidden: The service permitted none of the runs. `Unauthorized` and `OutOfCredit` are raised in the same
+                way.
         """
         work = self._work
         work.begin(retry_failed=retry_failed)
         ended: queue.SimpleQueue[int | None] = queue.SimpleQueue()
         stop = threading.Event()
-        # Daemon threads: a run may take fifteen minutes, and an interrupted program must be able to end.
+        # Daemon threads, because a run may take fifteen minutes and an interrupted program must be able to exit.
         workers = [
             threading.Thread(target=self._drain, args=(ended, stop), daemon=True, name=f"svc-map-{number}")
             for number in range(min(self._concurrency, len(work.todo)))
@@ -199,7 +202,7 @@ class Batch(_Results):
                 stop.set()
                 until = time.monotonic() + INTERRUPT_GRACE_S
                 for worker in workers:
-                    if worker.ident is not None:  # it has already started
+                    if worker.ident is not None:  # the run has already started
                         worker.join(max(0.0, until - time.monotonic()))
         work.raise_if_useless()
         return self
@@ -223,7 +226,10 @@ class Batch(_Results):
 
 
 class AsyncBatch(_Results):
-    """The runs of one `AsyncClient.map`; await it. Awaiting it again carries out the runs that have not ended."""
+    """The runs of one `AsyncClient.map`.
+
+    Await the batch to execute them. Awaiting it again executes the remaining runs.
+    """
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""File in which a batch saves each outcome at once, one per line, so that a killed process loses none."""
+"""File in which a batch saves each outcome immediately, one per line, so that a killed process loses no outcome."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ FORMAT: Final = "svcnb batch 1"
 
 
 class BatchFile:
-    """Outcomes of one batch, readable by the owner alone, since responses can be confidential.
+    """File with the outcomes of one batch. Only the owner can read it, because responses can be confidential.
 
     Args:
-        path: The file; created when the batch starts.
+        path: Path of the file, which is created when the batch starts.
         cid: CID of the action.
-        params: The parameters of every run.
+        params: Parameters of all runs.
 
     Raises:
         InvalidArgument: The file was not written by svcnb, or belongs to another batch.
@@ -46,22 +46,26 @@ class BatchFile:
         if not lines:
             return
         if (header := _json(lines[0])) != self._header:
-            what = "of another batch" if isinstance(header, dict) and header.get("format") == FORMAT else "no batch"
+            what = (
+                "the file of another batch"
+                if isinstance(header, dict) and header.get("format") == FORMAT
+                else "not the file of a batch"
+            )
             raise InvalidArgument(
-                f"the file {self.path} is {what}: its action or its parameters are others",
-                hint="Name another file, or remove this one to begin anew.",
+                f"the file {self.path} is {what}: the action or the parameters differ",
+                hint="Name another file, or delete this one to start from the beginning.",
             )
         for line in lines[1:]:
-            kept = _json(line)  # a line that a crash cut short: the run is repeated
+            kept = _json(line)  # A crash truncated this line. The run is repeated.
             if isinstance(kept, dict) and 0 <= kept.get("index", -1) < len(self._params):
                 yield Outcome.model_validate({**kept, "params": self._params[kept["index"]]})
 
     def open(self) -> None:
-        """Opens the file for writing at its end."""
+        """Opens the file for appending."""
         new = not self.path.exists() or not self.path.stat().st_size
         descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         self._file = os.fdopen(descriptor, "a", encoding="utf-8")
-        # The next line must not be appended to a line that a crash cut short.
+        # The next outcome must not be appended to a line that a crash truncated.
         self._line(self._header) if new else self._file.write("\n")
 
     def write(self, outcome: Outcome) -> None:
@@ -70,7 +74,7 @@ class BatchFile:
             self._line(outcome.model_dump(exclude={"params", "exception"}))
 
     def close(self) -> None:
-        """Closes the file. Later outcomes of runs in progress are not saved."""
+        """Closes the file. Outcomes of runs that end later are not saved."""
         if self._file is not None:
             self._file.close()
             self._file = None

@@ -1,4 +1,4 @@
-"""Decisions of a batch: remaining runs, outcomes, when to slow down and when to stop. Thread-safe."""
+"""Scheduler of a batch: remaining runs, outcomes, when to slow down and when to stop. It is thread-safe."""
 
 from __future__ import annotations
 
@@ -27,22 +27,25 @@ if TYPE_CHECKING:
     from svcnb.client.models.runs import Run
 
 ATTEMPTS: Final = 4
-"""Maximum attempts of one run that an overloaded service rejects, in addition to the client's own retries."""
+"""Maximum number of attempts of one run that an overloaded service rejects.
+
+The client's own retries are not counted.
+"""
 
 _FATAL: Final = (Unauthorized, Forbidden, OutOfCredit, ConfigError, ExecutorLost)
-"""Errors that every other run of the batch would meet, too."""
+"""Errors that affect all other runs of the batch, too."""
 
 _OVERLOAD: Final = (RateLimited, Unavailable)
 _JITTER: Final = random.SystemRandom()
 
 
 class Pace:
-    """Slows down all workers while a service is overloaded, and speeds them up again as it responds.
+    """Rate controller, which slows down all workers while the service is overloaded.
 
     Args:
         clock: Monotonic clock in seconds.
-        first: Seconds of the first pause; each rejection doubles it, each success halves it.
-        longest: Maximum number of seconds of one pause.
+        first: First pause in seconds. Each rejection doubles the pause, and each success halves it.
+        longest: Maximum pause in seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic, first: float = 0.25, longest: float = 8.0) -> None:
@@ -53,29 +56,29 @@ class Pace:
         self._until = 0.0
 
     def refused(self) -> None:
-        """Notes a response 429 or 503. Rejections at the same moment count once."""
+        """Records a response 429 or 503. Simultaneous rejections count once."""
         now = self._clock()
         if now >= self._until:
             self._delay = min(self._longest, max(self._first, self._delay * 2))
             self._until = now + self._delay
 
     def answered(self) -> None:
-        """Notes a success."""
+        """Records a success."""
         self._delay = 0.0 if self._delay <= self._first else self._delay / 2
 
     def wait(self) -> float:
-        """Returns the seconds to wait before the next run, varied at random for each caller."""
+        """Returns the seconds to wait before the next run, with random variation for each caller."""
         left = self._until - self._clock()
         return left * _JITTER.uniform(1.0, 1.5) if left > 0 else 0.0
 
 
 class Work:
-    """The state of one batch.
+    """State of one batch.
 
     Args:
-        params: The parameters of every run.
-        file: Saves outcomes and contains earlier ones; None to keep them in memory alone.
-        pace: Determines the pauses.
+        params: Parameters of all runs.
+        file: File with earlier outcomes, to which new ones are saved. None keeps them only in memory.
+        pace: Rate controller of the batch.
     """
 
     def __init__(self, params: Sequence[object], file: BatchFile | None = None, pace: Pace | None = None) -> None:
@@ -105,11 +108,11 @@ class Work:
                 self._file.close()
 
     def left(self) -> list[int]:
-        """Number of runs without a final outcome."""
+        """Returns the number of runs without a final outcome."""
         return [index for index, outcome in enumerate(self.outcomes) if outcome is None or outcome.transient]
 
     def begin(self, *, retry_failed: bool) -> None:
-        """Queues the runs that are to be carried out."""
+        """Queues the runs to execute."""
         again = {index for index, outcome in enumerate(self.outcomes) if retry_failed and outcome and not outcome.ok}
         self.todo = deque(sorted({*self.left(), *again}))
         self.interrupted = False
@@ -117,12 +120,12 @@ class Work:
         self._tries = {}
 
     def take(self) -> int | None:
-        """Returns the next run; None if there is none or the batch stops."""
+        """Returns the next run, or None if there is none or the batch has stopped."""
         with self._lock:
             return None if self.fatal is not None or not self.todo else self.todo.popleft()
 
     def give_back(self, index: int) -> None:
-        """Returns a run to the queue that was taken and not started."""
+        """Puts a run that was not started back into the queue."""
         with self._lock:
             self.todo.appendleft(index)
 
@@ -138,7 +141,7 @@ class Work:
             self._keep(Outcome.of_run(index, self._params[index], run))
 
     def failed(self, index: int, error: Exception) -> bool:
-        """Saves the error of a run, or queues the run again if the service is only overloaded.
+        """Saves the error of a run, or queues the run again if the service is overloaded.
 
         Returns:
             Whether the run has ended.

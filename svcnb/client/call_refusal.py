@@ -1,6 +1,7 @@
-"""Explanation of refused management calls (403), as a supplement to `svcnb.client.explain`.
+"""Explanation of rejected management calls (403), as a supplement to `svcnb.client.explain`.
 
-Source: specification 2, 5.2, 5.5; reference facts 3.1, which lists the permission that each endpoint needs.
+Source: docs/service/permissions.md#running-an-action, docs/service/http.md#authentication,
+    docs/service/permissions.md#permission-of-each-endpoint, which lists the permission that each endpoint needs.
 """
 
 from __future__ import annotations
@@ -56,16 +57,16 @@ _KEYWORDS: Final[dict[str, str]] = {
     "cid_hashes_permitted": "actions",
     "pkp_ids_permitted": "wallets",
 }
-"""The client's names of members that are not permissions of a key; permissions have the same name on both sides."""
+"""The client's names of members that are not permissions of a key. Permissions have the same names in both."""
 
 
 @dataclass(frozen=True)
 class RefusedCall:
-    """A call that was refused with 403.
+    """Call that the service rejected with 403.
 
     Attributes:
-        path: Its path below ``/core/v1``.
-        body: What was sent.
+        path: Path of the call below ``/core/v1``.
+        body: Body of the request.
     """
 
     path: str
@@ -73,12 +74,12 @@ class RefusedCall:
 
     @property
     def name(self) -> str:
-        """The call in displays."""
+        """Name of the call in displays."""
         return self.path.removeprefix("/")
 
     @property
     def group(self) -> int:
-        """The group that it concerns."""
+        """The group that the call concerns."""
         return int(str(self.body.get("group_id", 0)), 0)
 
     def code(self, subject: str) -> str:
@@ -92,15 +93,15 @@ class RefusedCall:
 
 
 def explicable(path: object) -> bool:
-    """Returns whether this module can explain a refusal of this path."""
+    """Returns whether this module can explain a rejection of a call to this path."""
     return path in _VERBS
 
 
 def explain_call(config: Config, call: RefusedCall, clock_skew: float = 0.0) -> Flow[Explanation]:
-    """Reads the key's permissions and returns what the call lacked. Only reads, so it is free.
+    """Reads the key's permissions, and returns the missing permission of the call. Free, because it only reads.
 
     Args:
-        config: Settings with the refused key; any key may read its account.
+        config: Settings with the rejected key. Any key may read its account.
         call: The call.
         clock_skew: Seconds that the service's clock is ahead.
     """
@@ -123,8 +124,8 @@ def explain_call(config: Config, call: RefusedCall, clock_skew: float = 0.0) -> 
 
 def _judge(call: RefusedCall, key: UsageKey | None, unix: float, *, managed: bool) -> tuple[Missing, str, list[Repair]]:
     if not managed:
-        says = "the owner does it on chain, where it costs gas and no credit"
-        reason = "a wallet owns the account: the contract takes changes from that wallet alone"
+        says = "the owner makes the change on chain; it costs gas and no credit"
+        reason = "a wallet owns the account: the contract accepts changes from that wallet only"
         return "owner_only", reason, [Repair(says=says, code=call.code("mine"), cost_cents=0)]
     by_master = Repair(
         says="makes the call with the account's master key", code=call.code("svc"), cost_cents=MANAGEMENT_COST_CENTS
@@ -132,28 +133,36 @@ def _judge(call: RefusedCall, key: UsageKey | None, unix: float, *, managed: boo
     if key is None:
         return "", "the master key may do this", []
     if expired(key, unix):
-        renewed = _update(key, "writes the key anew, which gives it a new term", "")
+        renewed = _update(key, "updates the key with a new expiration", "")
         return "key_expired", f"the key expired at {key.expires_at:%Y-%m-%d %H:%M} UTC", [renewed]
     if call.path in _FLAGS:
         return _judge_flag(key, _FLAGS[call.path], by_master)
     if call.path in _LISTS:
         return _judge_list(call, key, _LISTS[call.path], by_master)
-    return "master_only", "only the account's master key may do this, and no permission changes that", [by_master]
+    return (
+        "master_only",
+        "only the account's master key may do this; no permission of a usage key allows it",
+        [by_master],
+    )
 
 
 def _judge_flag(key: UsageKey, flag: str, by_master: Repair) -> tuple[Missing, str, list[Repair]]:
     if getattr(key, flag):
-        return "", f"the key has {flag}; a fresh grant may take a moment to act", []
+        return "", f"the key has {flag}; a new permission may take a few seconds to take effect", []
     return "permission", f"the key lacks {flag}", [_update(key, f"gives the key {flag}", f", {flag}=True"), by_master]
 
 
 def _judge_list(call: RefusedCall, key: UsageKey, field: str, by_master: Repair) -> tuple[Missing, str, list[Repair]]:
     groups: tuple[int, ...] = getattr(key, field)
     if 0 in groups or call.group in groups:
-        return "", f"the key has {field} for group {call.group}; a fresh grant may take a moment to act", []
+        return (
+            "",
+            (f"the key has {field} for group {call.group}; a new permission may take a few seconds to take effect"),
+            [],
+        )
     granted = _update(key, f"adds group {call.group} to the key's {field}", f", {field}={[*groups, call.group]}")
     held = f" (its list: {', '.join(map(str, groups))})" if groups else ""
-    reason = f"the key's {field} does not name group {call.group}{held}"
+    reason = f"the key's {field} does not contain group {call.group}{held}"
     return "permission", reason, [granted, by_master] if len(groups) < MAX_KEY_GROUPS else [by_master]
 
 

@@ -1,7 +1,7 @@
 """Calls and flows of the client, shared by the synchronous and the asynchronous version.
 
 A *flow* is a generator: it yields steps (a call, a pause, a notice), receives their results, and returns a value. It
-performs no input or output itself. So both clients run the same flows and make the same decisions.
+performs no input or output itself. Both clients therefore run the same flows and make the same decisions.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from svcnb.protocol.vocabulary import Vocabulary
 T = TypeVar("T")
 
 Patience = Literal["read", "write", "run"]
-"""Which of the configured timeouts applies to a call."""
+"""Timeout class: which of the configured timeouts applies to a call."""
 
 
 @dataclass(frozen=True)
@@ -27,17 +27,17 @@ class Call(Generic[T]):
         method: HTTP method.
         path: Path below ``/core/v1``, or a function that returns it for a vocabulary. A path that starts with ``//``
             begins at the root of the server instead.
-        parse: Makes the result from the decoded JSON body and the response's headers.
-        body: Sent as JSON; None sends no body. It can contain a credential, so it is never shown.
-        query: Query parameters; never shown, like the body.
-        key: Whether the configured key is sent.
-        control: Whether the secret of the emulator's control plane is sent, if there is one.
-        repeatable: Whether the call may be sent again if it is unknown whether it arrived.
+        parse: Function that makes the result from the decoded JSON body and the headers of the response.
+        body: JSON body, or None for no body. The body can contain a credential, so it is never shown.
+        query: Query parameters, which are never shown either.
+        key: Whether to send the configured key.
+        control: Whether to send the token of the emulator's control plane, if there is one.
+        repeatable: Whether the call may be retried if it is unknown whether the request arrived.
         patience: Which timeout applies.
-        in_doubt: For calls that must not be repeated: what may have happened, and how to check it.
+        in_doubt: Only for calls that must not be retried: the possible effect of the call, and how to check for it.
         statuses: Further statuses besides 2xx whose body is a result.
         base: Address used instead of the service's.
-        headers: Headers of this call alone. They take precedence over those of the configuration. They can contain a
+        headers: Headers for only this call. They take precedence over those of the configuration. They can contain a
             credential, so they are never shown.
     """
 
@@ -58,7 +58,10 @@ class Call(Generic[T]):
 
 @dataclass(frozen=True)
 class Request:
-    """One HTTP request, ready to send. Only its method is shown: all other parts can contain a credential."""
+    """HTTP request, ready to send.
+
+    The representation shows only the method, because all other parts can contain a credential.
+    """
 
     method: str
     url: str = field(repr=False)
@@ -70,7 +73,7 @@ class Request:
 
     @property
     def shown_url(self) -> str:
-        """Returns the address for logs, without user, query, and secret paths such as those of chain providers."""
+        """Address for logs, without the user, the query, and secret paths such as those of chain providers."""
         parts = urlsplit(self.url)
         port = f":{parts.port}" if parts.port else ""
         return f"{parts.scheme}://{parts.hostname or ''}{port}{self.shown_path}"
@@ -83,9 +86,9 @@ class Answer:
     Attributes:
         status: HTTP status.
         headers: Header values by lower-case name.
-        content: The body; never shown, since it can contain a new key.
-        sent_at: Unix seconds when the request left.
-        elapsed: Seconds until the response was complete.
+        content: The body, which is never shown, because it can contain a new key.
+        sent_at: Time of the request in Unix seconds.
+        elapsed: Seconds from the request to the complete response.
     """
 
     status: int
@@ -97,29 +100,31 @@ class Answer:
 
 @dataclass(frozen=True)
 class Pause:
-    """Waits some seconds."""
+    """Step that waits for a number of seconds."""
 
     seconds: float
 
 
 @dataclass(frozen=True)
 class Notice:
-    """Notifies the listeners of ``on_run`` of one execution."""
+    """Step that notifies the ``on_run`` listeners about an execution."""
 
     record: object
 
 
 @dataclass(frozen=True)
 class Noted:
-    """Notifies the local record of a fee, a payment or a balance. Other listeners of ``on_run`` do not receive it.
+    """Step that notifies the local record of a fee, a payment or a balance.
+
+    Other listeners of ``on_run`` do not receive it.
 
     Attributes:
         kind: ``fee``, ``payment`` or ``balance``.
-        cents: Amount in cents; for a balance the credit, negative when something is owed.
+        cents: Amount in US cents. For a balance, the credit, which is negative if the account owes money.
         name: Name of the call, for example ``add_group``.
-        subject: Hash of the usage key that the call created; empty for all other calls.
-        reference: Id from the service, so that it is recorded only once; may be empty.
-        at: Unix seconds; the present when None.
+        subject: Hash of the usage key that the call created, or an empty string.
+        reference: Id from the service, which prevents a second record of the same item, or an empty string.
+        at: Unix seconds. None means the current time.
     """
 
     kind: Literal["fee", "payment", "balance"]
@@ -132,15 +137,15 @@ class Noted:
 
 @dataclass(frozen=True)
 class Now:
-    """Requests the time of a monotonic clock in seconds, and the Unix time."""
+    """Step that returns the time of a monotonic clock in seconds, and the Unix time."""
 
 
 @dataclass(frozen=True)
 class Later:
-    """Requests a function that runs another flow with this client when it is called.
+    """Step that returns a function, which runs another flow with this client when it is called.
 
     Attributes:
-        flow: Creates that flow.
+        flow: Function that creates the other flow.
     """
 
     flow: Callable[[], Flow[Any]]
@@ -148,11 +153,11 @@ class Later:
 
 @dataclass(frozen=True)
 class Act:
-    """Performs a local operation: a wallet signs, a person is asked, a record is written.
+    """Step that performs a local operation, for example a signature, a confirmation, or the writing of a record.
 
     Attributes:
-        do: Performs it.
-        do_async: Performs it without blocking; if None, the asynchronous client calls ``do``.
+        do: Function that performs the operation.
+        do_async: Function that performs it without blocking. If None, the asynchronous client calls ``do``.
     """
 
     do: Callable[[], object]
@@ -179,7 +184,10 @@ def now() -> Flow[tuple[float, float]]:
 
 
 def later(flow: Callable[[], Flow[Any]]) -> Flow[Callable[[], Any]]:
-    """Returns a function that runs another flow. It returns an awaitable in the asynchronous client, else the value."""
+    """Returns a function that runs another flow.
+
+    In the asynchronous client, the function returns an awaitable. In the synchronous client, it returns the value.
+    """
     return cast("Callable[[], Any]", (yield Later(flow)))
 
 

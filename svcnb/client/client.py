@@ -51,29 +51,30 @@ T = TypeVar("T")
 
 
 class Client(ClientSettings):
-    """Synchronous client of the service. It may be used from several threads.
+    """Synchronous client of the service. It is thread-safe.
 
     Connections stay open between calls. They are closed by ``close()``, at the end of a ``with`` block, or when the
     last client that uses them is deleted.
 
-    Each setting comes from the argument, else the environment, else the file (`svcnb.client.config`).
+    Each setting comes from the argument, otherwise from the environment, otherwise from the file
+    (`svcnb.client.config`).
 
     Args:
         base_url: Address of the service, the part before ``/core/v1``.
         api_key: Account or usage key.
         triggers_url: Address of the triggers service.
         rpc_url: JSON-RPC address of the chain.
-        control_token: The secret of an emulator's control plane, if it has one; traces are read through it.
-        vocabulary: The service's and the processor's names.
-        timeout: Seconds to wait for any answer, or `Timeouts` for each kind of call.
-        retries: How often a safe call is repeated, or `Retries` for the details.
+        control_token: Token of an emulator's control plane, which is needed to read traces.
+        vocabulary: Names of the service and of the payment processor.
+        timeout: Seconds to wait for any response, or `Timeouts` for each kind of call.
+        retries: Maximum number of retries of a safe call, or `Retries` for the details.
         on_run: Listeners that receive a `RunRecord` after every execution.
-        history: File in which runs are recorded without secrets: a path, False for none, or None for ``SVC_HISTORY`` or
-            the default path. `History` reads it.
-        config_file: Settings file instead of the default one.
-        http_client: An `httpx.Client` of your own, for proxies, certificates, limits or hooks. It stays open, and
-            ``timeout`` of this client still applies.
-        headers: Sent with every request to the service, for example for a gateway in front of it.
+        history: File in which runs are recorded without secrets: a path, False for no file, or None for ``SVC_HISTORY``
+            or the default path. `History` reads the file.
+        config_file: Settings file to use instead of the default one.
+        http_client: Your own `httpx.Client`, for proxies, certificates, limits or hooks. You must close it yourself.
+            The ``timeout`` of this client still applies.
+        headers: Headers to send with every request to the service, for example for a gateway.
 
     Raises:
         ConfigError: No address was found, or a setting is invalid.
@@ -135,7 +136,7 @@ class Client(ClientSettings):
 
     @cached_property
     def accounts(self) -> Accounts:
-        """Accounts: create one, or check whether the key belongs to one."""
+        """Accounts: create an account, or check whether the key belongs to one."""
         return Accounts(self._session)
 
     @cached_property
@@ -165,7 +166,7 @@ class Client(ClientSettings):
 
     @cached_property
     def chain_secured(self) -> ChainSecured:
-        """Accounts that a wallet owns: create, open or read them, and finish interrupted operations."""
+        """Accounts that a wallet owns: create, open and read them, and finish interrupted operations."""
         from svcnb.client.chain_secured.namespace import ChainSecured
 
         return ChainSecured(self._session)
@@ -188,20 +189,21 @@ class Client(ClientSettings):
     ) -> Run:
         """Executes an action and returns its response and logs.
 
-        Costs one cent per second, at least one; a failed execution costs nothing. If it is unknown whether the request
-        arrived, it is not repeated, since actions can have external effects.
+        Costs one cent per second, at least one. A failed execution costs nothing. If it is unknown whether the request
+        arrived, it is not retried, because actions can have external effects.
 
         Args:
-            action: An action, a source, or the CID of a source that ran before on this node.
-            params: What ``main`` receives, any JSON.
-            until_effective: Seconds to keep trying while the key is unknown (401) or not permitted (403): a new key or
-                grant takes a moment. Missing credit and errors of the action end the wait at once.
+            action: An action, a source, or the CID of a source that was executed on this node before.
+            params: Argument of ``main``, any JSON value.
+            until_effective: Seconds to retry while the key is unknown (401) or not permitted (403). A new key or
+                permission takes some seconds to take effect. Missing credit and errors of the action are raised
+                immediately.
             **named: Parameters by name, instead of ``params`` or merged into it.
 
         Raises:
             ActionError: The action threw, did not parse, or broke a limit.
             Forbidden: The key may not execute this action.
-            OutOfCredit: The account cannot pay.
+            OutOfCredit: The account does not have enough credit.
             InvalidArgument: The action is given by hash, or the parameters cannot be written as JSON.
 
         Example:
@@ -211,15 +213,15 @@ class Client(ClientSettings):
         return run.known_by(self.trace)
 
     def trace(self, of: Traced) -> Trace:
-        """Returns the timeline of an execution on an emulator: what it did, when, and how much memory it used.
+        """Returns the timeline of an execution on an emulator: its operations, their times, and the memory used.
 
-        Failed executions also have one: pass the error that ``run`` raised.
+        Failed executions also have a timeline: pass the error that ``run`` raised.
 
         Args:
-            of: What ``run`` returned or raised, or the request id.
+            of: The result or the error of ``run``, or a request id.
 
         Raises:
-            TraceUnavailable: The service is not an emulator, or no longer has the timeline.
+            TraceUnavailable: The service is not an emulator, or has deleted the timeline.
         """
         return self._session.drive(tracing.trace(of))
 
@@ -233,27 +235,29 @@ class Client(ClientSettings):
         resume: str | Path | None = None,
         executor: Executor | None = None,
     ) -> Batch:
-        """Runs an action once for each set of parameters, many at a time, and keeps every result.
+        """Runs an action once for each set of parameters, with bounded concurrency, and keeps every result.
 
         When the service is overloaded (429, 503), all runs pause together. A failed run does not stop the others. An
-        error that every run would meet (unknown key, missing permission, no credit) stops the batch. If interrupted, it
-        returns the outcomes so far. ``batch.resume()`` continues, and so does the same call with the same ``resume``
+        error that affects every run (unknown key, missing permission, no credit) stops the batch. An interrupted batch
+        returns the outcomes so far. To continue, call ``batch.resume()``, or repeat the call with the same ``resume``
         file in another process.
 
-        Costs as much as the runs: one cent per second each, at least one. Failed runs cost nothing.
+        Each run costs one cent per second, at least one. Failed runs cost nothing.
 
         Args:
-            action: An action, a source, or the CID of a source that ran before on this node.
-            params: What each ``main`` receives; a frame's rows become objects.
-            concurrency: Maximum number of runs at the same time.
-            progress: Whether to show a progress bar; None shows one in a terminal or a notebook, if tqdm is installed.
-            resume: A file that saves every result at once, and from which a repeated call reads the results so far.
-            executor: Any `concurrent.futures` executor that carries out the runs, for example in processes or on a
-                cluster. Its workers receive the key. None carries out the runs in this process.
+            action: An action, a source, or the CID of a source that was executed on this node before.
+            params: Arguments of ``main``, one for each run. The rows of a frame become objects.
+            concurrency: Maximum number of simultaneous runs.
+            progress: Whether to show a progress bar. None shows one in a terminal or a notebook, if tqdm is installed.
+            resume: File in which every result is saved immediately, and from which a repeated call reads earlier
+                results.
+            executor: `concurrent.futures` executor for the runs, for example with processes or a cluster. Its workers
+                receive the key. None executes the runs in this process.
 
         Raises:
-            InvalidArgument: The arguments cannot be run, or the file belongs to another batch.
-            Forbidden: No run was permitted; likewise `Unauthorized` and `OutOfCredit`.
+            InvalidArgument: An argument is invalid, or the file belongs to another batch.
+            Forbidden: The service permitted none of the runs. `Unauthorized` and `OutOfCredit` are raised in the same
+                way.
 
         Example:
             ``svc.map(action, [{"n": n} for n in range(1000)]).to_frame()``
@@ -262,18 +266,18 @@ class Client(ClientSettings):
         return Batch(perform, action, params, concurrency=concurrency, resume=resume, progress=progress).resume()
 
     def explain(self, key: AnyKeyRef, action: ActionRef, wallet: WalletRef | None = None) -> Explanation:
-        """Explains why a key may run an action with a wallet, or what is missing and how to fix it. Free.
+        """Explains why a key may run an action with a wallet, or which permission is missing and how to grant it. Free.
 
-        The client's own key is only used to read, so any key of the account works. The result shows the account's
-        present settings; a very recent grant may not be effective yet.
+        The client's own key is only used to read, so any key of the account works. The result shows the current
+        settings of the account. A very recent permission may not be effective yet.
 
         Args:
-            key: A usage key, its text or its hash, or the account; None for the client's own key.
+            key: A usage key, its text or its hash, or the account. None selects the client's own key.
             action: The action, its source, CID or hashed CID.
-            wallet: The wallet that the action uses; None to explain the run alone.
+            wallet: The wallet that the action uses, or None for a run without a wallet.
 
         Raises:
-            InvalidArgument: One of them does not name exactly one object.
+            InvalidArgument: An argument does not identify exactly one object.
 
         Example:
             ``svc.explain(key, action, wallet).repair.code``
@@ -281,27 +285,27 @@ class Client(ClientSettings):
         return self._session.drive(explanations.explain(self._config, key, action, wallet, self.clock_skew or 0.0))
 
     def with_key(self, key: AnyKey | None) -> Self:
-        """Returns a client with another key over the same connections; None for no key.
+        """Returns a client with another key that uses the same connections.
 
         Args:
-            key: A key's text, or the account or usage key that creation returned.
+            key: Text of a key, or the account or usage key that creation returned. None for no key.
 
         Raises:
-            InvalidArgument: A usage key from a listing, which does not contain the secret.
+            InvalidArgument: The usage key comes from a listing, which never contains secrets.
             ConfigError: The string cannot be a key.
         """
         return self._derive(keyed(self._config, key))
 
     def use_key(self, key: AnyKey | None) -> None:
-        """Changes the key of this client, for all code that uses it. `with_key` returns a new client instead.
+        """Changes the key of this client for all code that uses the client. `with_key` returns a new client instead.
 
-        Panels use it, so that the account opened in a panel is the account of the notebook's client.
+        Panels call this method, so that an account opened in a panel is also the account of the notebook's client.
 
         Args:
-            key: Account or usage key; None removes the key.
+            key: Account key or usage key. None removes the key.
 
         Raises:
-            InvalidArgument: A usage key from a listing, which never contains the secret.
+            InvalidArgument: The usage key comes from a listing, which never contains secrets.
             ConfigError: The string cannot be a key.
         """
         self._config = self._session.config = keyed(self._config, key)
@@ -314,24 +318,24 @@ class Client(ClientSettings):
         correlation_id: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Self:
-        """Returns a client with other settings over the same connections.
+        """Returns a client with other settings that uses the same connections.
 
         Args:
-            timeout: Seconds to wait for any answer.
-            retries: How often a safe call is repeated; 0 for never.
-            correlation_id: Sent with every call, echoed by the service, and seen by the action.
-            headers: Sent with every request to the service, instead of the client's own additional headers.
+            timeout: Seconds to wait for any response.
+            retries: Maximum number of retries of a safe call; 0 disables them.
+            correlation_id: Id to send with every call. The service returns it, and the action can read it.
+            headers: Headers to send with every request to the service, instead of the client's own additional headers.
         """
         return self._derive(optioned(self._config, timeout, retries, correlation_id, headers))
 
     def with_raw_response(self, call: Callable[[Self], T]) -> RawResponse[T]:
-        """Makes calls and returns their result together with the HTTP responses.
+        """Makes calls, and returns their result together with the HTTP responses.
 
         Args:
-            call: Makes the calls with the client that it receives.
+            call: Function that receives a client and makes the calls.
 
         Returns:
-            The result and all responses in order, each with status, headers, body and time.
+            The result, and all responses in order, each with status, headers, body and time.
 
         Example:
             ``raw = svc.with_raw_response(lambda svc: svc.groups.list()); raw.headers["x-request-id"]``
@@ -342,7 +346,7 @@ class Client(ClientSettings):
         return RawResponse(call(derived), tuple(recording.answers))
 
     def to_async(self) -> AsyncClient:
-        """Returns an asynchronous client with the same settings, key and listeners, and its own connections."""
+        """Returns an asynchronous client with the same settings, key and listeners, but its own connections."""
         from svcnb.client.async_client import AsyncClient
 
         twin = AsyncClient.__new__(AsyncClient)
@@ -353,7 +357,10 @@ class Client(ClientSettings):
 
     @property
     def clock_skew(self) -> float | None:
-        """Seconds that the service's clock is ahead of ours, to about a second; None before the first response."""
+        """Seconds that the service's clock is ahead of this machine's, accurate to about a second.
+
+        None before the first response.
+        """
         return self._transport.clock.skew
 
     def now(self) -> float:
@@ -361,7 +368,10 @@ class Client(ClientSettings):
         return time.time() + (self._transport.clock.skew or 0.0)
 
     def close(self) -> None:
-        """Closes the connections of this client and of those derived from it. On a derived client it does nothing."""
+        """Closes the connections of this client and of clients derived from it.
+
+        On a derived client, it has no effect.
+        """
         if self._owner:
             self._transport.close()
             close_recorders(self.on_run)

@@ -24,14 +24,14 @@ AnyKey = str | Secret | UsageKey | Account
 
 
 class ClientSettings(Checked):
-    """Properties of the settings, shared by both clients."""
+    """Base class of both clients, with properties for their settings."""
 
     def __init__(self, config: Config) -> None:
         self._config = config
 
     @property
     def config(self) -> Config:
-        """The settings in use; the key in it is masked."""
+        """The settings in use. The key is masked."""
         return self._config
 
     @property
@@ -41,7 +41,7 @@ class ClientSettings(Checked):
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """The service's and the processor's names."""
+        """Names of the service and of the payment processor."""
         return self._config.vocabulary
 
     def __repr__(self) -> str:
@@ -50,10 +50,10 @@ class ClientSettings(Checked):
 
 
 def keyed(config: Config, key: AnyKey | None) -> Config:
-    """Returns settings with another key; None for no key.
+    """Returns settings with another key, or without a key for None.
 
     Raises:
-        InvalidArgument: A usage key from a listing, which does not contain the secret.
+        InvalidArgument: The usage key comes from a listing, which never contains secrets.
         ConfigError: The string cannot be a key.
     """
     if key is None:
@@ -63,8 +63,8 @@ def keyed(config: Config, key: AnyKey | None) -> Config:
     if isinstance(key, UsageKey):
         if key.usage_api_key is None:
             raise InvalidArgument(
-                f"the usage key {key.name!r} comes from a listing, which never tells secrets",
-                hint="Use the object that svc.usage_keys.create returned, or the text you stored then.",
+                f"the usage key {key.name!r} comes from a list, which never contains secrets",
+                hint="Use the object that svc.usage_keys.create returned, or the key string that you saved.",
             )
         return config.replace(api_key=key.usage_api_key, master_key=False)
     return config.replace(api_key=clean_key(key), master_key=False)
@@ -77,7 +77,7 @@ def optioned(
     correlation_id: str | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> Config:
-    """Returns settings with the given changes; arguments as in `Client.with_options`."""
+    """Returns settings with the given changes. The arguments are those of `Client.with_options`."""
     changes: dict[str, Any] = {}
     if isinstance(timeout, Timeouts):
         changes["timeouts"] = timeout
@@ -98,16 +98,16 @@ _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
 def checked_headers(headers: object) -> dict[str, str]:
-    """Returns checked headers for every request, with names in lower case.
+    """Checks headers for every request, and returns them with names in lower case.
 
     Raises:
-        InvalidArgument: A name or a value cannot be sent, or the client sets this header itself. The message contains
-            no value.
+        InvalidArgument: A name or a value cannot be sent, or the client sets the header itself. The message never
+            contains a value.
     """
     if headers is None:
         return {}
     if not isinstance(headers, Mapping):
-        raise InvalidType(f"headers is a {type(headers).__name__}: expected a mapping of names to texts")
+        raise InvalidType(f"headers has the type {type(headers).__name__}: expected a mapping of names to strings")
     for name, value in headers.items():
         if not isinstance(name, str) or not _TOKEN.fullmatch(name):
             raise InvalidArgument(f"invalid header name {name!r}: expected letters, digits and hyphens")
@@ -119,17 +119,17 @@ def checked_headers(headers: object) -> dict[str, str]:
 
 
 _OWN_HEADERS = {
-    "accept": "Leave it out: the service answers JSON.",
-    "content-length": "Leave it out.",
-    "content-type": "Leave it out: bodies are JSON.",
-    "host": "Leave it out, or use base_url.",
-    "transfer-encoding": "Leave it out.",
+    "accept": "Omit it: the service returns JSON.",
+    "content-length": "Omit it.",
+    "content-type": "Omit it: bodies are JSON.",
+    "host": "Omit it, or use base_url.",
+    "transfer-encoding": "Omit it.",
     "x-api-key": "Pass api_key=...",
     "x-correlation-id": "Use svc.with_options(correlation_id=...).",
 }
 
 
-def history_setting(chosen: str | Path | bool | None) -> str | None:  # noqa: FBT001 - as the caller wrote it
+def history_setting(chosen: str | Path | bool | None) -> str | None:  # noqa: FBT001 - the argument as the caller passed it
     """Returns the value of `Config.history` for the argument ``history`` of a client."""
     if chosen is True:
         chosen = default_path()
@@ -137,7 +137,7 @@ def history_setting(chosen: str | Path | bool | None) -> str | None:  # noqa: FB
 
 
 def listeners(on_run: Callable[[RunRecord], object] | Sequence[Listener], config: Config) -> list[Listener]:
-    """Returns the listeners of executions: the given ones, and the record of runs unless it is off."""
+    """Returns the listeners of executions: the given ones, and the record of runs unless it is disabled."""
     given = [on_run] if callable(on_run) else list(on_run)
     path = default_path() if config.history is None else config.history
     return given if path is None or str(path) == OFF else [*given, Recorder(path)]

@@ -1,4 +1,4 @@
-"""Settings of a client: argument, then chosen profile, then environment, then file.
+"""Settings of a client, in order of precedence: argument, selected profile, environment, file.
 
 The file is ``$SVCNB_CONFIG`` or ``~/.config/svcnb/config.toml``; `svcnb login` writes it::
 
@@ -8,8 +8,7 @@ The file is ``$SVCNB_CONFIG`` or ``~/.config/svcnb/config.toml``; `svcnb login` 
     [profiles.test]                # chosen by SVC_PROFILE or --profile
     base_url = "https://test.example.org"
 
-A key in the file is only sent to the address in the same file. If the address comes from elsewhere, the key is not
-used.
+A key in the file is only sent to the address in the same file. If the address has another source, the key is not used.
 """
 
 from __future__ import annotations
@@ -45,12 +44,12 @@ class Timeouts:
     """Timeouts of a client, in seconds.
 
     Attributes:
-        connect: For a connection.
-        read: For an answer to a read.
-        write: For an answer to a management call, which may wait for two chain transactions.
-        run: For an execution; the service's own limit is 15 minutes.
+        connect: Time to establish a connection.
+        read: Time to wait for the response to a read.
+        write: Time to wait for the response to a management call, which may wait for two chain transactions.
+        run: Time to wait for an execution. The service's own limit is 15 minutes.
 
-    Source: reference facts 8.
+    Source: docs/service/client.md#timeouts-and-retries.
     """
 
     connect: float = 10.0
@@ -61,16 +60,16 @@ class Timeouts:
 
 @dataclass(frozen=True)
 class Retries:
-    """Rules for repeating calls that were certainly not charged (429, 503) or that change nothing.
+    """Retry policy for calls that were certainly not charged (429, 503) or that change nothing.
 
     Attributes:
         attempts: Maximum number of attempts of one call, including the first.
-        first_delay: Mean seconds before the second try; each later delay is twice as long. Each is varied at random by
-            up to half.
+        first_delay: Mean number of seconds before the second attempt. Each later delay is twice as long. Every delay is
+            varied at random by up to half.
         longest_delay: Maximum number of seconds between two attempts.
-        longest_retry_after: Maximum number of seconds of a ``Retry-After`` header that are obeyed.
+        longest_retry_after: Maximum number of seconds that the client waits for a ``Retry-After`` header.
 
-    Source: reference facts 8.
+    Source: docs/service/client.md#timeouts-and-retries.
     """
 
     attempts: int = 5
@@ -84,20 +83,21 @@ class Config:
     """Settings of a client: addresses, credentials, names, timeouts and retries.
 
     Attributes:
-        base_url: Address before ``/core/v1``, without a trailing slash.
-        api_key: The credential; None for calls that need none.
-        master_key: True when ``api_key`` is known to be an account's master key.
-        triggers_url: Address of the triggers service; None when unknown.
-        rpc_url: JSON-RPC address of the chain; None when unknown.
-        control_token: The secret of an emulator's control plane, used to read traces; None if there is none.
-        vocabulary: The service's and the processor's names.
+        base_url: Address of the service, the part before ``/core/v1``, without a trailing slash.
+        api_key: The key, or None.
+        master_key: Whether ``api_key`` is known to be an account's master key.
+        triggers_url: Address of the triggers service, or None if unknown.
+        rpc_url: JSON-RPC address of the chain, or None if unknown.
+        control_token: Token of an emulator's control plane, which is needed to read traces, or None.
+        vocabulary: Names of the service and of the payment processor.
         timeouts: Timeouts of each kind of call.
-        retries: Rules for repeating calls.
-        correlation_id: Sent with every call and echoed by the service; None for none.
-        history: File in which runs are recorded; ``off`` for none, None for the default path.
-        headers: Sent with every request to the service, for example for a gateway in front of it; never shown.
-        wallet_auth: Makes the header with which a wallet, instead of a key, is authenticated at the billing endpoints;
-            None otherwise.
+        retries: Retry policy.
+        correlation_id: Id that is sent with every call and returned by the service, or None.
+        history: File in which runs are recorded. ``off`` disables the record, and None selects the default path.
+        headers: Headers that are sent with every request to the service, for example for a gateway. They are never
+            shown.
+        wallet_auth: Source of the header that authenticates a wallet instead of a key at the billing endpoints, or
+            None.
     """
 
     base_url: str
@@ -131,62 +131,90 @@ def load(
     environment: Mapping[str, str] | None = None,
     file: str | Path | None = None,
 ) -> Config:
-    """Determines every setting: from the argument, else the environment, else the file.
+    """Loads every setting from the argument, otherwise from the environment, otherwise from the file.
 
     Args:
-        base_url: Address of the service; a trailing ``/core/v1`` may be left on.
+        base_url: Address of the service. A trailing ``/core/v1`` is ignored.
         api_key: Account or usage key.
         triggers_url: Address of the triggers service.
         rpc_url: JSON-RPC address of the chain.
-        control_token: The secret of an emulator's control plane. Only accepted as an argument: one from the environment
-            could be sent to the wrong service.
-        vocabulary: The service's and the processor's names.
-        history: File that runs are recorded in, or ``off``.
-        environment: Read instead of the process's environment.
-        file: Read instead of ``$SVCNB_CONFIG`` or ``~/.config/svcnb/config.toml``.
+        control_token: Token of an emulator's control plane. It is not read from the environment, because it could then
+            be sent to the wrong service.
+        vocabulary: Names of the service and of the payment processor.
+        history: File in which runs are recorded, or ``off``.
+        environment: Environment to read instead of the process's own.
+        file: File to read instead of ``$SVCNB_CONFIG`` or ``~/.config/svcnb/config.toml``.
 
     Raises:
-        ConfigError: No address was found, or a setting is invalid; the message says what to do.
+        ConfigError: No address was found, or a setting is invalid. The hint contains the next step.
     """
-    environment = os.environ if environment is None else environment
-    chosen, from_file = _read_file(file, environment)
-    told = {name: environment.get(variable, "").strip() for name, variable in _ENVIRONMENT.items()}
-    found = {name: value for name, value in told.items() if value}
-    # A profile is an explicit choice, so it takes precedence over the environment. The rest of the file does not.
-    found = found | from_file if chosen else from_file | found
-    if "base_url" in from_file and "api_key" in from_file and found.get("api_key") == from_file["api_key"]:
-        _keep_with_its_address(found, from_file["base_url"], base_url)
-    if vocabulary is None:
-        defaults = Vocabulary()
-        try:
-            vocabulary = Vocabulary(
-                service=found.get("service_name", defaults.service),
-                processor=found.get("processor_name", defaults.processor),
-            )
-        except ValueError as error:
-            raise ConfigError(str(error), hint="Correct SVC_SERVICE_NAME, SVC_PROCESSOR_NAME or the file.") from error
+    found = _found(base_url, file, os.environ if environment is None else environment)
     key = api_key if api_key is not None else found.get("api_key")
-    address = base_url or found.get("base_url")
-    if not address:
+    chosen = base_url or found.get("base_url")
+    if not chosen:
         raise ConfigError(
-            "no address of the service was given",
-            hint="Pass base_url=URL (--base-url on the command line), set SVC_BASE_URL, write base_url into "
-            "~/.config/svcnb/config.toml, or start a local service: `svcnb emulator`, or in Python "
-            "with svcnb.Emulator() as emu: svc = emu.client()",
+            "no service address",
+            hint=(
+                "Pass base_url=URL (--base-url on the command line), set SVC_BASE_URL, or write base_url into "
+                "`~/.config/svcnb/config.toml`. To start a local service, run `svcnb emulator`. In Python, use `with "
+                "svcnb.Emulator() as emu: svc = emu.client()`."
+            ),
         )
     return Config(
-        base_url=clean_url(address, "base_url").removesuffix(API_PATH),
+        base_url=clean_url(chosen, "base_url").removesuffix(API_PATH),
         api_key=clean_key(key) if key else None,
         triggers_url=_optional_url(triggers_url or found.get("triggers_url"), "triggers_url"),
         rpc_url=_optional_url(rpc_url or found.get("rpc_url"), "rpc_url"),
         control_token=Secret(control_token) if control_token else None,
-        vocabulary=vocabulary,
+        vocabulary=_vocabulary(found) if vocabulary is None else vocabulary,
         history=str(history) if history is not None else found.get("history"),
     )
 
 
+def address() -> str | None:
+    """Returns the configured address of the service, without a trailing slash, or None if no address is configured.
+
+    Raises:
+        ConfigError: A setting is invalid.
+    """
+    found = _found(None, None, os.environ).get("base_url")
+    return clean_url(found, "base_url").removesuffix(API_PATH) if found else None
+
+
+def vocabulary() -> Vocabulary:
+    """Returns the names of the service and the processor that the configuration sets.
+
+    Raises:
+        ConfigError: A setting is invalid.
+    """
+    return _vocabulary(_found(None, None, os.environ))
+
+
+def _vocabulary(found: Mapping[str, str]) -> Vocabulary:
+    defaults = Vocabulary()
+    try:
+        return Vocabulary(
+            service=found.get("service_name", defaults.service),
+            processor=found.get("processor_name", defaults.processor),
+        )
+    except ValueError as error:
+        raise ConfigError(str(error), hint="Correct SVC_SERVICE_NAME, SVC_PROCESSOR_NAME or the file.") from error
+
+
+def _found(base_url: str | None, file: str | Path | None, environment: Mapping[str, str]) -> dict[str, str]:
+    """Returns the settings of the profile, the environment and the file, by name."""
+    chosen, from_file = _read_file(file, environment)
+    told = {name: environment.get(variable, "").strip() for name, variable in _ENVIRONMENT.items()}
+    found = {name: value for name, value in told.items() if value}
+    # An explicitly selected profile takes precedence over the environment. The rest of the file does not.
+    found = found | from_file if chosen else from_file | found
+    if "base_url" in from_file and "api_key" in from_file and found.get("api_key") == from_file["api_key"]:
+        _keep_with_its_address(found, from_file["base_url"], base_url)
+    return found
+
+
 def _keep_with_its_address(found: dict[str, str], home: str, given: str | None) -> None:
-    """Removes the file's key if it was stored with another address than the one in use."""
+    """Removes the key of the file if the file has a different address than the one in use."""
     in_use = (given or found["base_url"]).strip().rstrip("/").removesuffix(API_PATH)
     if in_use != home.strip().rstrip("/").removesuffix(API_PATH):
         del found["api_key"]
@@ -196,7 +224,7 @@ def clean_url(url: str, name: str) -> str:
     """Returns an address without trailing slashes.
 
     Raises:
-        ConfigError: It is not an http or https address.
+        ConfigError: The string is not an http or https address.
     """
     text = str(url).strip().rstrip("/")
     parts = urlsplit(text)
@@ -205,12 +233,14 @@ def clean_url(url: str, name: str) -> str:
             f"{name} {text!r} is not an address", hint="Write it with its scheme, for example http://127.0.0.1:8000"
         )
     if parts.username or parts.password:
-        raise ConfigError(f"{name} holds a user name or password", hint="Leave them out; keys travel in a header.")
+        raise ConfigError(
+            f"{name} contains a user name or a password", hint=("Remove them; the client sends the key in a header.")
+        )
     return text
 
 
 def clean_key(key: str | Secret) -> Secret:
-    """Returns a key as a secret, without blanks at its ends.
+    """Returns a key as a secret, without surrounding whitespace.
 
     Raises:
         ConfigError: The string cannot be a key. The message does not contain it.
@@ -218,13 +248,13 @@ def clean_key(key: str | Secret) -> Secret:
     text = Secret(key).reveal().strip()
     if not text.isascii() or not text.isprintable() or " " in text:
         raise ConfigError(
-            "the API key holds blanks or characters that no key has",
+            "the API key contains spaces or other invalid characters",
             hint="Copy it again, without quotes or line breaks.",
         )
-    if len(text) == 66 and text.startswith("0x"):  # noqa: PLR2004 - 0x and 64 digits
+    if len(text) == 66 and text.startswith("0x"):  # noqa: PLR2004 - length of 0x and 64 digits
         raise ConfigError(
-            "this is a key's hash (0x and 64 digits), not a key",
-            hint="Use the key that was shown once when it was made; a lost key cannot be recovered from its hash.",
+            "expected a key, got the hash of a key (0x and 64 digits)",
+            hint="Use the key that was shown once at its creation. A lost key cannot be recovered from its hash.",
         )
     return Secret(text)
 
@@ -234,14 +264,14 @@ def _optional_url(url: str | None, name: str) -> str | None:
 
 
 def config_file(environment: Mapping[str, str] | None = None) -> Path | None:
-    """The path of the settings file; None without a home folder. It may not exist."""
+    """Returns the path of the settings file, which may not exist. None if there is no home folder."""
     environment = os.environ if environment is None else environment
     named = environment.get("SVCNB_CONFIG")
     return Path(named).expanduser() if named else _default_file(environment)
 
 
 def _read_file(file: str | Path | None, environment: Mapping[str, str]) -> tuple[str | None, dict[str, str]]:
-    """Returns the chosen profile and its settings; without a profile, the settings at the top of the file."""
+    """Returns the selected profile and its settings. Without a profile, returns the settings at the top of the file."""
     profile = environment.get("SVC_PROFILE", "").strip() or None
     path = Path(file).expanduser() if file else config_file(environment)
     required = bool(file or environment.get("SVCNB_CONFIG"))
@@ -252,21 +282,22 @@ def _read_file(file: str | Path | None, environment: Mapping[str, str]) -> tuple
     if profile not in profiles:
         known = ", ".join(sorted(profiles)) or "none"
         raise ConfigError(
-            f"there is no profile {profile!r} in {path}: it has {known}",
+            f"no profile {profile!r} in {path}; available: {known}",
             hint=f"Run: svcnb login --profile {profile}",
         )
     return profile, dict(profiles[profile])
 
 
 def read_settings(path: Path, *, required: bool = False) -> dict[str, Any]:
-    """Reads a settings file. Returns its settings, with those of each profile under ``profiles``.
+    """Reads a settings file, and returns its settings, with those of each profile under ``profiles``.
 
     Args:
-        path: The file.
-        required: Whether a missing file is an error; otherwise it counts as empty.
+        path: Path of the file.
+        required: Whether a missing file is an error. Otherwise it counts as an empty file.
 
     Raises:
-        ConfigError: The file cannot be read, is not TOML, has unknown settings, or contains a key that others may read.
+        ConfigError: The file cannot be read, is not TOML, has unknown settings, or contains a key that other users may
+            read.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -274,15 +305,19 @@ def read_settings(path: Path, *, required: bool = False) -> dict[str, Any]:
         if required:
             raise ConfigError(f"the settings file {path} does not exist", hint="Correct SVCNB_CONFIG.") from None
         return {}
-    except (OSError, ValueError) as error:  # the file is not UTF-8, or the path contains NUL
-        raise ConfigError(f"the settings file {path} cannot be read: {error}", hint="Correct its rights.") from error
+    except (OSError, ValueError) as error:  # ValueError: the file is not UTF-8, or the path contains a null character
+        raise ConfigError(
+            f"the settings file {path} cannot be read: {error}", hint="Correct its permissions."
+        ) from error
     try:
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"the settings file {path} is not TOML: {error}", hint="Correct that line.") from error
     profiles = values.pop("profiles", {})
     if not isinstance(profiles, dict) or not all(isinstance(each, dict) for each in profiles.values()):
-        raise ConfigError(f"profiles in {path} is not a table", hint="Write [profiles.NAME] above its settings.")
+        raise ConfigError(
+            f"profiles in {path} is not a table", hint=("Write [profiles.NAME] above the settings of each profile.")
+        )
     for settings in (values, *profiles.values()):
         _check_settings(path, settings)
     if (
@@ -290,7 +325,9 @@ def read_settings(path: Path, *, required: bool = False) -> dict[str, Any]:
         and os.name == "posix"
         and stat.S_IMODE(path.stat().st_mode) & 0o077
     ):
-        raise ConfigError(f"the settings file {path} holds a key and others may read it", hint=f"Run: chmod 600 {path}")
+        raise ConfigError(
+            f"the settings file {path} contains a key, and other users may read it", hint=f"Run: chmod 600 {path}"
+        )
     return values | ({"profiles": profiles} if profiles else {})
 
 
@@ -299,10 +336,10 @@ def _check_settings(path: Path, settings: Mapping[str, object]) -> None:
         if name not in _ENVIRONMENT:
             raise ConfigError(
                 f"the settings file {path} has an unknown setting {name!r}",
-                hint=f"Allowed are: {', '.join(sorted(_ENVIRONMENT))}, and tables [profiles.NAME].",
+                hint=f"Allowed settings: {', '.join(sorted(_ENVIRONMENT))}, and tables [profiles.NAME].",
             )
         if not isinstance(value, str):
-            raise ConfigError(f"{name} in {path} is not a text", hint=f'Write {name} = "..."')
+            raise ConfigError(f"{name} in {path} is not a string", hint=f'Write {name} = "..."')
 
 
 def _default_file(environment: Mapping[str, str]) -> Path | None:

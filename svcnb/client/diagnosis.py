@@ -1,9 +1,10 @@
-"""Diagnosis of whether a key may run an action with a wallet, and which changes would permit it.
+"""Diagnosis of whether a key may run an action with a wallet, and of the changes that would permit the run.
 
-Has no input or output. Both account modes fill a `Picture`, from HTTP lists or from the contract's views, and call
-`diagnose`.
+This module performs no input or output. Both account modes fill a `Picture`, from HTTP lists or from the contract's
+views, and call `diagnose`.
 
-Source: specification 1.7, 2, 5.2; reference facts 3.2, 3.3, 4.5.
+Source: docs/service/index.md#what-the-service-does, docs/service/permissions.md#running-an-action,
+    docs/service/http.md#authentication, docs/service/permissions.md#using-a-wallet.
 """
 
 from __future__ import annotations
@@ -29,19 +30,22 @@ from svcnb.protocol.limits import MANAGEMENT_COST_CENTS, MAX_GROUP_ENTRIES, MAX_
 
 MAX_REPAIRS: Final = 3
 _AFTER_GROUPS: Final = 2**63
-"""Rank of a new group among equal repairs: last."""
+"""Rank that sorts a new group after all other repairs that are equal to it."""
 
 
 @dataclass(frozen=True)
 class _Way:
-    """A repair, and how much it grants beyond what is needed."""
+    """A repair, with the number of permissions that it grants beyond those needed."""
 
     says: str
     lines: tuple[str, ...]
     calls: int
     widens: int
     reveals: bool = field(default=False, kw_only=True)
-    """True if its group permits the master wallet, and so the account key. Such a repair comes last."""
+    """Whether the group of the repair permits the master wallet, and therefore the account key.
+
+    Such repairs come last.
+    """
 
     order: int
 
@@ -57,9 +61,9 @@ class _Found:
 
 
 def diagnose(picture: Picture) -> Explanation:
-    """Returns the links between key, action and wallet, the missing one, and the calls that add it."""
+    """Returns the links between key, action and wallet, the missing link, and the calls that add it."""
     found = _Diagnosis(picture).find()
-    # An owner's writes to the contract cost gas and no credit (specification 8).
+    # An owner's writes to the contract cost gas and no credit (docs/service/billing.md#prices).
     price = MANAGEMENT_COST_CENTS if picture.subject == "svc" else 0
     ways = sorted(found.ways, key=lambda way: (way.reveals, way.calls, way.widens, way.order))[:MAX_REPAIRS]
     return Explanation(
@@ -85,12 +89,12 @@ class _Diagnosis:
         self.live = {link.id for link in self.links}
 
     def find(self) -> _Found:
-        """Names the first missing link, in the order of the service's checks."""
+        """Finds the first missing link, in the order of the service's checks."""
         picture = self.picture
         if picture.kind == "unknown":
             return _Found(
                 "key_unknown",
-                "the service knows no such key: it was removed, never made, or mistyped",
+                "the service has no such key: it was deleted, never created, or mistyped",
                 [self._new_key()],
             )
         if picture.kind == "elsewhere":
@@ -117,12 +121,12 @@ class _Diagnosis:
             return _Found("key_executes_nowhere", "the key may not execute in any group", self._ways())
         named = ", ".join(str(number) for number in key.execute_in_groups)
         if not any(number in self.live for number in key.execute_in_groups):
-            reason = f"every group that the key may execute in was removed (its list: {named})"
+            reason = f"every group that the key may execute in was deleted (its list: {named})"
             return _Found("groups_removed", reason, self._ways())
         there = [link.id for link in self.links if link.action]
         if not there:
             return _Found("action_in_no_group", "no group permits the action", self._ways())
-        reason = f"the action is permitted in {groups_in_words(there)}, and the key may execute in {named} only"
+        reason = f"the action is permitted in {groups_in_words(there)}, but the key may execute only in {named}"
         return _Found("key_not_in_group", reason, self._ways())
 
     def _missing_wallet(self) -> _Found | None:
@@ -142,8 +146,8 @@ class _Diagnosis:
             return _Found("wallet_in_no_group", "no group permits the wallet", self._ways())
         shared = [link.id for link in self.links if link.key and link.action]
         reason = (
-            f"the wallet is permitted in {groups_in_words(there)}, but key and action meet in "
-            f"{groups_in_words(shared)}: all three must meet in one"
+            f"the wallet is permitted in {groups_in_words(there)}, but key and action are both in "
+            f"{groups_in_words(shared)}: one group must permit all three"
         )
         return _Found("wallet_in_another_group", reason, self._ways())
 
@@ -155,12 +159,12 @@ class _Diagnosis:
             return "the key may execute in every group"
         link = next(link for link in self.links if link.connects)
         what = "key and action" if picture.wallet is None else "key, action and wallet"
-        return f"{what} meet in group {link.id} {link.name!r}; a fresh grant may take a moment to act"
+        return f"group {link.id} {link.name!r} permits {what}; a new permission may take a few seconds to take effect"
 
     # --- repairs ----------------------------------------------------------------------------------------------------
 
     def _ways(self, *, new_wallet: bool = False) -> list[_Way]:
-        """All repairs: completing each group, and creating a new group for these alone."""
+        """Returns all repairs: one that completes each group, and one that creates a new group."""
         if unbound(self.picture):
             return [self._own_wallet()]
         ways = [way for link in self.links if (way := self._complete(link, new_wallet=new_wallet))]
@@ -168,13 +172,13 @@ class _Diagnosis:
         return [*ways, fresh] if fresh else ways
 
     def _own_wallet(self) -> _Way:
-        return _Way("creates a wallet of this account to use instead", (self._create_wallet(),), 1, 0, 0)
+        return _Way("creates a wallet in this account to use instead", (self._create_wallet(),), 1, 0, 0)
 
     def _create_wallet(self) -> str:
         return f"wallet = {self.picture.subject}.wallets.create()"
 
     def _complete(self, link: GroupLink, *, new_wallet: bool) -> _Way | None:
-        """Repair that adds the missing entries to one group."""
+        """Returns a repair that adds the missing entries to one group."""
         picture, contents = self.picture, self._contents(link.id)
         lines: list[str] = []
         says: list[str] = []
@@ -197,14 +201,14 @@ class _Diagnosis:
             if (line := self._extend_key(str(link.id))) is None:
                 return None
             lines.append(line)
-            says.append("lets the key execute")
+            says.append("permits the key to execute")
             widens += len(contents.actions) + len(contents.wallets)
         title = f"{' and '.join(says)} in group {link.id} {link.name!r}"
         reveals = reaches_master(picture, contents)
         return _Way(title, tuple(lines), len(lines), widens, link.id, reveals=reveals)
 
     def _new_group(self, *, new_wallet: bool) -> _Way | None:
-        """Repair that creates a group for exactly these."""
+        """Returns a repair that creates a group for exactly this key, action and wallet."""
         picture = self.picture
         value = "wallet" if new_wallet else f'"{picture.wallet}"'
         wallets = "" if picture.wallet is None else f", wallets=[{value}]"
@@ -215,14 +219,15 @@ class _Diagnosis:
         name = picture.action_name or "explained"
         action = picture.cid or picture.action_hash
         lines.append(f'group = {picture.subject}.groups.create({name!r}, actions=["{action}"]{wallets})')
-        says = "makes a group for this alone and lets the key execute in it"
+        says = "creates a group for this action only and permits the key to execute in it"
         return _Way(says, (*lines, key), len(lines) + 1, 0, _AFTER_GROUPS)
 
     def _add_action(self, number: int, contents: GroupContents) -> str | None:
         picture = self.picture
         if picture.cid:
             return f'{picture.subject}.groups.add_action({number}, "{picture.cid}")'
-        # Adding needs the raw CID. With the hash alone, the whole list is written again, if that loses nothing.
+        # Adding an entry needs the raw CID. If only the hash is known, the whole list is written again, unless entries
+        # would be lost.
         hashes = [action.hashed_cid for action in contents.actions]
         if None in hashes or len(hashes) >= MAX_GROUP_ENTRIES or len(contents.wallets) > MAX_GROUP_ENTRIES:
             return None
@@ -230,7 +235,7 @@ class _Diagnosis:
         return f"{picture.subject}.groups.update({number}, actions=[{listed}])"
 
     def _extend_key(self, group: str) -> str | None:
-        """Repair that adds a group to the key's list, which holds fifty; deleted groups are removed from it."""
+        """Returns a repair that adds a group to the key's list of at most fifty groups, and removes deleted groups."""
         key = self.picture.key
         if key is None:
             return None
@@ -244,10 +249,10 @@ class _Diagnosis:
         picture = self.picture
         term = "" if picture.subject == "svc" else ', expires_in="365d"'
         line = f'{picture.subject}.usage_keys.update("{picture.key_hash}"{term})'
-        return _Way("writes the key anew, which gives it a new term", (line,), 1, 0, 0)
+        return _Way("updates the key with a new expiration", (line,), 1, 0, 0)
 
     def _new_key(self) -> _Way:
-        """Repair that creates a key for the group with the other links, or for a new group."""
+        """Returns a repair that creates a key for the group with the other links, or for a new group."""
         picture = self.picture
         ready = [link for link in self.links if link.action and link.wallet is not False]
         lines: list[str] = []
@@ -258,7 +263,7 @@ class _Diagnosis:
             name = picture.action_name or "explained"
             lines.append(f'group = {picture.subject}.groups.create({name!r}, actions=["{action}"]{wallets})')
         lines.append(f'key = {picture.subject}.usage_keys.create("explained", execute_in_groups=[{number}])')
-        return _Way("makes a usage key that may do this and nothing else", tuple(lines), len(lines), 0, 0)
+        return _Way("creates a usage key that may run only this action", tuple(lines), len(lines), 0, 0)
 
     def _contents(self, number: int) -> GroupContents:
         return next(contents for group, contents in self.picture.groups if group.id == number)

@@ -1,4 +1,4 @@
-"""Small HTML tables for light and dark notebooks."""
+"""Small HTML tables for notebooks with light and dark themes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from collections.abc import Container, Iterable, Sequence
 from html import escape
 from typing import Final
 
+from svcnb.brief import NO_MATH
+
 _TABLE: Final = "border-collapse:collapse;color:var(--jp-ui-font-color1,inherit);font-size:0.9em"
+_OPEN: Final = f"<table class='{NO_MATH}' style='{_TABLE}'>"
 _CELL: Final = "text-align:left;padding:2px 10px;border-bottom:1px solid var(--jp-border-color2,#8884)"
 _HEAD: Final = f"{_CELL};white-space:nowrap;color:var(--jp-ui-font-color2,inherit)"
 _UPRIGHT: Final = ";writing-mode:vertical-rl;vertical-align:bottom;text-align:right;padding:8px 2px"
@@ -15,17 +18,30 @@ _MUTED: Final = "color:var(--jp-ui-font-color2,inherit)"
 _LONG: Final = 48
 _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d\S*(?: UTC)?")
 MAX_CELL: Final = 500
-"""Maximum length of the text in one cell, in characters; the rest is replaced by an ellipsis."""
+"""Maximum length of the text in one cell, in characters. An ellipsis replaces the rest."""
+
+PICTURE: Final = "svcnb-picture"
+"""CSS class of images with a light background, which `DARK` inverts in a dark theme."""
+
+INVERSION: Final = 0.93
+"""Degree of the inversion, from 0 to 1. White becomes nearly black, and black becomes light grey."""
+
+DARK: Final = (
+    f'<style>[data-jp-theme-light="false"] .{PICTURE},.vscode-dark .{PICTURE}'
+    f"{{filter:invert({INVERSION}) hue-rotate(180deg)}}</style>"
+)
+"""Style sheet for dark themes of JupyterLab and VS Code. The hue rotation restores the hues that the inversion changes.
+Viewers that sanitise HTML remove the style sheet and show the light image."""
 
 
 def shorten(value: object, limit: int = MAX_CELL) -> str:
-    """Returns the value as text of at most ``limit`` characters; the rest is replaced by an ellipsis."""
+    """Returns a value as text of at most ``limit`` characters. An ellipsis replaces the rest."""
     text = value if isinstance(value, str) else repr(value)
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def cell(value: object) -> str:
-    """Returns one value as HTML: strings escaped and without quotes, lists joined, None empty."""
+    """Returns one value as HTML. Strings are escaped and have no quotes, lists are joined, and None is empty."""
     if isinstance(value, (tuple, list)):
         return escape(shorten(", ".join(str(item) for item in value)))
     return "" if value is None else escape(shorten(str(value)))
@@ -33,9 +49,9 @@ def cell(value: object) -> str:
 
 def _data(value: object) -> str:
     text = cell(value)
-    if _MOMENT.fullmatch(text):  # broken into two lines, it would look like two values
+    if _MOMENT.fullmatch(text):  # a time that is broken into two lines would look like two values
         return f"<td style='{_CELL};white-space:nowrap'>{text}</td>"
-    # Long hashes and signatures may break anywhere; short words and lines of logs may not.
+    # Long hashes and signatures may be broken anywhere. Short words and log lines may not.
     wrap = "white-space:pre-wrap;" + ("overflow-wrap:anywhere;min-width:14em" if len(text) > _LONG else "")
     return f"<td style='{_CELL};{wrap}'>{text}</td>"
 
@@ -44,39 +60,39 @@ def record(title: str, rows: Iterable[tuple[str, object]], note: str = "") -> st
     """Returns one object as a two-column table.
 
     Args:
-        title: What the object is.
+        title: Kind of the object.
         rows: Name and value of each field, in order.
-        note: One muted line below the table.
+        note: Muted line below the table.
     """
     body = "".join(
         f"<tr><th scope='row' style='{_HEAD}'>{escape(name)}</th>{_data(value)}</tr>" for name, value in rows
     )
-    below = f"<div style='{_MUTED};font-size:0.9em'>{escape(note)}</div>" if note else ""
-    return f"<table style='{_TABLE}'><caption style='text-align:left'>{escape(title)}</caption>{body}</table>{below}"
+    below = f"<div class='{NO_MATH}' style='{_MUTED};font-size:0.9em'>{escape(note)}</div>" if note else ""
+    return f"{_OPEN}<caption style='text-align:left'>{escape(title)}</caption>{body}</table>{below}"
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]], empty: str, *, upright: Container[str] = ()) -> str:
-    """Returns many objects as one table with a header, or the sentence ``empty`` if there are none.
+    """Returns objects as one table with a header, or the sentence ``empty`` if there are none.
 
-    Headers of the columns in ``upright`` are vertical, for tables with many narrow columns.
+    The headers of columns in ``upright`` are vertical, for tables with many narrow columns.
     """
     lines = ["<tr>" + "".join(_data(value) for value in row) + "</tr>" for row in rows]
     if not lines:
-        return f"<div style='{_MUTED}'>{escape(empty)}</div>"
+        return f"<div class='{NO_MATH}' style='{_MUTED}'>{escape(empty)}</div>"
     head = "".join(
         f"<th scope='col' style='{_HEAD}{_UPRIGHT if name in upright else ''}'>{escape(name)}</th>" for name in columns
     )
-    return f"<table style='{_TABLE}'><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+    return f"{_OPEN}<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
 
 
 def bar(left: float, width: float, colour: str) -> str:
-    """Returns a strip with a coloured part; ``left`` and ``width`` are percentages of it."""
+    """Returns a bar with a coloured part. ``left`` and ``width`` are percentages of the bar's width."""
     part = f"position:absolute;height:0.7em;left:{left:.1f}%;width:{width:.1f}%;background:{colour}"
     return f"<div style='position:relative;width:16em;height:0.7em'><div style='{part}'></div></div>"
 
 
 def cells(values: Iterable[str], hover: str = "") -> str:
-    """Returns one row of a `waterfall`; values and hover text are HTML already."""
+    """Returns one row of a `waterfall`. The values and the hover text must be HTML."""
     title = f' title="{hover}"' if hover else ""
     return (
         f"<tr{title}>" + "".join(f"<td style='{_CELL};white-space:nowrap'>{value}</td>" for value in values) + "</tr>"
@@ -84,8 +100,8 @@ def cells(values: Iterable[str], hover: str = "") -> str:
 
 
 def waterfall(title: str, columns: Sequence[str], rows: str, note: str) -> str:
-    """Returns a timeline: a caption, a header, rows of `cells`, and one muted line below."""
+    """Returns a timeline: a caption, a header, rows of `cells`, and a muted line below."""
     head = "".join(f"<th scope='col' style='{_HEAD}'>{escape(name)}</th>" for name in columns)
     caption = f"<caption style='text-align:left'>{escape(title)}</caption>"
-    below = f"<div style='{_MUTED};font-size:0.9em'>{escape(note)}</div>"
-    return f"<table style='{_TABLE}'>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{below}"
+    below = f"<div class='{NO_MATH}' style='{_MUTED};font-size:0.9em'>{escape(note)}</div>"
+    return f"{_OPEN}{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{below}"

@@ -3,27 +3,27 @@
 ::
 
     SvcnbError
-    ├── ConfigError            a setting is missing or unusable
-    ├── InvalidArgument        rejected here, before anything was sent; also a ValueError
-    │   ├── InvalidType        the argument's type cannot be used; also a TypeError
-    │   └── MalformedValue     a string or bytes cannot be read: MalformedCid, MalformedAddress, ...
+    ├── ConfigError            a setting is missing or invalid
+    ├── InvalidArgument        an argument was rejected before anything was sent; also a ValueError
+    │   ├── InvalidType        the argument has the wrong type; also a TypeError
+    │   └── MalformedValue     a string or bytes cannot be parsed: MalformedCid, MalformedAddress, ...
     ├── ExtraMissing           an optional package is not installed; also an ImportError
     ├── PartMissing            Deno, the chain node or another external tool is missing
     ├── EmulatorError          the emulator could not be started, reached or controlled
-    ├── NotConfirmed           irreversible operation without confirm=True
+    ├── NotConfirmed           an irreversible operation was called without confirm=True
     ├── TransportError         no usable response arrived
     │   ├── TimedOut
     │   └── NotTheApi          a server responded, but not this service
     ├── SigningError           a signer could not sign or refused to
-    ├── ChainError             the contract or its chain refused
+    ├── ChainError             the contract rejected a call, or the chain cannot be reached
     ├── PaymentFailed          the processor did not collect the payment
-    ├── ActionError            the action itself threw or broke a limit
-    └── ServiceError           the service refused, by HTTP status
+    ├── ActionError            the action itself threw an error or exceeded a limit
+    └── ServiceError           the service rejected a request; one class for each HTTP status
         ├── BadRequest 400 · Unauthorized 401 · OutOfCredit 402 · Forbidden 403 · NotFound 404 · Conflict 409
         └── PayloadTooLarge 413 · UnprocessableEntity 422 · RateLimited 429 · InternalError 500 · Unavailable 503
 
-Every error carries a ``hint`` with the next step, shows itself briefly in a notebook, survives pickling and holds no
-secret. Request ids are attributes and never part of the message, so messages are the same in every run.
+Every error has a ``hint`` with the next step, a short display in notebooks, and no secrets, and can be pickled. Request
+ids are attributes and never part of the message, so messages are the same in every run.
 """
 
 from __future__ import annotations
@@ -38,32 +38,36 @@ from svcnb.errors import (  # the base classes, for imports from this module
     InvalidType as InvalidType,  # noqa: PLC0414
     SvcnbError as SvcnbError,  # noqa: PLC0414
 )
+from svcnb.exit_codes import ExitCode
 
 
 class Explicable(SvcnbError):
-    """Refusal that the client can explain.
+    """Rejection that the client can explain.
 
     Attributes:
-        explainer: Asks the service what is missing; None when the error came from another process.
-        clock_skew: Seconds that the service's clock was ahead when it refused.
+        explainer: Function that asks the service what is missing. None if the error comes from another process.
+        clock_skew: Seconds that the service's clock was ahead when it rejected the request.
     """
 
     explainer: Callable[[], Any] | None = None
     clock_skew: float = 0.0
 
     def explain(self) -> Any:
-        """Reads the account, and names the missing permission and the fix. Free. Await it after an async call.
+        """Reads the account, and explains which permission is missing and how to grant it.
+
+        Free. After an asynchronous call, await the result.
 
         Returns:
-            The `Explanation`, as ``svc.explain(key, action, wallet)`` returns it, or the one of a management call.
+            The `Explanation` that ``svc.explain(key, action, wallet)`` returns, or the explanation of a management
+            call.
 
         Raises:
-            InvalidArgument: This error does not come from a call of this process.
+            InvalidArgument: This error does not come from a call in this process.
         """
         if self.explainer is None:
             raise InvalidArgument(
-                "this error does not come from a call of this process, so nothing is known about its key",
-                hint="Ask svc.explain(key, action, wallet).",
+                "this error does not come from a call in this process, so its key is unknown",
+                hint="Call svc.explain(key, action, wallet).",
             )
         return self.explainer()
 
@@ -71,12 +75,14 @@ class Explicable(SvcnbError):
 class ConfigError(SvcnbError):
     """A setting is missing or cannot be used."""
 
+    exit_code = ExitCode.USAGE
+
 
 class NotConfirmed(SvcnbError):
-    """An irreversible operation was requested without ``confirm=True``; nothing was done.
+    """An irreversible operation was requested without ``confirm=True``. Nothing was done.
 
     Attributes:
-        consequences: What will happen, one sentence or two each.
+        consequences: The consequences of the operation, each in one or two sentences.
     """
 
     def __init__(self, message: str, *, consequences: tuple[str, ...] = (), hint: str | None = None) -> None:
@@ -95,16 +101,17 @@ class TransportError(SvcnbError):
     """No usable response arrived: the connection failed or broke."""
 
     default_hint = "Check the address and that the service is running."
+    exit_code = ExitCode.UNREACHABLE
 
     unsent: bool = False
-    """True if nothing was sent, so that any call may be repeated."""
+    """True if nothing was sent, so that the call may be repeated in any case."""
 
     refused: bool = False
     """True if nothing listens at the address on this machine, so that an immediate retry is useless."""
 
 
 class TimedOut(TransportError):
-    """The service did not answer in time."""
+    """The service did not respond in time."""
 
     default_hint = "Try again, or allow more time: svc.with_options(timeout=seconds)."
 
@@ -112,7 +119,7 @@ class TimedOut(TransportError):
 class NotTheApi(TransportError):
     """A server responded, but not this service: the host or the path is not the API."""
 
-    default_hint = "Check base_url: it is the part before /core/v1."
+    default_hint = "Check base_url: it must be the part before /core/v1."
 
 
 class SigningError(SvcnbError):
@@ -120,11 +127,11 @@ class SigningError(SvcnbError):
 
 
 class ChainError(SvcnbError):
-    """The contract refused a call, or its chain could not be reached.
+    """The contract rejected a call, or its chain could not be reached.
 
     Attributes:
-        name: The contract's own name of the error, for example ``AccountAlreadyExists``; empty if the chain failed.
-        arguments: The arguments of that error.
+        name: Name of the error in the contract, for example ``AccountAlreadyExists``. Empty if the chain failed.
+        arguments: Arguments of the contract's error.
     """
 
     def __init__(
@@ -136,27 +143,27 @@ class ChainError(SvcnbError):
 
 
 class PaymentFailed(SvcnbError):
-    """The processor did not collect a payment; nothing was credited."""
+    """The processor did not collect a payment. Nothing was credited."""
 
-    default_hint = "Start again with svc.billing.top_up(cents)."
+    default_hint = "Start a new payment: svc.billing.top_up(cents)."
 
 
 class ActionError(Explicable):
-    """The action was started and failed: it threw, did not parse, or broke a limit. Nothing was charged.
+    """The action failed: it threw an error, has a syntax error, or exceeded a limit. Nothing was charged.
 
     Attributes:
         stage: ``compile`` for a syntax error, ``limit`` for time, memory or funds, ``run`` for everything thrown.
-        name: Name of the JavaScript error, for example ``TypeError``; empty when there is none.
-        line: First line of the caller's source in the stack, as the service counts; None when unknown.
-        column: Column that goes with ``line``.
-        stack: The stack lines.
-        logs: Console output, if a recorder still has it; the service itself deletes it on failure.
+        name: Name of the JavaScript error, for example ``TypeError``, or an empty string.
+        line: First line of the caller's source in the stack trace, as the service counts lines. None if unknown.
+        column: Column in ``line``.
+        stack: Lines of the stack trace.
+        logs: Console output, if a recorder has it. The service itself deletes the output of failed runs.
         cid: CID of the action.
         status: HTTP status.
         request_id: The service's id of the request.
     """
 
-    default_hint = "Read error.stack; console output of a failed run is kept by the emulator's run records only."
+    default_hint = "Read error.stack. Only the emulator stores the console output of a failed run."
 
     def __init__(
         self,
@@ -191,27 +198,30 @@ class ActionError(Explicable):
 
 
 class TraceUnavailable(SvcnbError):
-    """There is no timeline of this execution."""
+    """No timeline of this execution is available."""
 
-    default_hint = "Emulators keep the timelines of their newest 10,000 executions; the live service keeps none."
+    default_hint = (
+        "Use an emulator: it stores the timelines of its newest 10,000 executions. The live service stores none."
+    )
 
 
 class ServiceError(SvcnbError):
-    """The service answered with an error status.
+    """The service responded with an error status.
 
     Attributes:
         status: HTTP status.
-        code: The service's code, for example ``forbidden``; by status when the body names none.
-        request_id: The service's id of the request, for its operators.
-        fix: What the service itself advises; empty when it does not.
-        docs_url: Page that the service points at; empty when it does not.
+        code: Error code of the service, for example ``forbidden``. If the body contains no code, the code for the
+            status is used.
+        request_id: Id that the service gave the request, for its operators.
+        fix: Advice from the service, or an empty string.
+        docs_url: Documentation page that the service names, or an empty string.
         structured: True for an object body (authentication, billing, routing, parsing), False for an endpoint's own
             message (a contract revert, an execution error).
     """
 
-    default_hint = "If it stays, give the operators error.request_id."
+    default_hint = "If the problem persists, send error.request_id to the operator of the service."
     hint_before_fix: ClassVar[bool] = False
-    """True if the client's own hint comes before the service's advice, which is for authors of raw requests."""
+    """True if the client's hint takes precedence over the service's advice, which is for authors of raw requests."""
 
     def __init__(
         self,
@@ -246,36 +256,36 @@ class ServiceError(SvcnbError):
 
 
 class BadRequest(ServiceError):
-    """The request was malformed or a value had the wrong shape (400)."""
+    """The request was malformed, or a value had the wrong format (400)."""
 
-    default_hint = "Correct the value that the message names; nothing was charged."
+    default_hint = "Correct the value that the message names. Nothing was charged."
 
 
 class Unauthorized(ServiceError, Explicable):
-    """No key was sent, or the key belongs to no account (401)."""
+    """No key was sent, or the key does not belong to an account (401)."""
 
-    default_hint = "Check the key: svc.with_key(...), or SVC_API_KEY. A removed usage key stays refused."
+    default_hint = "Check the key: svc.with_key(...), or SVC_API_KEY. A deleted usage key is not valid any more."
     hint_before_fix = True
 
 
 class OutOfCredit(ServiceError):
-    """The account exists but its credits cannot cover the call (402)."""
+    """The account does not have enough credit for the call (402)."""
 
-    default_hint = "Add credit: svc.billing.top_up(500); svc.billing.balance() shows what is there."
+    default_hint = "Add credit: svc.billing.top_up(500). Check the balance: svc.billing.balance()."
     hint_before_fix = True
 
 
 class Forbidden(ServiceError, Explicable):
-    """The key is valid but not permitted to do this (403)."""
+    """The key is valid, but does not have permission for the call (403)."""
 
     default_hint = (
-        "Use the account's master key, or a usage key with the right for this: error.explain() names the right and the "
-        "call that grants it."
+        "Use the account's master key, or a usage key with this permission: error.explain() names the permission "
+        "and the call that grants it."
     )
 
 
 class NotFound(ServiceError):
-    """There is no such endpoint or resource (404)."""
+    """The endpoint or the resource does not exist (404)."""
 
     default_hint = "List what exists, for example svc.groups.list(), and check the id."
 
@@ -283,25 +293,25 @@ class NotFound(ServiceError):
 class Conflict(ServiceError):
     """The request conflicts with existing data (409)."""
 
-    default_hint = "Read the current state, then decide."
+    default_hint = "Read the current state, then repeat the call if it is still needed."
 
 
 class PayloadTooLarge(ServiceError):
     """The request's body is larger than the service accepts (413)."""
 
-    default_hint = "Make the source or the parameters smaller; large data can be fetched by the action itself."
+    default_hint = "Make the source or the parameters smaller. The action can fetch large data with an HTTP request."
 
 
 class UnprocessableEntity(ServiceError):
-    """The body is JSON but does not match the endpoint's schema (422)."""
+    """The body is JSON, but does not match the endpoint's schema (422)."""
 
-    default_hint = "Correct the member that the message names; nothing was charged."
+    default_hint = "Correct the field that the message names. Nothing was charged."
 
 
 class RateLimited(ServiceError):
     """The node is overloaded and rejects requests (429)."""
 
-    default_hint = "Try again in a moment, with fewer calls at once; nothing was charged."
+    default_hint = "Try again in a few seconds, with fewer calls at once. Nothing was charged."
 
 
 class InternalError(ServiceError):
@@ -311,13 +321,13 @@ class InternalError(ServiceError):
 class Unavailable(ServiceError):
     """Billing, the chain or the action runtime is temporarily down (503)."""
 
-    default_hint = "Try again in a few seconds; nothing was charged."
+    default_hint = "Try again in a few seconds. Nothing was charged."
 
 
 class WorkerLost(SvcnbError):
-    """An executor lost the worker of a run, so it is unknown whether the run took place."""
+    """An executor lost the worker of a run, so it is unknown whether the action was executed."""
 
-    default_hint = "batch.resume() runs it again; it may have run, and been paid for, already."
+    default_hint = "Run it again with batch.resume(). The first run may have completed and been charged."
 
 
 class ExecutorLost(WorkerLost):
@@ -325,14 +335,16 @@ class ExecutorLost(WorkerLost):
 
 
 EXECUTION_HINT: Final = (
-    "An execution needs one group that permits the action and stands in the key's execute_in_groups: compare "
-    "svc.groups.contents(group) with svc.usage_keys.list(), or ask error.explain(). A fresh grant takes a moment: "
-    "run(..., until_effective=60)."
+    "One group must permit the action and be in the key's execute_in_groups. Call error.explain(), or compare "
+    "svc.groups.contents(group) with svc.usage_keys.list(). A new permission takes a few seconds: run(..., "
+    "until_effective=60)."
 )
-"""The hint for a forbidden execution, as opposed to a management call."""
+"""Hint for a forbidden execution, as opposed to a forbidden management call."""
 
-APPROVAL_HINT: Final = "triggers.authorize() has the token approved; a revoked one stays refused: make a new one."
-"""The hint for a token that is unknown to the triggers service."""
+APPROVAL_HINT: Final = (
+    "Get the token approved: triggers.authorize(). A revoked token cannot be approved; create a new one."
+)
+"""Hint for a token that is unknown to the triggers service."""
 
 BY_STATUS: Final[dict[int, type[ServiceError]]] = {
     400: BadRequest,
@@ -347,4 +359,4 @@ BY_STATUS: Final[dict[int, type[ServiceError]]] = {
     500: InternalError,
     503: Unavailable,
 }
-"""The error class for each status; all others are `ServiceError`."""
+"""Error class for each status. All other statuses raise `ServiceError`."""

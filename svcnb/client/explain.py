@@ -1,4 +1,4 @@
-"""`svc.explain`: reads an account's data about one key, one action and one wallet, and diagnoses it."""
+"""Flow of `svc.explain`: reads an account's data about one key, one action and one wallet, and diagnoses it."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class AskedFor:
 
     Attributes:
         key_hash: The key's hash.
-        secret: The key's text; None when only the hash is known.
+        secret: The key's text, or None if only the hash is known.
         action_hash: The action's hashed CID.
-        cid: The action's raw CID; None when only the hash is known.
+        cid: The action's raw CID, or None if only the hash is known.
         name: The action's own name.
-        wallet: The wallet's address; None for the run alone.
+        wallet: The wallet's address, or None for a run without a wallet.
     """
 
     key_hash: str
@@ -48,16 +48,16 @@ class AskedFor:
 
     @classmethod
     def of(cls, key: AnyKeyRef, action: ActionRef, wallet: WalletRef | None, own: Secret | None = None) -> AskedFor:
-        """Reads references.
+        """Resolves references to a key, an action and a wallet.
 
         Args:
-            key: The key; the client's own when None.
+            key: The key. None selects the client's own key.
             action: The action.
             wallet: The wallet.
             own: The client's own key.
 
         Raises:
-            InvalidArgument: One of them does not name exactly one object.
+            InvalidArgument: An argument does not identify exactly one object.
         """
         secret = _text_of(key, own)
         return cls(
@@ -70,9 +70,10 @@ class AskedFor:
         )
 
     def find(self, known: Listing[UsageKey]) -> UsageKey | None:
-        """Returns the key's record among those of an account.
+        """Finds the key's record in a list of an account's usage keys.
 
-        A ChainSecured key is listed under the hash of its text, or of its 32 bytes (specification 4.4).
+        A ChainSecured key is listed under the hash of its text, or of its 32 bytes
+        (docs/service/signatures.md#follow-up-transactions).
         """
         hashes = {self.key_hash, _hash_of_bytes(self.secret) if self.secret else None}
         return next((item for item in known if item.api_key_hash in hashes), None)
@@ -81,13 +82,13 @@ class AskedFor:
 def explain(
     config: Config, key: AnyKeyRef, action: ActionRef, wallet: WalletRef | None, clock_skew: float = 0.0
 ) -> Flow[Explanation]:
-    """Reads the account and returns the explanation; all reads are free.
+    """Reads the account, and returns the explanation. All reads are free.
 
     Args:
-        config: Settings with the key that reads; any key of the account can read the whole account.
-        key: The key to explain; the configured one when None.
+        config: Settings with a key for reading. Any key of the account can read the whole account.
+        key: The key to explain. None selects the configured key.
         action: The action.
-        wallet: The wallet that the action uses; None for the run alone.
+        wallet: The wallet that the action uses, or None for a run without a wallet.
         clock_skew: Seconds that the service's clock is ahead.
     """
     asked = AskedFor.of(key, action, wallet, config.api_key)
@@ -97,7 +98,7 @@ def explain(
     except Unauthorized:
         if not _is_own(config, asked):
             raise
-        # An unknown key cannot read anything, so the explanation is that it is unknown.
+        # An unknown key cannot read anything. The explanation is therefore that the key is unknown.
         return diagnose(_picture(asked, "unknown", unix))
     held = yield from wallets.listing(None)
     record = asked.find(known)
@@ -118,7 +119,7 @@ def explain(
         groups=groups,
         other_keys=[item for item in known if item is not record],
         available_cents=credit,
-        # A ChainSecured account is changed only through its contract, with the object that its owner opened.
+        # Only the owner can change a ChainSecured account, with the object that `svc.chain_secured.open` returned.
         subject="svc" if managed else "mine",
     )
     return diagnose(found)
@@ -146,14 +147,14 @@ def _credit() -> Flow[int | None]:
     try:
         balance = yield from billing.balance()
     except SvcnbError:
-        return None  # a billing outage says nothing about permissions
+        return None  # a billing outage does not affect permissions
     return balance.available_cents
 
 
 def _kind(config: Config, asked: AskedFor, held: Listing[Wallet]) -> Flow[Kind]:
-    """Finds out whose key it is, if no list of this account contains it."""
+    """Determines the kind of a key that is not in this account's list of usage keys."""
     if _is_own(config, asked):
-        return "master"  # it can read the account and is not one of its usage keys
+        return "master"  # the key can read the account, and is not one of its usage keys
     if asked.secret is None:
         return "unknown"
     try:
@@ -173,8 +174,8 @@ def _text_of(key: AnyKeyRef, own: Secret | None) -> str | None:
     if key is None:
         if own is None:
             raise InvalidArgument(
-                "there is no key to explain: this client has none and none was given",
-                hint="svc.explain(key, action), or svc.with_key(key).",
+                "no key was given, and this client has none",
+                hint="Pass one: svc.explain(key, action), or use svc.with_key(key).",
             )
         return own.reveal()
     if isinstance(key, Account):
@@ -190,20 +191,25 @@ def _hash_of(key: AnyKeyRef, secret: str | None) -> str:
         return key.api_key_hash
     if secret is not None:
         return api_key_hash(secret)
-    return key_hash(key)  # type: ignore[arg-type]  # accounts and None have a secret
+    return key_hash(key)  # type: ignore[arg-type] # an account or None always has a secret
 
 
 def _one_action(action: ActionRef) -> str:
     hashed = action_hash(action)
     if hashed == WILDCARD_HASH:
-        raise InvalidArgument("0 stands for every action, and one action is explained", hint="Pass the action.")
+        raise InvalidArgument(
+            "0 is the wildcard for all actions; pass a single action", hint="Pass the action, its source or its CID."
+        )
     return hashed
 
 
 def _one_wallet(wallet: WalletRef) -> str:
     address = wallet_address(wallet)
     if address == WILDCARD_ADDRESS:
-        raise InvalidArgument("0 stands for every wallet, and one wallet is explained", hint="Pass the wallet.")
+        raise InvalidArgument(
+            "0 is the wildcard for all wallets; pass a single wallet",
+            hint="Pass a wallet of svc.wallets.list(), or its address.",
+        )
     return address
 
 

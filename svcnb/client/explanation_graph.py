@@ -1,15 +1,18 @@
-"""Drawing of an `Explanation`: key, groups, action and wallet, and the lines between them.
+"""Drawing of an `Explanation`: the key, the groups, the action, the wallet, and the links between them.
 
-It does not depend on colour: an existing link is a solid line, a missing one is dashed and crossed. A text describes
-the drawing for readers who do not see it. The colours follow the notebook's theme, light or dark.
+The drawing does not depend on colour: an existing link is a solid line, and a missing link is dashed and crossed out.
+The drawing is an image, which untrusted notebooks show, too. Its alternative text contains the result and the reason.
+The image has a light background, which `display.DARK` inverts in a dark theme.
 """
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Final
 
+from svcnb.brief import NO_MATH
 from svcnb.client import display
 from svcnb.client.models.explanation import Explanation, GroupLink
 from svcnb.protocol.text import xml_text
@@ -25,18 +28,26 @@ _LEFT: Final = 4
 _MIDDLE: Final = (_WIDTH - _BOX) // 2
 _RIGHT: Final = _WIDTH - _BOX - 4
 _LETTERS: Final = 22
-_TEXT: Final = "var(--jp-ui-font-color1,currentColor)"
-_MUTED: Final = "var(--jp-ui-font-color2,currentColor)"
+_TEXT: Final = "#17202b"
+_MUTED: Final = "#545f6d"
+_PAGE: Final = "#ffffff"
+_STYLE: Final = "color:var(--jp-ui-font-color1,inherit);font-size:0.9em"
 _CODE: Final = (
     "margin:2px 0 0 0;padding:4px 8px;white-space:pre-wrap;word-break:normal;overflow-wrap:anywhere;"
     "border-left:3px solid var(--jp-ui-font-color2,currentColor)"
 )
-_BAD: Final = "var(--jp-error-color1,#d33)"
+_BAD: Final = "#a5201a"
 
 
 def draw(explanation: Explanation) -> str:
     """Returns the drawing, the sentence, the repairs and the warnings as HTML."""
-    parts = [_svg(explanation), f"<div><b>{'Allowed' if explanation.allowed else 'Refused'}</b>: "]
+    data = b64encode(xml_text(drawing(explanation)).encode()).decode()
+    said = f"{'Allowed' if explanation.allowed else 'Refused'}: {explanation.reason}"
+    image = (
+        f"{display.DARK}<img alt='{escape(said, quote=True)}' class='{display.PICTURE}' "
+        f"style='max-width:{_WIDTH}px;width:100%' src='data:image/svg+xml;base64,{data}'>"
+    )
+    parts = [image, f"<div><b>{'Allowed' if explanation.allowed else 'Refused'}</b>: "]
     parts.append(f"{escape(explanation.reason)}</div>")
     for number, way in enumerate(explanation.repairs):
         title = "Repair" if number == 0 else "Or"
@@ -46,10 +57,11 @@ def draw(explanation: Explanation) -> str:
             f"{escape(way.code)}</pre></div>"
         )
     parts += [f"<div>⚠ {escape(warning.text)}</div>" for warning in explanation.warnings]
-    return xml_text(f"<div style='color:var(--jp-ui-font-color1,inherit);font-size:0.9em'>{''.join(parts)}</div>")
+    return xml_text(f"<div class='{NO_MATH}' style='{_STYLE}'>{''.join(parts)}</div>")
 
 
-def _svg(explanation: Explanation) -> str:
+def drawing(explanation: Explanation) -> str:
+    """Returns the drawing as SVG."""
     groups = sorted(explanation.groups, key=lambda link: (-_count(link), link.id))[:MAX_GROUPS]
     left_out = len(explanation.groups) - len(groups)
     rows = max(len(groups), 2 if explanation.wallet else 1, 1)
@@ -70,11 +82,10 @@ def _svg(explanation: Explanation) -> str:
     if left_out:
         shapes.append(_label(_MIDDLE + _BOX / 2, height - 6, f"and {left_out} more", _MUTED))
     shapes += _links(groups, middle, targets, rows, explanation)
-    # In reading order and with spaces between them: a page that cannot show drawings shows their text.
-    said = f"{'Allowed' if explanation.allowed else 'Refused'}: {explanation.reason}"
     return (
-        f"<svg role='img' aria-label='{escape(said, quote=True)}' viewBox='0 0 {_WIDTH} {height}' "
-        f"style='max-width:{_WIDTH}px;width:100%;font:12px sans-serif'>{' '.join(shapes)}</svg>"
+        f"<svg xmlns='http://www.w3.org/2000/svg' width='{_WIDTH}' height='{height}' viewBox='0 0 {_WIDTH} {height}' "
+        f"font-family='sans-serif' font-size='12'><rect width='100%' height='100%' rx='6' fill='{_PAGE}'/>"
+        f"{' '.join(shapes)}</svg>"
     )
 
 
@@ -104,7 +115,7 @@ def _links(
 
 
 def _short(label: str) -> str:
-    """Returns a name without its hash, if there is a name."""
+    """Returns a label without its hash, if it also contains a name."""
     return label.rpartition(" ")[0].strip("'\"") if label.startswith(("'", '"')) else label
 
 
@@ -122,7 +133,7 @@ def _line(x1: float, y1: float, x2: float, y2: float, *, there: bool, wildcard: 
     x, y = (x1 + x2) / 2, (y1 + y2) / 2
     if not there:
         return drawn + _label(x, y + 4, "✕", _BAD)
-    # Next to its group, where the lines do not overlap yet.
+    # Near the group, where the lines do not overlap yet.
     return drawn + (_label(x1 + (x2 - x1) * 0.3, y1 + (y2 - y1) * 0.3 - 3, "any", _TEXT) if wildcard else "")
 
 
@@ -130,7 +141,7 @@ def _box(x: float, y: float, kind: str, text: str, *, strong: bool = False) -> s
     width = 2.2 if strong else 1
     return (
         f"<rect x='{x}' y='{y - _HEIGHT / 2:g}' width='{_BOX}' height='{_HEIGHT}' rx='4' "
-        f"style='fill:var(--jp-layout-color1,none);stroke:{_TEXT};stroke-width:{width}'/>"
+        f"style='fill:{_PAGE};stroke:{_TEXT};stroke-width:{width}'/>"
         f"{_label(x + _BOX / 2, y - 4, kind, _MUTED)} {_label(x + _BOX / 2, y + 12, text, _TEXT)}"
     )
 

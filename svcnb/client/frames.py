@@ -1,4 +1,4 @@
-"""pandas frames with the column types of a model's fields."""
+"""Conversion of models to pandas frames whose column types follow the fields."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 _OPTIONAL = {bool: "boolean", int: "Int64", float: "float64"}
 
 
-def frame(items: Iterable[Model], kind: type[Model] | None) -> DataFrame:
+def frame(items: Iterable[Model], kind: type[Model]) -> DataFrame:
     """Returns models of one class as a frame.
 
     Args:
         items: The models.
-        kind: Their class; None for no columns.
+        kind: Class of the models, whose fields are the columns.
 
     Raises:
         ExtraMissing: pandas is not installed.
     """
     pd = pandas()
     rows = list(items)
-    fields = {} if kind is None else kind.framed()
+    fields = kind.framed()
     columns = {name: _column([getattr(row, name) for row in rows], fields[name], kind, name) for name in fields}
     return pd.DataFrame(columns, index=pd.RangeIndex(len(rows)))
 
@@ -39,37 +39,37 @@ def pandas() -> Any:
     """Returns the pandas module.
 
     Raises:
-        ExtraMissing: It is not installed.
+        ExtraMissing: pandas is not installed.
     """
     try:
         import pandas as pd
     except ImportError as error:
-        raise ExtraMissing("frames need pandas", "lab") from error
+        raise ExtraMissing("data frames require pandas", "lab") from error
     return pd
 
 
-def _column(values: list[Any], annotation: Any, kind: type[Model] | None, name: str) -> Series[Any]:
+def _column(values: list[Any], annotation: Any, kind: type[Model], name: str) -> Series[Any]:
     pd = pandas()
     type_, optional = _without_none(annotation)
     if type_ is datetime:
         return pd.Series(pd.to_datetime(values, utc=True), dtype="datetime64[us, UTC]")
-    if kind is not None and name in kind.unix_seconds:  # 0 is "never"
+    if name in kind.unix_seconds:  # 0 means never
         return pd.Series(pd.to_datetime([value or None for value in values], unit="s", utc=True)).astype(
             "datetime64[us, UTC]"
         )
-    if get_origin(type_) is Literal or (kind is not None and name in kind.categories):
+    if get_origin(type_) is Literal or name in kind.categories:
         return pd.Series(values, dtype="category")
     if type_ in _OPTIONAL:
         beyond = type_ is int and any(abs(value or 0) > _INT64 for value in values)
         return pd.Series(values, dtype=object if beyond else _OPTIONAL[type_] if optional else type_)
-    return pd.Series(values, dtype="str" if type_ is str and not optional else object)
+    return pd.Series(values, dtype="str" if type_ is str else object)
 
 
 _INT64 = 2**63 - 1
 
 
 def _without_none(annotation: Any) -> tuple[Any, bool]:
-    """The type of a field without None, and whether None is allowed."""
+    """Returns the type of a field without None, and whether the field allows None."""
     if get_origin(annotation) in (Union, UnionType):
         rest = [each for each in get_args(annotation) if each is not NoneType]
         return (rest[0] if len(rest) == 1 else object), len(rest) < len(get_args(annotation))

@@ -1,16 +1,27 @@
-"""Transports of the HTTP library for clients in a browser page."""
+"""Transports for HTTP libraries in a browser page."""
 
 from __future__ import annotations
+
+import io
+import sys
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Final
 
 import httpx
 
 from svcnb.in_process import Nowhere, answer, wait
 
-_LONGEST_S = 3600.0
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_LONGEST_S: Final = 3600.0
+_ADAPTERS: Final = "requests.adapters"
 
 
 class PageTransport(httpx.BaseTransport):
-    """Transport that calls emulators in the same page and waits for the response."""
+    """Transport for httpx that calls emulators in the same page and waits for the response."""
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Sends a request; see `httpx.BaseTransport`."""
@@ -26,7 +37,7 @@ class AsyncPageTransport(httpx.AsyncBaseTransport):
 
 
 async def _handle(request: httpx.Request, content: bytes) -> httpx.Response:
-    # The application determines the length of the body itself.
+    # the application itself determines the length of the body
     headers = [(name, value) for name, value in request.headers.raw if name.lower() != b"content-length"]
     patience = request.extensions.get("timeout", {}).get("read") or _LONGEST_S
     try:
@@ -39,8 +50,69 @@ async def _handle(request: httpx.Request, content: bytes) -> httpx.Response:
 
 
 def use_everywhere() -> None:
-    """Makes every client of the HTTP library call emulators of the page, where there are no sockets."""
+    """Redirects all clients of the libraries httpx and requests to the emulators in the page, which has no sockets.
+
+    The library requests, which web3 uses, is patched when it is imported. Calling this function again has no effect.
+    """
     httpx.HTTPTransport.handle_request = PageTransport.handle_request  # type: ignore[assignment,method-assign]
     httpx.AsyncHTTPTransport.handle_async_request = (  # type: ignore[method-assign]
         AsyncPageTransport.handle_async_request  # type: ignore[assignment]
     )
+    if (loaded := sys.modules.get(_ADAPTERS)) is not None:
+        use_in_requests(loaded)
+    elif not any(isinstance(each, _RequestsFinder) for each in sys.meta_path):
+        sys.meta_path.insert(0, _RequestsFinder())
+
+
+def use_in_requests(adapters: ModuleType) -> None:
+    """Redirects clients of the library requests to the emulators in the page.
+
+    Args:
+        adapters: The module ``requests.adapters``.
+    """
+    adapters.HTTPAdapter.send = _send
+
+
+def _send(self: Any, request: Any, timeout: Any = None, **_options: Any) -> Any:
+    """Replaces ``requests.adapters.HTTPAdapter.send``."""
+    import requests
+    from urllib3 import HTTPHeaderDict, HTTPResponse
+
+    content = request.body or b""
+    content = content.encode() if isinstance(content, str) else bytes(content)
+    headers = {name: value for name, value in request.headers.items() if name.lower() != "content-length"}
+    patience = (timeout[1] if isinstance(timeout, tuple) else timeout) or _LONGEST_S
+    try:
+        found = wait(answer(request.method, request.url, headers, content, patience))
+    except Nowhere as error:
+        raise requests.ConnectionError(str(error), request=request) from None
+    except TimeoutError as error:
+        raise requests.ReadTimeout(str(error), request=request) from None
+    fields = HTTPHeaderDict([(name.decode("latin-1"), value.decode("latin-1")) for name, value in found.headers])
+    body = HTTPResponse(io.BytesIO(found.content), fields, found.status, preload_content=False)
+    return self.build_response(request, body)
+
+
+class _RequestsFinder(MetaPathFinder):
+    """Import hook that patches ``requests.adapters`` once."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Returns the module's own specification, extended to patch the module after its execution.
+
+        None for other modules.
+        """
+        if fullname != _ADAPTERS:
+            return None
+        sys.meta_path.remove(self)
+        found = PathFinder.find_spec(fullname, path, target)
+        if found is not None and found.loader is not None:
+            execute = found.loader.exec_module
+
+            def exec_module(module: ModuleType) -> None:
+                execute(module)
+                use_in_requests(module)
+
+            found.loader.exec_module = exec_module  # type: ignore[method-assign]
+        return found

@@ -1,6 +1,6 @@
-"""Detection of calls that change or show an account's credit, for the local record.
+"""Detection of calls that change or return an account's credit, for the local record.
 
-Source: specification 4.2 and 8.
+Source: docs/service/http.md#lists, docs/service/billing.md#prices.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ METERED_PATHS: Final = frozenset(
         "/update_usage_api_key_metadata",
     }
 )  # fmt: skip
-"""Management calls that cost `MANAGEMENT_COST_CENTS` when they succeed."""
+"""Management calls that cost `MANAGEMENT_COST_CENTS` if they succeed."""
 
 BALANCE_PATH: Final = "/billing/balance"
 
 
 def money_of(call: Call[Any], answer: Answer, result: object) -> Noted | None:
-    """Returns what a successful call changes or shows of the account's credit; None for all other calls.
+    """Returns the fee, payment or balance of a successful call, or None for calls without one.
 
     Args:
         call: The call.
-        answer: The service's response.
-        result: The value that was read from the response.
+        answer: Response of the service.
+        result: Value that was parsed from the response.
     """
     if not call.key or not isinstance(call.path, str):
         return None

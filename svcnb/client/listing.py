@@ -1,4 +1,4 @@
-"""Lists of results that are displayed as tables."""
+"""List of results that notebooks display as a table."""
 
 from __future__ import annotations
 
@@ -16,21 +16,22 @@ M = TypeVar("M", bound="Model")
 
 
 class Listing(Sequence[M], Generic[M]):
-    """Immutable list of models: a table in a notebook, and a frame on request.
+    """Immutable list of models, which a notebook displays as a table.
 
     Args:
         items: The models.
         of: Plural name of the models, for the sentence that an empty list shows.
-        kind: Class of the models; a frame of an empty list gets its columns from it.
+        kind: Class of the models, which determines the columns of a frame, even if the list is empty.
 
     Example:
-        >>> Listing([], of="wallets")
+        >>> from svcnb.client.models.wallets import Wallet
+        >>> Listing([], of="wallets", kind=Wallet)
         []
     """
 
     __slots__ = ("_items", "_kind", "_of")
 
-    def __init__(self, items: Iterable[M], *, of: str, kind: type[M] | None = None) -> None:
+    def __init__(self, items: Iterable[M], *, of: str, kind: type[M]) -> None:
         self._items = tuple(items)
         self._of = of
         self._kind = kind
@@ -62,7 +63,7 @@ class Listing(Sequence[M], Generic[M]):
 
     def _repr_html_(self) -> str:
         rows = [item.summary() for item in self._items]
-        # Columns without any value are left out, such as the secrets, which listings never contain.
+        # Columns without any value are omitted, for example secrets, which listings never contain.
         names = [name for name in rows[0] if any(row[name] not in (None, "", ()) for row in rows)] if rows else []
         return display.table(
             [self._items[0].heading(name) for name in names],
@@ -71,13 +72,13 @@ class Listing(Sequence[M], Generic[M]):
         )
 
     def to_frame(self) -> DataFrame:
-        """Returns the models as a pandas frame: one row for each model, one column for each field without a secret.
+        """Returns the models as a pandas frame: one row for each model, and one column for each field except secrets.
 
         Times are UTC timestamps, amounts in cents are integers, states and kinds are categories.
 
         Raises:
-            ExtraMissing: pandas is not installed; the message says which extra brings it.
+            ExtraMissing: pandas is not installed. The hint names the extra that installs it.
         """
         from svcnb.client.frames import frame
 
-        return frame(self._items, self._kind or (type(self._items[0]) if self._items else None))
+        return frame(self._items, self._kind)

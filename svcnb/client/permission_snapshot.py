@@ -1,6 +1,7 @@
 """Snapshot of an account's permissions for one key, one action and one wallet, with its links and warnings.
 
-Source: reference facts 3.2, 3.3, 4.2.
+Source: docs/service/permissions.md#running-an-action, docs/service/permissions.md#using-a-wallet,
+    docs/service/keys.md#derivation-of-keys.
 """
 
 from __future__ import annotations
@@ -19,39 +20,46 @@ MASTER_NAME: Final = "the account's master key"
 Kind = Literal["usage", "master", "unknown", "elsewhere"]
 
 _TEXTS: Final[dict[WarningCode, str]] = {
-    "master_key": "this is the master key: whoever holds it owns the account. A usage key with execute_in_groups alone "
-    "does the same without that risk",
-    "wildcard_key": "the key relies on a wildcard (0): it may run any action with any wallet of the account, also a "
-    "master wallet, whose private key is the account key. Some services want a group for the wallet even so",
-    "wildcard_action": "{} relies on a wildcard (0): it permits every action, also one written by a stranger",
-    "wildcard_wallet": "{} relies on a wildcard: it permits every wallet of the account",
-    "master_wallet": "{} reaches the account's master wallet: an action that reads its private key has read the "
-    "account key",
-    "removed_groups": "the key names {}: removed, or not made yet and then open to this key",
-    "hidden_actions": "the service hides unregistered actions of {}, so this may be wrong about it: register the "
-    "action to be sure",
+    "master_key": (
+        "this is the master key: anyone who has it controls the account. Use a usage key with only "
+        "execute_in_groups instead"
+    ),
+    "wildcard_key": (
+        "the key has a wildcard (0): it may run any action with any wallet of the account. That "
+        "includes the master wallet, whose private key is the account key. Some services still require "
+        "a group that permits the wallet"
+    ),
+    "wildcard_action": "{} has a wildcard (0): it permits every action, including actions of other people",
+    "wildcard_wallet": "{} has a wildcard: it permits every wallet of the account",
+    "master_wallet": (
+        "{} permits the account's master wallet: an action that reads its private key reads the account key"
+    ),
+    "removed_groups": (
+        "the key lists {}, which does not exist: it was deleted, or this key will have access when it is created"
+    ),
+    "hidden_actions": "the service hides unregistered actions of {}, so this result may be wrong: register the action",
 }
 
 
 @dataclass(frozen=True)
 class Picture:
-    """Data of an account about one key, one action and one wallet.
+    """Snapshot of an account's permissions for one key, one action and one wallet.
 
     Attributes:
         kind: Kind of the key: a usage key of the account, its master key, an unknown key, or another account's key.
         key_hash: The key's hash, ``0x`` and 64 digits.
-        key: The usage key's record; None for other kinds.
+        key: Record of the usage key, or None for other kinds.
         action_hash: The action's hashed CID.
-        cid: The action's raw CID; None when only the hash is known.
+        cid: The action's raw CID, or None if only the hash is known.
         action_name: Name of the action in the account.
-        wallet: Address of the wallet; None when none was given.
+        wallet: Address of the wallet, or None for a run without a wallet.
         wallets: All wallets of the account.
-        master_wallet: The wallet whose private key is the account's master key; None for an account that never had one.
-        groups: All groups and what they permit.
+        master_wallet: The wallet whose private key is the account's master key, or None if the account never had one.
+        groups: All groups, with their actions and wallets.
         other_keys: The account's other usage keys.
-        now: The service's time in Unix seconds.
-        available_cents: Credit; None when unknown or not needed.
-        subject: Name of the variable in the code of repairs.
+        now: Time of the service in Unix seconds.
+        available_cents: Credit in US cents, or None if unknown or not needed.
+        subject: Variable name that the code of repairs uses.
     """
 
     kind: Kind
@@ -71,7 +79,7 @@ class Picture:
 
 
 def links(picture: Picture) -> list[GroupLink]:
-    """Returns what each group connects."""
+    """Returns the links of each group to the key, the action and the wallet."""
     return [_link(picture, group, contents) for group, contents in picture.groups]
 
 
@@ -96,7 +104,7 @@ def _link(picture: Picture, group: Group, contents: GroupContents) -> GroupLink:
 
 
 def unbound(picture: Picture) -> bool:
-    """Returns whether the key may execute everything without a group."""
+    """Whether the key may execute all actions, independently of groups."""
     return picture.kind == "master" or bool(picture.key and 0 in picture.key.execute_in_groups)
 
 
@@ -106,16 +114,16 @@ def executes(key: UsageKey, group: int) -> bool:
 
 
 def reaches_master(picture: Picture, contents: GroupContents) -> bool:
-    """Returns whether a group permits the account's master wallet, and so the account key."""
+    """Returns whether a group permits the account's master wallet, and therefore the account key."""
     if picture.master_wallet is None:
         return False
     return contents.any_wallet or any(each.wallet_address == picture.master_wallet for each in contents.wallets)
 
 
 def master_wallet_of(wallets: Sequence[Wallet]) -> str | None:
-    """Returns the wallet whose private key is the account's master key (reference facts 4.2).
+    """Returns the wallet whose private key is the account's master key (docs/service/keys.md#derivation-of-keys).
 
-    An account that a wallet created has none; a converted account still has it.
+    An account that a wallet created has no master wallet. A converted account still has one.
     """
     first = wallets[0] if wallets else None
     named = first is not None and (first.name == "AMW" or first.description == "Account Master Wallet")
@@ -128,20 +136,20 @@ def expired(key: UsageKey, now: float) -> bool:
 
 
 def named(name: str, hashed: str) -> str:
-    """Returns a name and a short hash."""
+    """Returns a label of a name and a short hash."""
     short = f"{hashed[:10]}…{hashed[-4:]}"
     return f"{name!r} {short}" if name else short
 
 
 def key_label(picture: Picture) -> str:
-    """Returns the name of the key in displays."""
+    """Label of the key in displays."""
     if picture.kind == "master":
         return MASTER_NAME
     return named(picture.key.name if picture.key else "", picture.key_hash)
 
 
 def warnings(picture: Picture) -> Iterator[ExplanationWarning]:
-    """Returns the warnings, whether or not the run is permitted."""
+    """Returns the warnings, which do not depend on whether the run is permitted."""
     if picture.kind == "master":
         yield warning("master_key")
     elif unbound(picture):
@@ -169,10 +177,10 @@ def _of_group(picture: Picture, found: GroupLink) -> Iterator[ExplanationWarning
 
 
 def warning(code: WarningCode, *groups: int) -> ExplanationWarning:
-    """Returns a warning in words.
+    """Returns the text of a warning.
 
     Args:
         code: Code of the warning.
-        groups: The groups that it concerns.
+        groups: Groups that the warning concerns.
     """
     return ExplanationWarning(code=code, text=_TEXTS[code].format(groups_in_words(groups)))

@@ -13,10 +13,10 @@ MIN_STEPS: Final = 2
 
 
 class Bar:
-    """Progress bar, possibly an invisible one.
+    """Progress bar, which may be invisible.
 
     Args:
-        shown: The library's bar.
+        shown: Progress bar of tqdm, or None.
     """
 
     def __init__(self, shown: Any = None) -> None:
@@ -26,7 +26,7 @@ class Bar:
         """Advances the bar by one step.
 
         Args:
-            text: What was done; shown next to the bar.
+            text: Description of the completed step, which is shown next to the bar.
         """
         if self._shown is not None:
             if text:
@@ -36,13 +36,13 @@ class Bar:
 
 @contextmanager
 def bar(total: int, done: int, *, wanted: bool | None, unit: str = "run") -> Iterator[Bar]:
-    """Shows progress during a block.
+    """Context manager that shows a progress bar during a block.
 
     Args:
         total: Total number of steps.
-        done: Number of steps that are already done.
-        wanted: True, False, or None to show one on a terminal and in a notebook.
-        unit: What one step is.
+        done: Number of steps that are already completed.
+        wanted: Whether to show the bar. None shows it on a terminal and in a notebook.
+        unit: Name of one step.
 
     Raises:
         ImportError: A bar was requested and tqdm is not installed.

@@ -1,4 +1,4 @@
-"""Results with the HTTP responses that they were read from."""
+"""Results together with their HTTP responses."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ T = TypeVar("T")
 class RawResponse(Generic[T]):
     """Result of calls, with their HTTP responses.
 
-    A list of several pages has several responses, and so does a repeated call. The properties describe the last
+    A list of several pages has several responses, and so does a retried call. The properties describe the last
     response.
 
     Attributes:
         value: The result.
-        responses: Every response, in order. Bodies are not shown, since they can contain a new key.
+        responses: All responses, in order. Bodies are never displayed, because they can contain a new key.
     """
 
     value: T
@@ -52,7 +52,7 @@ class RawResponse(Generic[T]):
 
 
 class SyncRecording(SyncTransport):
-    """A transport that keeps the responses of another."""
+    """Transport that records the responses of another transport."""
 
     def __init__(self, transport: SyncTransport) -> None:  # has no connections
         self._transport = transport

@@ -1,4 +1,4 @@
-"""Tables of the local record of runs, and the migrations of files of earlier versions of svcnb."""
+"""Database schema of the local record of runs, and its migrations."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ CREATE TABLE IF NOT EXISTS account_keys (
 
 
 def _create(connection: sqlite3.Connection, statements: str) -> sqlite3.Connection:
-    for statement in statements.split(";"):  # `executescript` would end the transaction
+    for statement in statements.split(";"):  # `executescript` would commit the transaction
         connection.execute(statement)
     return connection
 
@@ -75,14 +75,14 @@ def check_version(connection: sqlite3.Connection, path: Path) -> bool:
     """Checks the version of a file.
 
     Args:
-        connection: The open file.
-        path: Its path, for the message.
+        connection: Connection to the file.
+        path: Path of the file, for the message.
 
     Returns:
-        Whether it needs a migration.
+        Whether the file needs a migration.
 
     Raises:
-        ConfigError: A newer svcnb wrote it.
+        ConfigError: A newer version of svcnb wrote the file.
     """
     try:
         return VERSIONS.needs_migration(_version(connection), path)
@@ -91,22 +91,24 @@ def check_version(connection: sqlite3.Connection, path: Path) -> bool:
 
 
 def bring_forward(connection: sqlite3.Connection, path: Path) -> None:
-    """Creates the tables of a new file, and migrates a file of an earlier version in one transaction, with a copy.
+    """Creates the tables of a new file, or migrates a file of an earlier version.
+
+    The migration is one transaction, and keeps a copy of the file.
 
     Args:
-        connection: The open file, without a transaction.
-        path: Its path.
+        connection: Connection to the file, without an open transaction.
+        path: Path of the file.
 
     Raises:
-        ConfigError: A newer svcnb wrote it.
-        sqlite3.Error: It is not a database, or another process writes for too long.
+        ConfigError: A newer version of svcnb wrote the file.
+        sqlite3.Error: The file is not a database, or another process locks it for too long.
         OSError: The copy cannot be written.
     """
     if not check_version(connection, path):
         return
     connection.execute("BEGIN IMMEDIATE")
     try:
-        if check_version(connection, path):  # another process may have migrated it
+        if check_version(connection, path):  # another process may have migrated the file in the meantime
             found = _version(connection)
             if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 _copy(path, found)
@@ -124,7 +126,7 @@ def _version(connection: sqlite3.Connection) -> int:
 
 
 def _copy(path: Path, found: int) -> None:
-    """Copies the file as it was before the transaction, readable by its owner alone. Keeps an existing copy."""
+    """Copies the file as it was before the transaction. Only the owner can read the copy. An existing copy is kept."""
     import sqlite3
 
     copy = copy_path(path, found)
@@ -138,3 +140,7 @@ def _copy(path: Path, found: int) -> None:
         draft.replace(copy)
     finally:
         draft.unlink(missing_ok=True)
+
+
+KEY_CHECK: Final = "key-check-"
+"""Start of the correlation id of an execution that only checks whether the service finds a new usage key."""

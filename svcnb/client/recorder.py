@@ -1,7 +1,7 @@
-"""Local record of every run, for later queries of costs, failures and results.
+"""Local record of all runs, for later queries of costs, failures and results.
 
-It is one SQLite file, readable by its owner alone and without secrets. The setting ``history`` (``SVC_HISTORY``) is its
-path, or ``off``. The toolkit's `History` reads it.
+The record is an SQLite file without secrets, which only its owner can read. The setting ``history`` (``SVC_HISTORY``)
+is the path of the file, or ``off``. `History` of the toolkit reads the file.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
 OFF: Final = "off"
 MAX_STORED: Final = 16_384
-"""Maximum length of stored parameters, response or logs, in characters; the rest is cut off."""
+"""Maximum length of stored parameters, responses and logs, in characters. Longer values are truncated."""
 
 KEPT_RUNS: Final = 2_000_000
-"""Maximum number of stored runs; beyond it the oldest are deleted, a thousand at a time."""
+"""Maximum number of stored runs. The oldest excess runs are deleted, a thousand at a time."""
 
 KEPT_DETAILS: Final = 200_000
-"""Number of the newest runs whose parameters, response and logs are stored, too."""
+"""Number of newest runs whose parameters, responses and logs are kept."""
 
 COLUMNS: Final = (
     "source", "run_id", "started_at", "base_url", "key_hash", "cid", "action", "status", "params", "response", "logs",
@@ -53,20 +53,20 @@ INSERT_LEDGER: Final = (
     f"VALUES ({', '.join(':' + name for name in LEDGER_COLUMNS)})"
 )
 _LOG = logging.getLogger("svcnb.client")
-_ELSEWHERE: Final = "SVC_HISTORY=off, or the path of another file, ends this warning."
+_ELSEWHERE: Final = "Set SVC_HISTORY to off, or to the path of another file, to stop this warning."
 _PRUNE_EVERY: Final = 1_000
 _PATIENCE: Final = 5.0
-"""Seconds that a writer waits for others."""
+"""Seconds that a writer waits for other writers."""
 
 _PATIENCE_WHEN_BEHIND: Final = 0.05
-"""The same while earlier runs are waiting, since it delays every further run."""
+"""Seconds that a writer waits while earlier runs are still unwritten, because each wait delays the next run."""
 
 MAX_WAITING: Final = 500
-"""Maximum number of runs that wait while the file cannot be written; the oldest are deleted."""
+"""Maximum number of runs kept in memory while the file cannot be written. The oldest excess runs are discarded."""
 
 
 def default_path(environment: Mapping[str, str] = os.environ) -> Path | None:
-    """Returns the default path of the record; None on a machine without a home folder."""
+    """Returns the default path of the record, or None on a machine without a home folder."""
     root = environment.get("XDG_STATE_HOME")
     try:
         folder = Path(root) if root else Path.home() / ".local" / "state"
@@ -76,15 +76,15 @@ def default_path(environment: Mapping[str, str] = os.environ) -> Path | None:
 
 
 def connect(path: Path, patience: float | None = None) -> sqlite3.Connection:
-    """Opens the record, which only its owner can read; creates it if it does not exist.
+    """Opens the record, or creates it so that only its owner can read it.
 
     Args:
-        path: The file.
-        patience: Seconds to wait for other writers; `_PATIENCE` when None.
+        path: Path of the file.
+        patience: Seconds to wait for other writers. None means `_PATIENCE`.
 
     Raises:
-        ConfigError: A newer svcnb wrote the file.
-        sqlite3.Error: The file is not such a record, or cannot be written.
+        ConfigError: A newer version of svcnb wrote the file.
+        sqlite3.Error: The file is not a record of runs, or cannot be written to.
         OSError: The folder cannot be created.
     """
     import sqlite3
@@ -105,9 +105,10 @@ def connect(path: Path, patience: float | None = None) -> sqlite3.Connection:
 
 
 def _write_ahead(connection: sqlite3.Connection, patience: float) -> None:
-    """Enables the write-ahead log, which is permanent once the first process has enabled it.
+    """Enables the write-ahead log, which stays enabled in the file.
 
-    SQLite's own timeout does not apply here: if two processes change the mode at once, one fails without waiting.
+    SQLite's own timeout does not apply here: if two processes change the mode simultaneously, one fails without
+    waiting.
     """
     import sqlite3
 
@@ -124,12 +125,12 @@ def _write_ahead(connection: sqlite3.Connection, patience: float) -> None:
 
 
 class Recorder:
-    """Listener of ``on_run`` that records every run. May be called from several threads.
+    """Listener of ``on_run`` that records every run. It is thread-safe.
 
-    If the file cannot be written, runs wait in memory for the next run, or for `close`.
+    If the file cannot be written to, runs are kept in memory until the next run, or until `close`.
 
     Args:
-        path: The file.
+        path: Path of the file.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -145,7 +146,7 @@ class Recorder:
         return f"Recorder({str(self.path)!r})"
 
     def __call__(self, record: RunRecord) -> None:
-        """Records one run. If that is not possible, logs it once and does not stop the runs."""
+        """Records one run. If the file cannot be written to, logs a warning once and raises no error."""
         self._add(INSERT, row_of(record))
 
     def note(self, noted: Noted, config: Config) -> None:
@@ -153,10 +154,10 @@ class Recorder:
 
         Args:
             noted: The fee, payment or balance.
-            config: Settings of the client; its service and the hash of its key are recorded.
+            config: Settings of the client, from which the service and the hash of the key are recorded.
         """
         key_hash = api_key_hash(config.api_key.reveal()) if config.api_key else ""
-        if noted.kind == "balance":  # panels read it every few seconds
+        if noted.kind == "balance":  # panels request the balance every few seconds
             if self._balances.get((config.base_url, key_hash)) == noted.cents:
                 return
             self._balances[config.base_url, key_hash] = noted.cents
@@ -171,7 +172,7 @@ class Recorder:
             self._write(patience)
 
     def close(self) -> None:
-        """Closes the file after one more attempt to write the waiting runs; a later run opens it again."""
+        """Closes the file after one more attempt to write the runs in memory. A later run opens the file again."""
         with self._lock:
             self._leave_to_the_parent()
             if self._waiting:
@@ -184,7 +185,7 @@ class Recorder:
                 self._connection = None
 
     def _write(self, patience: float) -> None:
-        """Writes the waiting runs in order."""
+        """Writes the runs in memory, in order."""
         import sqlite3
 
         try:
@@ -192,7 +193,8 @@ class Recorder:
             while self._waiting:
                 number = connection.execute(*self._waiting[0]).lastrowid or 0
                 self._waiting.popleft()
-                # By the row's number, not by a counter of this process: most processes make only a few runs.
+                # Depends on the row's number, not on a counter of this process, because most processes make only a few
+                # runs.
                 if number % _PRUNE_EVERY == 0:
                     prune(connection)
         except (ConfigError, OSError, sqlite3.Error) as error:
@@ -200,11 +202,11 @@ class Recorder:
 
     def _tell(self, error: Exception) -> None:
         if not self._told:
-            _LOG.warning("runs are not recorded yet, for %s cannot be written: %s. %s", self.path, error, _ELSEWHERE)
+            _LOG.warning("runs are not recorded, because %s cannot be written: %s. %s", self.path, error, _ELSEWHERE)
         self._told = True
 
     def _leave_to_the_parent(self) -> None:
-        """Drops the connection and the waiting runs after a fork: the parent process writes them."""
+        """Drops the connection and the runs in memory after a fork, because the parent process writes them."""
         if self._owner != os.getpid():
             self._connection = None
             self._waiting.clear()
@@ -218,7 +220,7 @@ class Recorder:
 
     def __del__(self) -> None:
         if getattr(self, "_connection", None) is not None and self._owner == os.getpid():
-            self._connection.close()  # type: ignore[union-attr]  # open, or nothing would be written
+            self._connection.close()  # type: ignore[union-attr] # the connection is open during a write
 
 
 def prune(connection: sqlite3.Connection) -> None:
@@ -233,7 +235,7 @@ def prune(connection: sqlite3.Connection) -> None:
 
 
 def row_of(record: RunRecord) -> dict[str, Any]:
-    """Returns the stored values of one run, without secrets."""
+    """Returns the values to store for one run, without secrets."""
     run, error = record.run, record.error
     return storable(
         {
@@ -258,17 +260,17 @@ def row_of(record: RunRecord) -> dict[str, Any]:
 
 
 def storable(row: dict[str, Any]) -> dict[str, Any]:
-    """Returns a row with strings that SQLite accepts: half surrogate pairs, which JSON can contain, become "?"."""
+    """Returns a row with strings that SQLite accepts. Lone surrogates, which JSON can contain, become "?"."""
     texts = {name: value.encode(errors="replace").decode() for name, value in row.items() if isinstance(value, str)}
     return row | texts
 
 
 def stored(value: Any) -> str:
-    """Returns a value as JSON text without secrets, cut off if it is long."""
+    """Returns a value as JSON text without secrets, truncated if it is long."""
     try:
         text = json.dumps(strip(value), ensure_ascii=False, separators=(",", ":"), default=str)
     except (ValueError, TypeError, RecursionError):
-        text = json.dumps("(not kept: it has no JSON form)")
+        text = json.dumps("(not stored: it cannot be written as JSON)")
     if len(text) <= MAX_STORED:
         return text
     return json.dumps({"cut": text[: MAX_STORED // 2], "characters": len(text)}, ensure_ascii=False)

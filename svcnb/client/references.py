@@ -1,8 +1,8 @@
-"""Conversion of the objects, numbers and strings that callers pass as ids. Rejects invalid ones.
+"""Validation and conversion of the objects, numbers and strings that callers pass as ids.
 
-Creation endpoints take raw CIDs, update and delete endpoints take hashes (specification 4.1). Callers may pass either.
-A CID is hashed where the service needs a hash. A hash cannot be converted into a CID, so it is rejected with an
-explanation.
+Creation endpoints take raw CIDs, update and delete endpoints take hashes (docs/service/endpoints.md#account-and-keys).
+Callers may pass either. A CID is hashed if the service needs a hash. A hash cannot be converted to a CID, so it is
+rejected with an explanation.
 """
 
 from __future__ import annotations
@@ -54,19 +54,20 @@ def group_id(value: GroupRef) -> int:
     """Returns the number of one group.
 
     Raises:
-        InvalidArgument: It is not a group id, or it is 0, which means all groups and is only valid in a key's lists.
+        InvalidArgument: The value is not a group id, or is 0, which means all groups and is only valid in a key's
+            lists.
     """
     number = _group_number(value)
     if number == everything:
         raise InvalidArgument(
-            "group 0 means all groups, and one group is wanted here",
-            hint="Pass one group: svc.groups.list() shows them.",
+            "0 is the wildcard for all groups; pass a single group",
+            hint="List them: svc.groups.list().",
         )
     return number
 
 
 def group_ids(values: Iterable[GroupRef] | GroupRef, field: str) -> list[int]:
-    """Returns the numbers of a key's groups; 0 means all.
+    """Returns the numbers of a key's groups. 0 means all groups.
 
     Raises:
         InvalidArgument: An entry is not a group id, or there are more than 50.
@@ -75,8 +76,8 @@ def group_ids(values: Iterable[GroupRef] | GroupRef, field: str) -> list[int]:
     numbers = list(dict.fromkeys(_group_number(entry) for entry in entries))
     if len(numbers) > limits.MAX_KEY_GROUPS:
         raise InvalidArgument(
-            f"{field} has {len(numbers)} groups, at most {limits.MAX_KEY_GROUPS} are allowed",
-            hint="Put actions into fewer groups, or use 0 for all groups.",
+            f"{field} has {len(numbers)} groups; at most {limits.MAX_KEY_GROUPS} are allowed",
+            hint="Use fewer groups, or 0 for all groups.",
         )
     return numbers
 
@@ -91,16 +92,16 @@ def _group_number(value: object) -> int:
         number = parse_group_id(value)
     if number is None:
         raise InvalidArgument(
-            f"{_show(value)} is no group", hint='Pass a Group, its number, or its text such as "7" or "0x7".'
+            f"{_show(value)} is not a group", hint='Pass a Group, its number, or its text such as "7" or "0x7".'
         )
     return number
 
 
 def wallet_address(value: WalletRef) -> str:
-    """Returns the address of one wallet, lower case; 0 becomes the zero address, which means every wallet.
+    """Returns the address of one wallet in lower case. 0 becomes the zero address, which means every wallet.
 
     Raises:
-        InvalidArgument: It is not a 20-byte address.
+        InvalidArgument: The value is not a 20-byte address.
     """
     known = getattr(value, "wallet_address", None)
     text = known if isinstance(known, str) else value
@@ -112,17 +113,17 @@ def wallet_address(value: WalletRef) -> str:
         if _ZEROS.match(text.strip()):
             return WILDCARD_ADDRESS
     raise InvalidArgument(
-        f"{_show(value)} is no wallet",
+        f"{_show(value)} is not a wallet",
         hint="Pass a Wallet or its address, 0x and 40 hex digits; svc.wallets.list() shows them. A wallet's id is not "
         "its address.",
     )
 
 
 def one_wallet_address(value: WalletRef) -> str:
-    """Returns the address of one wallet, lower case.
+    """Returns the address of one wallet in lower case.
 
     Raises:
-        InvalidArgument: It is not a 20-byte address, or 0, the wildcard for all wallets.
+        InvalidArgument: The value is not a 20-byte address, or is 0, the wildcard for all wallets.
     """
     address = wallet_address(value)
     if address == WILDCARD_ADDRESS:
@@ -136,7 +137,7 @@ def raw_cid(value: ActionRef) -> str:
     """Returns the raw CID of one action, given as an action, a CID or a source.
 
     Raises:
-        InvalidArgument: It is a hash, from which the CID cannot be computed, or it does not name an action.
+        InvalidArgument: The value is a hash, from which the CID cannot be computed, or does not identify an action.
     """
     if isinstance(value, RegisteredAction):
         if value.cid:
@@ -150,31 +151,31 @@ def raw_cid(value: ActionRef) -> str:
             return text
         if looks_like_hash(text):
             raise InvalidArgument(
-                f"{_show(text)} is a hashed CID, and the raw CID is wanted here",
-                hint="Pass the action, its source or its CID (Qm...): a hash cannot be turned back.",
+                f"{_show(text)} is a hashed CID; pass the raw CID",
+                hint="Pass the action, its source or its CID (Qm...): a hash cannot be reversed.",
             )
         if looks_like_cid(text):
             raise InvalidArgument(
-                f"{_show(text)} is a CID of version 1, and the service knows actions by version 0 (Qm...)",
-                hint="Pass the action or its source: svcnb.Action(source).cid is the right form.",
+                f"{_show(text)} is a CID of version 1, but the service uses version 0 (Qm...)",
+                hint="Pass the action or its source: svcnb.Action(source).cid is version 0.",
             )
         if looks_like_source(value):
             return _cid_of_source(value)
     raise InvalidArgument(
-        f"{_show(value)} is no action", hint="Pass svcnb.Action(source), its CID (Qm...) or the source text."
+        f"{_show(value)} is not an action", hint="Pass svcnb.Action(source), its CID (Qm...) or the source text."
     )
 
 
 def action_hash(value: ActionRef) -> str:
-    """Returns the hashed CID of one action; 0 becomes the zero hash, which means every action.
+    """Returns the hashed CID of one action. 0 becomes the zero hash, which means every action.
 
     Raises:
-        InvalidArgument: It does not name an action.
+        InvalidArgument: The value does not identify an action.
     """
     if isinstance(value, RegisteredAction):
         if value.hashed_cid is None:
             raise InvalidArgument(
-                f"the service did not tell the hash of {value!r}",
+                f"the service did not return the hash of {value!r}",
                 hint="Pass the action itself, its source or its CID (Qm...).",
             )
         return value.hashed_cid
@@ -190,10 +191,10 @@ def action_hash(value: ActionRef) -> str:
 
 
 def source_or_cid(value: ActionRef) -> tuple[str | None, str]:
-    """Returns (source or None, CID) of what is to be run.
+    """Returns the source (or None) and the CID of an action to run.
 
     Raises:
-        InvalidArgument: It does not name an action, or it is only a hash.
+        InvalidArgument: The value does not identify an action, or is only a hash.
     """
     if isinstance(value, Action):
         return value.source, value.cid
@@ -210,26 +211,26 @@ def _cid_of_source(source: str) -> str:
 
 
 def looks_like_source(text: str) -> bool:
-    """Returns whether a string can be JavaScript rather than a mistyped id: it has more than one word."""
+    """Returns whether a string may be JavaScript, and not a mistyped id, because it contains more than one word."""
     return bool(re.search(r"[\s(){};=]", text.strip()))
 
 
 def key_reference(value: KeyRef) -> str:
-    """Returns the id of a usage key in update and delete: the key itself, or its hash from a listing.
+    """Returns the id that identifies a usage key in updates and deletions: the key itself, or its hash from a listing.
 
     Raises:
-        InvalidArgument: It does not name a key. The message does not contain it.
+        InvalidArgument: The value does not identify a key. The message does not contain the value.
     """
     if isinstance(value, UsageKey):
         return value.usage_api_key.reveal() if value.usage_api_key else value.api_key_hash
     text: object = value.reveal() if isinstance(value, Secret) else value
     if isinstance(text, str) and text.strip():
         return text.strip()
-    raise InvalidArgument("this is no usage key", hint="Pass a UsageKey, the key's text or its api_key_hash.")
+    raise InvalidArgument("not a usage key", hint="Pass a UsageKey, the key's text or its api_key_hash.")
 
 
 def key_hash(value: KeyRef) -> str:
-    """Returns the hash that listings show for a key."""
+    """Returns the hash of a key, as listings show it."""
     if isinstance(value, UsageKey):
         return value.api_key_hash
     text = key_reference(value)

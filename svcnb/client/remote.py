@@ -1,8 +1,8 @@
-"""Runs on an executor: threads, processes, or a cluster behind `concurrent.futures.Executor`.
+"""Execution of runs on an executor: threads, processes, or a cluster behind `concurrent.futures.Executor`.
 
-All decisions stay in this process. Only single runs are sent to the workers, each with the settings that it needs, and
-their records come back. Listeners of ``on_run`` are called in this process, so that histories and costs are recorded
-where the batch is.
+This process makes all decisions. Workers receive single runs with the settings that they need, and return the records
+of the runs. Listeners of ``on_run`` are called in this process, so that the local record contains the history and the
+costs.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ AnySession = TypeVar("AnySession", SyncSession, AsyncSession)
 
 
 class Executor(Protocol):
-    """Carries out runs: a `concurrent.futures.Executor`, or any object with the same `submit`."""
+    """Executor of runs: a `concurrent.futures.Executor`, or any object with the same `submit` method."""
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Schedules one call on a worker."""
@@ -41,9 +41,10 @@ class Executor(Protocol):
 
 @dataclass(frozen=True)
 class Service:
-    """A service and a key, in the form that is sent to a worker.
+    """Service and key, in the format that is sent to a worker.
 
-    A `Secret` cannot be pickled. By passing an executor to a client, its owner agrees that the key is sent.
+    A `Secret` cannot be pickled, so this class contains the key as a string. By passing an executor, the caller agrees
+    that the key is sent to its workers.
     """
 
     base_url: str
@@ -56,7 +57,7 @@ class Service:
 
     @classmethod
     def of(cls, config: Config) -> Service:
-        """Returns the part of a client's settings that a worker needs."""
+        """Extracts the settings of a client that a worker needs."""
         return cls(
             base_url=config.base_url,
             key=config.api_key.reveal() if config.api_key else "",
@@ -69,7 +70,7 @@ class Service:
 
     @property
     def config(self) -> Config:
-        """Returns the settings of a worker, which do not depend on its environment."""
+        """Returns the settings for a worker, which do not depend on the worker's environment."""
         return Config(
             base_url=self.base_url,
             api_key=Secret(self.key) if self.key else None,
@@ -82,10 +83,10 @@ class Service:
 
 
 def perform(service: Service, action: ActionRef, params: object) -> RunRecord:
-    """Carries out one run; executors call this function.
+    """Executes one run in a worker.
 
     Returns:
-        The run's record, also if the service or the action failed.
+        The record of the run, even if the service or the action failed.
 
     Raises:
         InvalidArgument: The parameters cannot be written as JSON.
@@ -102,10 +103,10 @@ def perform(service: Service, action: ActionRef, params: object) -> RunRecord:
 
 
 class RemoteRuns(Generic[AnySession]):
-    """Carries out a client's runs on an executor.
+    """Runner that executes a client's runs on an executor.
 
     Args:
-        session: The client's session, whose listeners are called.
+        session: Session of the client, whose listeners are called.
         executor: The executor.
     """
 
@@ -115,7 +116,7 @@ class RemoteRuns(Generic[AnySession]):
         self._executor = executor
 
     def run(self: RemoteRuns[SyncSession], action: ActionRef, params: object) -> Run:
-        """Carries out one run and waits for it."""
+        """Executes one run, and waits for its result."""
         record: RunRecord = _brought(self._submitted(action, params).result)
         self._session.drive(_told(record))
         return _run_of(record)
@@ -126,7 +127,7 @@ class RemoteRuns(Generic[AnySession]):
         try:
             record: RunRecord = await future
         except asyncio.CancelledError:
-            # Either this task was cancelled, or the executor lost the run.
+            # Either this task was cancelled, or the executor cancelled the run.
             task = asyncio.current_task()
             if task is not None and task.cancelling():
                 raise
@@ -141,8 +142,8 @@ class RemoteRuns(Generic[AnySession]):
             return self._executor.submit(perform, self._service, action, params)
         except Exception as error:
             raise ExecutorLost(
-                f"the executor takes no more runs: {type(error).__name__}: {error}",
-                hint="Make a new one and call svc.map again with the same resume file.",
+                f"the executor accepts no more runs: {type(error).__name__}: {error}",
+                hint="Create a new executor and call svc.map again with the same resume file.",
             ) from error
 
 
@@ -157,7 +158,7 @@ def _brought(result: Any) -> Any:
 
 def _lost(error: BaseException) -> WorkerLost:
     said = f": {error}" if str(error) else ""
-    return WorkerLost(f"the executor brought no result of this run: {type(error).__name__}{said}")
+    return WorkerLost(f"the executor returned no result of this run: {type(error).__name__}{said}")
 
 
 def _told(record: RunRecord) -> Flow[None]:
@@ -167,11 +168,11 @@ def _told(record: RunRecord) -> Flow[None]:
 def _run_of(record: RunRecord) -> Run:
     if record.error is not None:
         raise record.error
-    assert record.run is not None  # noqa: S101 - a record has one or the other
+    assert record.run is not None  # noqa: S101 - a record has either a result or an error
     return record.run
 
 
 @lru_cache(maxsize=8)
 def _transport(base_url: str) -> SyncTransport:
-    """One client for each service and worker process, so that connections are reused."""
+    """Returns the transport of a service, one for each worker process, so that connections are reused."""
     return SyncTransport(base_url)

@@ -1,4 +1,4 @@
-"""Deprecated names, which work for one more release with a warning."""
+"""Warnings for deprecated names, which remain for one more release."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import warnings
 
 
 def renamed(old: str, new: str) -> None:
-    """Warns the caller of the calling function that a name was replaced.
+    """Issues a deprecation warning at the caller of the deprecated function.
 
     Args:
-        old: The name in use, for example ``groups.remove``.
+        old: The deprecated name, for example ``groups.remove``.
         new: The name to use.
     """
-    warnings.warn(f"{old} is deprecated and goes with the next release: use {new}", DeprecationWarning, stacklevel=3)
+    warnings.warn(
+        f"{old} is deprecated and will be removed in the next release: use {new}", DeprecationWarning, stacklevel=3
+    )

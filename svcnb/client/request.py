@@ -1,4 +1,4 @@
-"""Flow from a call to its result: headers, retries, errors. It performs no input or output."""
+"""Flow that turns a call into a result, with headers, retries and errors. It performs no input or output."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _MAX_MESSAGE = 4_000
 def exchange(call: Call[T], config: Config) -> Flow[T]:
     """Sends a call, with retries, and returns its result.
 
-    Repeats every call after 429 and 503, since such responses charge and change nothing. After a broken connection, it
-    repeats only calls that may be repeated.
+    Every call is retried after 429 and 503, because such responses charge and change nothing. After a broken
+    connection, only repeatable calls are retried.
 
     Raises:
-        TransportError: No response arrived, or it is not from the API.
-        ServiceError: The service refused.
+        TransportError: No response arrived, or the response is not from the API.
+        ServiceError: The service rejected the request.
     """
     request = build(call, config)
     for attempt in range(1, max(1, config.retries.attempts) + 1):
@@ -45,7 +45,7 @@ def exchange(call: Call[T], config: Config) -> Flow[T]:
                 raise _in_doubt(call, error) from error.__cause__
             wait = delay(attempt, None, config)
         else:
-            if 200 <= answer.status < 300 or answer.status in call.statuses:  # noqa: PLR2004 - the class of success
+            if 200 <= answer.status < 300 or answer.status in call.statuses:  # noqa: PLR2004 - statuses 2xx are successes
                 result = _read(call, answer, request)
                 if (noted := money_of(call, answer, result)) is not None:
                     yield noted
@@ -60,7 +60,7 @@ def exchange(call: Call[T], config: Config) -> Flow[T]:
 def _with_explainer(
     refused: errors.ServiceError | errors.TransportError, config: Config, call: Call[Any]
 ) -> Flow[Exception]:
-    """Adds an explainer to the refusal of a management call; `svcnb.client.running` does so for executions."""
+    """Adds an explainer to the rejection of a management call. `svcnb.client.running` does the same for executions."""
     if isinstance(refused, errors.Forbidden) and config.api_key:
         from svcnb.client.call_refusal import RefusedCall, explain_call, explicable
 
@@ -73,10 +73,10 @@ def _with_explainer(
 
 
 def build(call: Call[Any], config: Config) -> Request:
-    """Returns the HTTP request of a call.
+    """Builds the HTTP request of a call.
 
     Raises:
-        InvalidArgument: The body is not JSON, for example a parameter that is not a number, text, list or object.
+        InvalidArgument: The body cannot be encoded as JSON, for example because of a parameter of another type.
     """
     from urllib.parse import urlencode, urlsplit
 
@@ -85,20 +85,23 @@ def build(call: Call[Any], config: Config) -> Request:
     url = base + path[1:] if path.startswith("//") else base + ("" if call.base is not None else API_PATH) + path
     if call.query:
         url += "?" + urlencode(call.query)
+    if call.control and (found := control_tokens.find(config.base_url)) is not None:
+        url = found.at(url)
     return Request(
         method=call.method,
         url=url,
-        # Made last, and not stored in a variable of this frame: a traceback with variables shows no key.
+        # The headers are built last and not stored in a variable, so that a traceback with variables cannot show the
+        # key.
         content=None if call.body is None else encode(call.body),
         headers=_headers(call, config),
         connect_timeout=config.timeouts.connect,
         timeout=getattr(config.timeouts, call.patience),
-        shown_path=urlsplit(url).path if call.path else "",  # the key for a chain's node is in the path
+        shown_path=urlsplit(url).path if call.path else "",  # the path of a chain node's address can contain a key
     )
 
 
 def _headers(call: Call[Any], config: Config) -> dict[str, str]:
-    # Headers of the user are only sent to the service, and never replace those of the protocol.
+    # Additional headers of the user are only sent to the service, and never replace headers of the protocol.
     headers = dict(config.headers) if call.base in (None, config.base_url) else {}
     headers |= {"Accept": "application/json"}
     if call.key and config.api_key:
@@ -107,7 +110,7 @@ def _headers(call: Call[Any], config: Config) -> dict[str, str]:
         headers |= config.wallet_auth()
     if call.control:
         _authorize_control(headers, config)
-    if config.correlation_id and call.path:  # no path means a chain's node, which does not use the id
+    if config.correlation_id and call.path:  # chain nodes, which do not use the id, have no path
         headers["X-Correlation-Id"] = config.correlation_id
     if call.body is not None:
         headers["Content-Type"] = "application/json"
@@ -115,7 +118,7 @@ def _headers(call: Call[Any], config: Config) -> dict[str, str]:
 
 
 def _authorize_control(headers: dict[str, str], config: Config) -> None:
-    # Looked up for each call: an emulator that was restarted at the address has another token.
+    # The token is read for each call, because an emulator that was restarted at the address has another token.
     if (found := control_tokens.find(config.base_url)) is not None:
         headers["Authorization"] = found.authorization()
     elif config.control_token:
@@ -126,26 +129,29 @@ def encode(body: object) -> bytes:
     """Returns a value as compact JSON.
 
     Raises:
-        InvalidArgument: A part of it cannot be written as JSON; the message names it.
+        InvalidArgument: A part of the value cannot be encoded as JSON. The message names the part.
     """
     try:
         return json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
     except (TypeError, ValueError, RecursionError) as error:  # a lone surrogate is also a ValueError
         raise errors.InvalidArgument(
-            f"this cannot be sent as JSON: {error}",
-            hint="Use numbers (no NaN), texts, booleans, None, lists and dicts; a secret must be revealed on purpose.",
+            f"the value cannot be encoded as JSON: {error}",
+            hint=(
+                "Use numbers (not NaN), strings, booleans, None, lists and dicts. Pass secret.reveal() to send a "
+                "secret."
+            ),
         ) from error
 
 
 def may_repeat(call: Call[Any], error: errors.TransportError) -> bool:
-    """Returns whether a call without a response may be sent again."""
+    """Returns whether a call may be retried after a transport error."""
     if isinstance(error, errors.NotTheApi) or error.refused:
         return False
     return error.unsent or call.method == "GET" or call.repeatable
 
 
 def delay(attempt: int, headers: Mapping[str, str] | None, config: Config) -> float:
-    """Returns the seconds before the next attempt: ``Retry-After`` if given, else doubling, with jitter."""
+    """Returns the seconds before the next attempt: the value of ``Retry-After``, or exponential backoff with jitter."""
     retries = config.retries
     told = _retry_after(headers) if headers else None
     if told is not None:
@@ -169,20 +175,20 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
 
 def _in_doubt(call: Call[Any], error: errors.TransportError) -> errors.TransportError:
     if call.in_doubt and not error.unsent and not isinstance(error, errors.NotTheApi):
-        error.hint = f"It was not repeated, since it may have taken effect: {call.in_doubt}"
+        error.hint = f"The call was not retried, because it may have taken effect: {call.in_doubt}"
     return error
 
 
 def _read(call: Call[T], answer: Answer, request: Request) -> T:
     try:
-        # Not stored in a variable: the body can contain a new key, and tracebacks can show variables.
+        # The body is not stored in a variable, because it can contain a new key and tracebacks can show variables.
         return call.parse(_body(answer, request), answer)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         if isinstance(error, errors.SvcnbError):
             raise
         raise errors.NotTheApi(
-            f"{_asked(request)} answered {answer.status} with JSON of another shape: {_one_line(error)}",
-            hint="The service may be of another version: svc.node.version(), or `svcnb doctor`.",
+            f"the response {answer.status} to {_asked(request)} has an unexpected JSON structure: {_one_line(error)}",
+            hint="Check the version of the service: svc.node.version(), or `svcnb doctor`.",
         ) from None
 
 
@@ -190,28 +196,27 @@ def _body(answer: Answer, request: Request) -> Any:
     try:
         return parse(answer.content) if answer.content else None
     except ValueError:
-        raise errors.NotTheApi(f"{_asked(request)} answered {answer.status} with something that is not JSON") from None
+        raise errors.NotTheApi(f"the response {answer.status} to {_asked(request)} is not JSON") from None
 
 
 def failure(
     answer: Answer, config: Config, request: Request, call: Call[Any]
 ) -> errors.ServiceError | errors.TransportError:
-    """Returns the error of a response with either of the two body shapes (specification 7)."""
-    if 300 <= answer.status < 400:  # noqa: PLR2004 - the class of redirections
+    """Returns the error for a response, which has one of two body formats (docs/service/http.md#errors)."""
+    if 300 <= answer.status < 400:  # noqa: PLR2004 - statuses 3xx are redirects
         return errors.NotTheApi(
-            f"{_asked(request)} answered {answer.status} and points elsewhere, which the API never does",
-            hint=f"Use the address that it points at as base_url: {answer.headers.get('location', 'not told')[:200]}",
+            f"the response {answer.status} to {_asked(request)} is a redirect, which the API never sends",
+            hint=f"Use the target of the redirect as base_url: {answer.headers.get('location', 'not given')[:200]}",
         )
     try:
         body = parse(answer.content) if answer.content else ""
     except ValueError:
         return errors.NotTheApi(
-            f"{_asked(request)} answered {answer.status} with a page instead of JSON, so the host or the "
-            "path is not the API"
+            f"the response {answer.status} to {_asked(request)} is not JSON, so the host or the path is not the API"
         )
     code = fix = docs_url = ""
     if isinstance(body, dict):
-        if isinstance(inner := body.get("error"), dict):  # the shape of a payment processor
+        if isinstance(inner := body.get("error"), dict):  # the format of the payment processor
             body = {**inner, "error": inner.get("code")}
         code, fix, docs_url = (_text(body.get(name)) for name in ("error", "fix", "docs_url"))
         message = _text(body.get("message")) or code
@@ -223,7 +228,7 @@ def failure(
     if kind is errors.Unauthorized and "Authorization" in (call.headers or {}):
         hint = errors.APPROVAL_HINT
     elif kind is errors.Unauthorized and config.wallet_auth:
-        hint = fix or None  # a wallet's signature was rejected, not a key
+        hint = fix or None  # the service rejected a wallet's signature, not a key
     error = kind(
         mask(message or (row.cause if row else f"HTTP {answer.status} without a message"), config),
         status=answer.status,
@@ -240,7 +245,7 @@ def failure(
 
 
 def _skew(answer: Answer) -> float:
-    """Returns the seconds that the service's clock is ahead, to the second of its ``Date``; 0 without that header."""
+    """Returns the seconds that the service's clock is ahead, from the ``Date`` header. 0 without the header."""
     try:
         return parsedate_to_datetime(answer.headers.get("date", "")).timestamp() - answer.sent_at - answer.elapsed
     except (ValueError, TypeError):
@@ -248,13 +253,13 @@ def _skew(answer: Answer) -> float:
 
 
 def mask(text: str, config: Config) -> str:
-    """Returns a string in which the configured key is masked, in case a service repeats it."""
+    """Masks the configured key in a string, in case the service returned the key."""
     key = config.api_key.reveal() if config.api_key else ""
     return text.replace(key, MASK) if key else text
 
 
 def _asked(request: Request) -> str:
-    # Without the query, which can contain a payment's secret.
+    # The query is omitted, because it can contain the secret of a payment.
     return f"{request.method} {request.url.partition('?')[0]}"
 
 

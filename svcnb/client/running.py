@@ -1,10 +1,11 @@
-"""One execution: send the source, read the response, wait for new grants, call the listeners."""
+"""Flow of one execution: sends the source, retries until new permissions take effect, and notifies the listeners."""
 
 from __future__ import annotations
 
 import re
+import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
@@ -30,13 +31,17 @@ if TYPE_CHECKING:
     from svcnb.client.models.explanation import Explanation
 
 MASTER_KEY_NOTE: Final = (
-    "This ran with the account's master key. It works, but a usage key with execute_in_groups alone can do no harm "
-    "when it leaks: svc.usage_keys.create(name, execute_in_groups=[group])."
+    "This run used the account's master key. Use a restricted usage key instead, which limits the damage if it "
+    "leaks: svc.usage_keys.create(name, execute_in_groups=[group])."
 )
 LARGE_PARAMS_NOTE: Final = (
-    f"The parameters are larger than {limits.JS_PARAMS_ADVICE_BYTES // 1024} KB, which some services refuse."
+    f"The parameters are larger than {limits.JS_PARAMS_ADVICE_BYTES // 1024} KB, which some services reject."
 )
 _ADDRESS: Final = re.compile(r"0x[0-9a-fA-F]{40}(?![0-9a-fA-F])")
+REPEATED: Final = "repeated-"
+"""Prefix of the correlation id that all attempts of one run share while the run waits for a permission."""
+
+
 FIRST_POLL_S: Final = 0.1
 LONGEST_POLL_S: Final = 2.0
 
@@ -47,14 +52,14 @@ class RunRecord:
 
     Attributes:
         cid: CID of the action.
-        started_at: Unix seconds when it was sent.
-        elapsed: Seconds until the response.
-        params: What ``main`` received. Code that stores it must remove secrets first.
-        run: The result; None when it failed.
-        error: The failure; None when it succeeded.
-        key_hash: Hash of the key that ran it, as listings show it; empty without a key.
-        base_url: The service that ran it.
-        action_name: The action's own name; empty when it has none.
+        started_at: Time of the request in Unix seconds.
+        elapsed: Seconds from the request to the response.
+        params: Argument of ``main``. Code that stores it must remove secrets first.
+        run: The result, or None if the execution failed.
+        error: The error, or None if the execution succeeded.
+        key_hash: Hash of the key that was used, as listings show it. Empty without a key.
+        base_url: Address of the service that executed the action.
+        action_name: The action's own name, or an empty string.
     """
 
     cid: str
@@ -75,13 +80,14 @@ def run(
     named: Mapping[str, object],
     until_effective: float | None,
 ) -> Flow[Run]:
-    """Executes an action, and retries for the requested time while grants are missing."""
+    """Executes an action, and retries for the requested time while permissions are missing."""
     source, cid = source_or_cid(action)
     js_params = merge(params, named)
     notes = [MASTER_KEY_NOTE] if config.master_key else []
     if len(encode(js_params)) > limits.JS_PARAMS_ADVICE_BYTES:
         notes.append(LARGE_PARAMS_NOTE)
     call = _call(source, cid, js_params, tuple(notes))
+    call = _marked(call, config, until_effective)
     begun, started_at = yield from now()
     wait = FIRST_POLL_S
     result: Run | None = None
@@ -95,7 +101,9 @@ def run(
             if until_effective is None or here - begun >= until_effective:
                 failed = error
                 if until_effective is not None:
-                    error.add_note(f"refused for {until_effective:g} s: this is no longer a matter of a fresh grant")
+                    error.add_note(
+                        f"The service refused for {until_effective:g} s. A new permission would be effective by now."
+                    )
                 break
             yield from pause(min(wait, max(0.0, until_effective - (here - begun))))
             wait = min(wait * 2, LONGEST_POLL_S)
@@ -124,12 +132,12 @@ def run(
     if failed is not None:
         yield from _make_explicable(failed, config, cid)
         raise failed from failed.__cause__
-    assert result is not None  # noqa: S101 - the loop ends with one or the other
+    assert result is not None  # noqa: S101 - the loop ends with either a result or an error
     return result
 
 
 def _make_explicable(failed: SvcnbError, config: Config, cid: str) -> Flow[None]:
-    """Adds an explainer to a refusal: which link is missing between this key, the action and the wallet."""
+    """Adds an explainer to a rejection, which finds the missing link between the key, the action and the wallet."""
     if not isinstance(failed, Explicable):
         return
     named = _ADDRESS.search(failed.message) if isinstance(failed, ActionError) else None
@@ -144,10 +152,10 @@ def _make_explicable(failed: SvcnbError, config: Config, cid: str) -> Flow[None]
 
 
 def merge(params: object, named: Mapping[str, object]) -> object:
-    """Returns what ``main`` receives: the value given, or the named values as one object.
+    """Returns the argument of ``main``: the given value, or the named values as one object.
 
     Raises:
-        InvalidArgument: Both were given and the value is not an object that could be merged with names.
+        InvalidArgument: Both were given, and the value is not an object, which could be merged with the named values.
     """
     if not named:
         return params
@@ -159,6 +167,13 @@ def merge(params: object, named: Mapping[str, object]) -> object:
         f"parameters are given twice: as {type(params).__name__} and by name",
         hint='Pass one value, svc.run(action, [1, 2]), or names, svc.run(action, n=1), or params={"n": 1} with names.',
     )
+
+
+def _marked(call: Call[Run], config: Config, until_effective: float | None) -> Call[Run]:
+    """Adds a correlation id to a call that may be retried, so that its attempts count as one run."""
+    if until_effective is None or config.correlation_id is not None:
+        return call
+    return replace(call, headers={"X-Correlation-Id": f"{REPEATED}{secrets.token_hex(8)}"})
 
 
 def _call(source: str | None, cid: str, params: object, notes: tuple[str, ...]) -> Call[Run]:
@@ -179,5 +194,5 @@ def _call(source: str | None, cid: str, params: object, notes: tuple[str, ...]) 
         parse,
         {**body, "js_params": params},
         patience="run",
-        in_doubt="the action may have run, with all that it does outside. Check its effects before you run it again.",
+        in_doubt="the action may have run, with its effects on other systems. Check them before you run it again.",
     )

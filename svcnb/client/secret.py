@@ -1,7 +1,7 @@
-"""Secret values, which are masked in every display.
+"""Secret strings, which are masked in every display.
 
-Keys pass through code whose notebooks, logs, tracebacks and files are saved. `Secret` keeps the string out of all of
-them. The only way to read it is `reveal()`, which is easy to see and to search for.
+Keys are used by code whose notebooks, logs, tracebacks and files are saved. `Secret` keeps the string out of all of
+them. Only `reveal()` returns the string, so every use is easy to find in the code.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MASK: Final = "********"
 
 @final
 class Secret:
-    """Secret string: masked in every display, rejected by pickle and JSON, compared in constant time.
+    """Secret string, which is masked in every display, rejected by pickle and JSON, and compared in constant time.
 
     Args:
         value: The string to protect.
@@ -49,11 +49,11 @@ class Secret:
         object.__setattr__(self, "_value", value)
 
     def reveal(self) -> str:
-        """Returns the secret string itself; keep it out of outputs and files."""
+        """Returns the secret string itself. Keep it out of outputs and files."""
         return self._value
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError("a secret cannot be changed: make a new one")
+        raise AttributeError("a secret is immutable: create a new one")
 
     def __repr__(self) -> str:
         return f"Secret('{MASK}')"
@@ -87,11 +87,11 @@ class Secret:
         return self
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a secret is not pickled: pass secret.reveal() where the text itself must travel")
+        raise TypeError("a secret cannot be pickled: pass secret.reveal() to send its text")
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Schema with which models accept a string or a secret, and refuse to write one as JSON."""
+        """Returns the schema of pydantic models, which accepts a string or a secret, and rejects JSON output."""
         from pydantic_core import core_schema
 
         return core_schema.no_info_plain_validator_function(
@@ -103,9 +103,9 @@ class Secret:
     def _accept(cls, value: object) -> Secret:
         if isinstance(value, (str, Secret)):
             return cls(value)
-        raise ValueError(f"a secret is a text, not {type(value).__name__}")
+        raise ValueError(f"a secret must be a string, not {type(value).__name__}")
 
 
 def _refuse_json(_value: Secret) -> NoReturn:
-    # A masked value in a file would look saved, but the secret would be lost. So this is an error.
-    raise ValueError("a secret is not written as JSON: write secret.reveal() yourself, or leave the field out")
+    # If a file contained a masked value, the secret would look saved but would be lost. So this is an error.
+    raise ValueError("a secret cannot be written as JSON: write secret.reveal(), or omit the field")

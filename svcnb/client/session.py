@@ -1,4 +1,4 @@
-"""Execution of flows: performs their steps, synchronously or asynchronously."""
+"""Sessions, which execute the steps of flows synchronously or asynchronously."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from svcnb.client.calls import Act, Call, Flow, Later, Noted, Notice, Now, Pause, Request, Step
 from svcnb.client.config import Config
 from svcnb.client.request import exchange
+from svcnb.in_process import pause
 
 if TYPE_CHECKING:
     from svcnb.client._http import AsyncTransport, SyncTransport
@@ -24,7 +25,7 @@ _LOG = logging.getLogger("svcnb.client")
 
 
 class SyncSession:
-    """A transport, the settings and the listeners of one synchronous client."""
+    """Transport, settings and listeners of one synchronous client."""
 
     def __init__(self, transport: SyncTransport, config: Config, listeners: Sequence[Listener]) -> None:
         self.transport = transport
@@ -32,13 +33,13 @@ class SyncSession:
         self.listeners = listeners
 
     def drive(self, flow: Flow[T]) -> T:
-        """Runs a flow to its end and returns its value."""
+        """Runs a flow to its end, and returns its value."""
         try:
             step = next(flow)
             while True:
                 try:
                     result = self._perform(step)
-                except Exception as error:  # noqa: BLE001 - the flow decides what it can handle
+                except Exception as error:  # noqa: BLE001 - the flow decides which errors it handles
                     step = flow.throw(error)
                 else:
                     step = flow.send(result)
@@ -48,14 +49,14 @@ class SyncSession:
         finally:
             flow.close()
 
-    def _perform(self, step: Step) -> object:  # noqa: PLR0911 - one a kind of step
+    def _perform(self, step: Step) -> object:  # noqa: PLR0911 - one return for each kind of step
         match step:
             case Call():
                 return self.drive(exchange(step, self.config))
             case Request():
                 return self.transport.send(step)
             case Pause():
-                time.sleep(step.seconds)
+                pause(step.seconds)
                 return None
             case Now():
                 return time.perf_counter(), time.time()
@@ -79,13 +80,13 @@ class AsyncSession:
         self.listeners = listeners
 
     async def drive(self, flow: Flow[T]) -> T:
-        """Runs a flow to its end and returns its value."""
+        """Runs a flow to its end, and returns its value."""
         try:
             step = next(flow)
             while True:
                 try:
                     result = await self._perform(step)
-                except Exception as error:  # noqa: BLE001 - the flow decides what it can handle
+                except Exception as error:  # noqa: BLE001 - the flow decides which errors it handles
                     step = flow.throw(error)
                 else:
                     step = flow.send(result)
@@ -95,7 +96,7 @@ class AsyncSession:
         finally:
             flow.close()
 
-    async def _perform(self, step: Step) -> object:  # noqa: C901, PLR0911 - one a kind of step
+    async def _perform(self, step: Step) -> object:  # noqa: C901, PLR0911 - one return for each kind of step
         match step:
             case Call():
                 return await self.drive(exchange(step, self.config))
@@ -133,6 +134,6 @@ def _tell(listener: Listener, record: object) -> object:
     # A recorder's failure must not lose the result of a run.
     try:
         return listener(record)
-    except Exception:  # noqa: BLE001 - whatever a listener raises, the run stands
+    except Exception:  # noqa: BLE001 - an error of a listener must not affect the run
         _LOG.exception("a listener of on_run failed")
         return None

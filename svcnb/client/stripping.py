@@ -20,15 +20,15 @@ _PEM: Final = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z
 
 
 def strip(value: Any, name: str = "") -> Any:
-    """Returns a JSON value with every secret and possible secret masked.
+    """Masks every secret and every possible secret in a JSON value.
 
-    It masks members whose names mean a secret, and strings that look like one. These are 32 bytes in base64 or hex,
-    words of a wallet's recovery phrase, signed tokens, and PEM keys. A 32-byte hex value stays if the member's name
-    means that it is public, such as ``transactionHash``.
+    The function masks members whose names refer to a secret, and strings that look like a secret. Such strings are 32
+    bytes in base64 or hex, words of a wallet's recovery phrase, signed tokens, and PEM keys. A 32-byte hex value is
+    kept if the member's name indicates a public value, for example ``transactionHash``.
 
     Args:
         value: Any JSON value.
-        name: Name of the member that holds it.
+        name: Name of the member that contains the value.
 
     Example:
         >>> strip({"to": "0x01", "apiKey": "c2VjcmV0"})
@@ -46,20 +46,20 @@ def strip(value: Any, name: str = "") -> Any:
 
 
 def names_secret(name: str) -> bool:
-    """Returns whether a member's name means that its value is a secret.
+    """Returns whether a member's name indicates a secret value.
 
     Args:
-        name: For example ``apiKey``.
+        name: Name of the member, for example ``apiKey``.
     """
     return bool(_SECRET_NAME.search(name)) and not _PUBLIC_HASH_NAME.search(name)
 
 
 def strip_text(text: str, *, public: bool = False) -> str:
-    """Returns a string with everything masked that looks like a secret.
+    """Masks everything in a string that looks like a secret.
 
     Args:
         text: Any string.
-        public: Leave 32-byte hex values as they are.
+        public: Whether to keep 32-byte hex values.
     """
     text = redact(text)
     for pattern in (_PEM, _SIGNED, _MNEMONIC):

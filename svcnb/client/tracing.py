@@ -1,4 +1,4 @@
-"""Timelines of executions, read from the emulator that ran them."""
+"""Flow that reads the timeline of an execution from the emulator that ran it."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ Traced = Run | ActionError | ServiceError | str
 
 
 def trace(of: Traced) -> Flow[Trace]:
-    """Asks the emulator's control plane for a run.
+    """Reads the timeline of a run from the emulator's control plane.
 
     Raises:
-        TraceUnavailable: No timeline was kept.
+        TraceUnavailable: The emulator has no timeline of the run, or the service is not an emulator.
         InvalidArgument: ``of`` does not identify a run.
     """
     request_id = of if isinstance(of, str) else of.request_id
     if not request_id:
         raise InvalidArgument(
-            "this names no execution: it has no request id",
-            hint="Give what svc.run returned or raised, or the X-Request-Id of the answer.",
+            "the value has no request id, so it does not identify an execution",
+            hint="Pass the result or the error of svc.run, or the X-Request-Id of the response.",
         )
     call = Call(
         "GET", f"//_emulator/runs/{quote(request_id, safe='')}", _parse, key=False, control=True, patience="read"
@@ -41,7 +41,7 @@ def trace(of: Traced) -> Flow[Trace]:
     try:
         return (yield from ask(call))
     except (NotFound, NotTheApi) as error:
-        raise TraceUnavailable(f"there is no trace of request {request_id}") from error
+        raise TraceUnavailable(f"no trace of request {request_id}") from error
     except Unauthorized as error:
         raise TraceUnavailable(
             f"the trace of request {request_id} needs the emulator's control token",
@@ -51,5 +51,7 @@ def trace(of: Traced) -> Flow[Trace]:
 
 def _parse(body: Any, _answer: Answer) -> Trace:
     if body["trace"] is None:
-        raise TraceUnavailable(f"request {body['request_id']} ran nothing: it was refused with {body['http_status']}")
+        raise TraceUnavailable(
+            f"request {body['request_id']} ran no action: it was rejected with {body['http_status']}"
+        )
     return Trace.model_validate(body["trace"])

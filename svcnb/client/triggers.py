@@ -1,7 +1,7 @@
 """`TriggersClient`: client of the triggers service, which runs actions automatically.
 
-The triggers service is a separate service with its own tokens. A client creates a token, and a user approves it once in
-a browser (`authorize`). Triggers run with a usage key, which the service stores and never shows again.
+The triggers service is separate and has its own tokens. A client creates a token, and a user approves it once in a
+browser (`authorize`). Triggers run with a usage key, which the service stores and never returns.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from svcnb.client.config import Config, load
 from svcnb.client.listing import Listing
 from svcnb.client.models.triggers import CronPreview, EventPreview, Me, Trigger, TriggerRun, TriggerToken
 from svcnb.client.references import ActionRef, WalletRef
-from svcnb.client.resources import trigger_flows as flows
+from svcnb.client.resources import trigger_configs, trigger_flows as flows
 from svcnb.client.resources.trigger_options import TriggerChanges, TriggerKind, TriggerOptions, UsageKeySecret
 from svcnb.client.secret import Secret
 from svcnb.client.session import SyncSession
@@ -35,9 +35,9 @@ Topics = Sequence[str | Sequence[str] | None] | None
 
 
 class TriggersSettings(Checked):
-    """Methods of both clients that send no request."""
+    """Base class of both clients, with the methods that send no request."""
 
-    _door: flows.Door
+    _access: flows.ServiceAccess
     _config: Config
 
     def _open(
@@ -48,76 +48,76 @@ class TriggersSettings(Checked):
         headers: Mapping[str, str] | None,
     ) -> None:
         found = load(base_url=triggers_url, triggers_url=triggers_url) if config is None else config
-        self._door = flows.door_of(triggers_url or found.triggers_url, token)
-        self._config = found.replace(base_url=self._door.url, api_key=None, headers=checked_headers(headers))
+        self._access = flows.access_of(triggers_url or found.triggers_url, token)
+        self._config = found.replace(base_url=self._access.url, api_key=None, headers=checked_headers(headers))
 
     @property
     def url(self) -> str:
         """Address of the triggers service, the part before ``/api``."""
-        return self._door.url
+        return self._access.url
 
     @property
     def token(self) -> Secret:
-        """The token. Save ``token.reveal()`` with other secrets to connect again without a new approval."""
-        return self._door.token
+        """The token. To connect again without a new approval, save ``token.reveal()`` with your other secrets."""
+        return self._access.token
 
     @property
     def approval_url(self) -> str:
-        """The page where a signed-in user approves the token. It contains only the token's hash."""
-        return self._door.approval_url
+        """Address of the page where a signed-in user approves the token. The address contains only the token's hash."""
+        return self._access.approval_url
 
     @property
     def challenge(self) -> str:
-        """The hash of the token, which identifies it at the service."""
-        return self._door.challenge
+        """Hash of the token, which identifies the token to the service."""
+        return self._access.challenge
 
     def webhook_url(self, trigger: TriggerRef) -> str:
-        """Returns the public address of a webhook. Anyone who has the address can post to it."""
-        return f"{self._door.url}/webhook/{trigger if isinstance(trigger, str) else trigger.id}"
+        """Returns the public address of a webhook. Anyone who has the address can send posts to it."""
+        return f"{self._access.url}/webhook/{trigger if isinstance(trigger, str) else trigger.id}"
 
     @staticmethod
     def cron(text: str, *, after: float | None = None, count: int = 10) -> CronPreview:
-        """Returns when a schedule fires, without a request to the service.
+        """Returns the next times at which a schedule fires. Sends no request to the service.
 
         Args:
-            text: Five fields, or six with seconds in front; UTC.
-            after: Unix seconds to count from; now when left out.
-            count: How many times to show.
+            text: Cron expression in UTC, with five fields, or with six if seconds come first.
+            after: Unix seconds from which to count. None means the current time.
+            count: Number of times to show.
 
         Raises:
-            InvalidArgument: It is not a schedule, or it can fire twice within 30 seconds.
+            InvalidArgument: The text is not a schedule, or can fire twice within 30 seconds.
 
         Example:
             >>> TriggersClient.cron("0 9 * * MON", after=0, count=1)
             CronPreview(cron='0 9 * * MON', sentence='At 09:00 on Monday (UTC)', times=('1970-01-05 09:00:00',))
         """
-        return flows.preview_cron(text, time.time() if after is None else after, count)
+        return trigger_configs.preview_cron(text, time.time() if after is None else after, count)
 
     @staticmethod
     def event(signature: str) -> EventPreview:
-        """Returns the meaning of an event signature, without a request: topic0, argument names, warnings.
+        """Explains an event signature: topic0, argument names and warnings. Sends no request.
 
         Args:
             signature: ``Name(type,type)``, or the whole declaration from the contract's source.
 
         Raises:
-            InvalidArgument: It is not a signature.
+            InvalidArgument: The text is not an event signature.
         """
-        return flows.preview_event(signature)
+        return trigger_configs.preview_event(signature)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._door.url!r})"
+        return f"{type(self).__name__}({self._access.url!r})"
 
 
 class TriggersClient(TriggersSettings):
     """Synchronous client of the triggers service.
 
     Args:
-        triggers_url: Its address, the part before ``/api``; SVC_TRIGGERS_URL when left out.
-        token: An existing token. When left out, a new one is created, which `authorize` gets approved.
+        triggers_url: Address of the service, the part before ``/api``. None means the value of SVC_TRIGGERS_URL.
+        token: An existing token. If omitted, a new token is created, which `authorize` gets approved.
         config: Settings of a `Client` to share (`Client.config`), except its key and its headers.
-        http_client: An `httpx.Client` of your own; it stays open.
-        headers: Sent with every request to the service.
+        http_client: Your own `httpx.Client`, which you must close yourself.
+        headers: Headers to send with every request to the service.
 
     Raises:
         ConfigError: The address is missing, or the token is malformed.
@@ -144,37 +144,38 @@ class TriggersClient(TriggersSettings):
     def authorize(
         self, *, timeout: float = flows.APPROVAL_PATIENCE_S, open_page: Callable[[str], object] | None = None
     ) -> Me:
-        """Opens the approval page in a browser and waits until the user has approved the token.
+        """Opens the approval page in a browser, and waits until the user has approved the token.
 
-        Returns at once if the token is already approved. The token itself is not sent before the approval.
+        Returns immediately if the token is already approved. The token itself is not sent before the approval.
 
         Args:
-            timeout: Seconds to wait, ten minutes by default; checked every two seconds.
-            open_page: Called with the page's address instead of the browser, for example ``print``.
+            timeout: Seconds to wait, ten minutes by default. The approval is checked every two seconds.
+            open_page: Function that is called with the page's address instead of opening the browser, for example
+                ``print``.
 
         Raises:
-            TimedOut: No one approved in time. The page stays valid, and `authorize` can be called again.
+            TimedOut: No one approved the token in time. The page stays valid, and `authorize` can be called again.
         """
         if (user := self.who()) is not None:
             return user
         (open_page or webbrowser.open)(self.approval_url)
-        return self._session.drive(flows.until_approved(self._door, timeout))
+        return self._session.drive(flows.until_approved(self._access, timeout))
 
     def who(self) -> Me | None:
-        """The user who approved the token; None if no one has, or if it was revoked."""
-        return self._session.drive(flows.who(self._door))
+        """Returns the user who approved the token. None if it is not approved, or was revoked."""
+        return self._session.drive(flows.who(self._access))
 
     def tokens(self) -> Listing[TriggerToken]:
         """Returns the user's tokens, newest first, without their secrets."""
-        return self._session.drive(flows.tokens(self._door))
+        return self._session.drive(flows.tokens(self._access))
 
     def revoke(self, token: TriggerToken | str | None) -> None:
         """Revokes a token permanently.
 
         Args:
-            token: One from `tokens`, or None for all of the user's tokens, this one included.
+            token: A token from `tokens`, or None for all of the user's tokens, including the token of this client.
         """
-        self._session.drive(flows.revoke(self._door, token))
+        self._session.drive(flows.revoke(self._access, token))
 
     # --- triggers -----------------------------------------------------------------------------------------------
 
@@ -184,13 +185,14 @@ class TriggersClient(TriggersSettings):
         """Creates a trigger that runs its action for every post to `webhook_url`.
 
         Args:
-            name: Its name.
+            name: Name of the trigger.
             action: An action or its source.
-            usage_key: The key that the runs use; it must be permitted to execute the action.
+            usage_key: The key that the runs use. It must be permitted to execute the action.
             **options: ``default_params``, ``max_runs_per_minute``, ``max_queued_runs``.
 
         Raises:
-            InvalidArgument: A CID without its source, no key, or an option of the wrong type.
+            InvalidArgument: The action is a CID without its source, the key is missing, or an option has the wrong
+                type.
         """
         return self._create(action, usage_key, "webhook", name=name, **options)
 
@@ -200,16 +202,19 @@ class TriggersClient(TriggersSettings):
         """Creates a trigger that runs its action on a schedule.
 
         Args:
-            name: Its name.
+            name: Name of the trigger.
             action: An action or its source.
             usage_key: The key that the runs use.
-            cron: Five fields, or six with seconds in front, UTC; at least 30 seconds between ticks.
-            **options: As in `webhook`.
+            cron: Cron expression in UTC, with five fields, or with six if seconds come first. The trigger must not fire
+                more often than every 30 seconds.
+            **options: See `webhook`.
 
         Raises:
-            InvalidArgument: As in `webhook`, or ``cron`` is invalid.
+            InvalidArgument: See `webhook`. Also raised if ``cron`` is invalid.
         """
-        return self._create(action, usage_key, "schedule", name=name, config=flows.schedule_config(cron), **options)
+        return self._create(
+            action, usage_key, "schedule", name=name, config=trigger_configs.schedule_config(cron), **options
+        )
 
     def chain_event(
         self,
@@ -227,20 +232,20 @@ class TriggersClient(TriggersSettings):
         """Creates a trigger that runs its action for every log of an event.
 
         Args:
-            name: Its name.
+            name: Name of the trigger.
             action: An action or its source.
             usage_key: The key that the runs use.
             chain: ``ethereum``, ``base``, ``arbitrum``, ``bsc`` or ``polygon``.
-            contract: Address of the contract that emits it.
-            event: ``Name(type,type)``; `event` of this client explains it.
-            topics: Up to three filters after topic0: a 32-byte topic, a list of them, or None for any.
-            start_block: First block to read; shortly before now when left out.
-            **options: As in `webhook`.
+            contract: Address of the contract that emits the event.
+            event: Event signature, ``Name(type,type)``. The method `event` explains a signature.
+            topics: Up to three filters after topic0. Each is a 32-byte topic, a list of topics, or None for any topic.
+            start_block: First block to read. If omitted, reading starts at a recent block.
+            **options: See `webhook`.
 
         Raises:
-            InvalidArgument: As in `webhook`, or the event is not a signature.
+            InvalidArgument: See `webhook`. Also raised if the event is not a signature.
         """
-        config = flows.chain_config(chain, contract, event, topics, start_block)
+        config = trigger_configs.chain_config(chain, contract, event, topics, start_block)
         return self._create(action, usage_key, "chain_event", name=name, config=config, **options)
 
     def create_for(
@@ -256,24 +261,24 @@ class TriggersClient(TriggersSettings):
     ) -> Trigger:
         """Creates a trigger, a group that permits its action, and a key that can only execute in that group.
 
-        The key is only sent to the triggers service. Costs two cents. If a step fails, the error says what was already
-        created.
+        Costs two cents. The key is only sent to the triggers service. If a step fails, the hint of the error lists what
+        was already created.
 
         Args:
             service: A client with the account's master key.
             action: An action or its source.
-            name: Name of the trigger, from which the names of group and key are made.
+            name: Name of the trigger, from which the names of the group and the key are derived.
             kind: ``webhook``, ``schedule`` or ``chain_event``.
-            config: Settings of the kind, for example ``{"cron": "0 9 * * *"}``.
+            config: Settings for this kind of trigger, for example ``{"cron": "0 9 * * *"}``.
             wallets: Wallets that the action may use.
-            **options: As in `webhook`.
+            **options: See `webhook`.
 
         Raises:
             Forbidden: The client's key is not the account's master key.
         """
         given = dict(config or {})
-        return service._session.drive(  # noqa: SLF001 - the other half of this package
-            flows.create_for(self._door, action, kind, name=name, config=given, wallets=wallets, **options)
+        return service._session.drive(  # noqa: SLF001 - another class of this package
+            flows.create_for(self._access, action, kind, name=name, config=given, wallets=wallets, **options)
         )
 
     def create(
@@ -286,98 +291,101 @@ class TriggersClient(TriggersSettings):
         config: Mapping[str, Any] | None = None,
         **options: Unpack[TriggerOptions],
     ) -> Trigger:
-        """Creates a trigger of any kind from its settings in the service's form.
+        """Creates a trigger of any kind from settings in the format of the service.
 
         Args:
-            name: Its name.
+            name: Name of the trigger.
             action: An action or its source.
             usage_key: The key that the runs use.
             kind: ``webhook``, ``schedule`` or ``chain_event``.
-            config: Settings of the kind, for example ``{"cron": "0 9 * * *"}``.
-            **options: As in `webhook`.
+            config: Settings for this kind of trigger, for example ``{"cron": "0 9 * * *"}``.
+            **options: See `webhook`.
 
         Raises:
-            InvalidArgument: As in `webhook`.
+            InvalidArgument: See `webhook`.
         """
         return self._create(
             action, usage_key, kind, name=name, config=None if config is None else dict(config), **options
         )
 
     def _create(self, action: ActionRef, usage_key: UsageKeySecret, kind: str, **members: Any) -> Trigger:
-        return self._session.drive(flows.create(self._door, action, usage_key, kind, **members))
+        return self._session.drive(flows.create(self._access, action, usage_key, kind, **members))
 
     def list(self) -> Listing[Trigger]:
         """Returns all triggers of the user, newest first."""
-        return self._session.drive(flows.listing(self._door))
+        return self._session.drive(flows.listing(self._access))
 
     def get(self, trigger: TriggerRef) -> Trigger:
-        """Returns one trigger as it is now.
+        """Returns the current state of one trigger.
 
         Raises:
-            NotFound: There is none, or it belongs to another user.
+            NotFound: The trigger does not exist, or belongs to another user.
         """
-        return self._session.drive(flows.get(self._door, trigger))
+        return self._session.drive(flows.get(self._access, trigger))
 
     def update(self, trigger: TriggerRef, **changes: Unpack[TriggerChanges]) -> Trigger:
-        """Changes a trigger; omitted values stay. A limit cannot be reset to None.
+        """Changes a trigger. Omitted values stay unchanged. A limit cannot be reset to None.
 
         Args:
             trigger: The trigger.
             **changes: ``name``, ``action``, ``usage_key``, ``default_params``, ``config``, ``kind``, ``enabled``,
                 ``max_runs_per_minute``, ``max_queued_runs``. A new ``action`` needs the ``usage_key`` again.
         """
-        return self._session.drive(flows.update(self._door, trigger, **changes))
+        return self._session.drive(flows.update(self._access, trigger, **changes))
 
     def enable(self, trigger: TriggerRef) -> Trigger:
-        """Enables a trigger. Events from the time while it was disabled start no runs; queued runs continue."""
+        """Enables a trigger.
+
+        Queued runs continue. Events that happened while the trigger was disabled start no runs.
+        """
         return self.update(trigger, enabled=True)
 
     def disable(self, trigger: TriggerRef) -> Trigger:
-        """Stops a trigger from firing. Queued runs wait."""
+        """Disables a trigger. Queued runs stay queued."""
         return self.update(trigger, enabled=False)
 
     def delete(self, trigger: TriggerRef) -> None:
-        """Deletes a trigger and its runs; deleting again changes nothing."""
-        self._session.drive(flows.delete(self._door, trigger))
+        """Deletes a trigger and its runs. Deleting it again has no effect."""
+        self._session.drive(flows.delete(self._access, trigger))
 
     # --- runs ---------------------------------------------------------------------------------------------------
 
     def runs(self, trigger: TriggerRef, *, limit: int | None = 100, offset: int = 0) -> Listing[TriggerRun]:
-        """Returns runs, newest first; ``.to_frame()`` returns them as a frame.
+        """Returns runs, newest first. ``.to_frame()`` converts them to a frame.
 
         Args:
             trigger: The trigger.
-            limit: How many at most; None for all.
-            offset: How many of the newest to skip.
+            limit: Maximum number of runs, or None for all runs.
+            offset: Number of the newest runs to skip.
         """
-        return self._session.drive(flows.runs(self._door, trigger, limit, offset))
+        return self._session.drive(flows.runs(self._access, trigger, limit, offset))
 
     def wait_for_run(self, trigger: TriggerRef, run: object = None, *, timeout: float = 60.0) -> TriggerRun:
         """Waits until a run has ended, successfully or not.
 
         Args:
             trigger: The trigger.
-            run: The result of `fire`, a run, or its id; the newest run when left out.
-            timeout: Seconds to wait. A failing run is retried for up to 36 seconds.
+            run: The result of `fire`, a run, or the id of a run. None means the newest run.
+            timeout: Seconds to wait. The service retries a failing run for up to 36 seconds.
 
         Raises:
-            TimedOut: It has not ended in time.
+            TimedOut: The run did not end in time.
         """
-        return self._session.drive(flows.wait_for_run(self._door, trigger, run, timeout))
+        return self._session.drive(flows.wait_for_run(self._access, trigger, run, timeout))
 
     def fire(self, trigger: TriggerRef, body: object = None, *, headers: Mapping[str, str] | None = None) -> Accepted:
-        """Posts to a webhook as a sender does: without token, and exactly the bytes given.
+        """Sends a post to a webhook as external senders do: without a token, and with exactly the given bytes.
 
         Args:
             trigger: A webhook trigger.
-            body: Bytes and strings are sent unchanged, anything else as JSON.
-            headers: For example the sender's signature.
+            body: Body of the post. Bytes and strings are sent unchanged, and all other values as JSON.
+            headers: Additional headers, for example the signature of a sender.
 
         Raises:
-            RateLimited: Too many posts, or the queue is full.
-            ServiceError: 410, the trigger is disabled.
+            RateLimited: There were too many posts, or the queue is full.
+            ServiceError: The trigger is disabled (410).
         """
-        return self._session.drive(flows.fire(self._config, self._door.url, trigger, body, headers))
+        return self._session.drive(flows.fire(self._config, self._access.url, trigger, body, headers))
 
     def close(self) -> None:
         """Closes the connections."""

@@ -1,6 +1,6 @@
 """Client of the emulator's control plane.
 
-Uses HTTP with the standard library alone, so tests and notebooks load no other library for it.
+The client sends HTTP requests with the standard library only, so tests and notebooks load no other HTTP library for it.
 """
 
 from svcnb.control.emulator import EmulatorControl

@@ -1,4 +1,4 @@
-"""Control of the emulator's time."""
+"""Control of an emulator's time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from svcnb.protocol.durations import seconds
 
 
 class ClockControl(Checked):
-    """The emulator's time. Validity windows, expiry, schedules, the ledger and blocks all follow it."""
+    """Control of the emulator's time, which validity windows, expiry, schedules, the ledger and blocks all use."""
 
     def __init__(self, plane: ControlPlane) -> None:
         self._plane = plane
@@ -20,11 +20,11 @@ class ClockControl(Checked):
         """Freezes the time.
 
         Args:
-            at: Unix seconds, a time, or one as text (``"2026-01-01T12:00"``, UTC unless it contains another zone); the
-                present moment when None.
+            at: Unix seconds, a ``datetime``, or an ISO 8601 string such as ``"2026-01-01T12:00"``, in UTC unless it
+                contains another time zone. None freezes the current time.
 
         Raises:
-            InvalidArgument: The string is not a time.
+            InvalidArgument: The string is not a valid time.
         """
         self._plane.request("POST", "/clock", {"freeze": self.now() if at is None else _unix(at)})
 
@@ -35,11 +35,11 @@ class ClockControl(Checked):
         """Moves the time forward.
 
         Args:
-            span: Seconds, ``"10m"`` or a ``timedelta``.
-            **units: Alternatively, units as in ``timedelta``: ``hours=1, minutes=30``.
+            span: Seconds, a string such as ``"10m"``, or a ``timedelta``.
+            **units: Units as in ``timedelta``, instead of ``span``: ``hours=1, minutes=30``.
         """
         if (span is None) == (not units):
-            raise InvalidType("advance() takes a span or units: advance('10m') or advance(minutes=10)")
+            raise InvalidType("advance() needs either a duration or units: advance('10m') or advance(minutes=10)")
         how_far = seconds(timedelta(**units) if span is None else span)
         self._plane.request("POST", "/clock", {"advance": how_far})
 
@@ -57,7 +57,9 @@ def _unix(at: float | str | datetime) -> float:
         try:
             at = datetime.fromisoformat(at)
         except ValueError:
-            raise InvalidArgument(f"{at!r} is no time: write Unix seconds, or for example '2026-01-01T12:00'") from None
+            raise InvalidArgument(
+                f"{at!r} is not a time: pass Unix seconds, or a string such as '2026-01-01T12:00'"
+            ) from None
     if isinstance(at, datetime):
         return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
     return at

@@ -1,4 +1,4 @@
-"""Handle on a running emulator: reset, snapshots, time, faults, money, runs."""
+"""Handle for a running emulator: reset, snapshots, time, faults, money and runs."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ Policy = Literal["allow", "deny", "record", "replay"]
 
 
 class EmulatorControl(Checked):
-    """Handle on a running emulator, on any machine.
+    """Handle for a running emulator, on this machine or another one.
 
     Args:
-        base_url: Its address, without ``/core/v1``.
-        control_token: The secret of its control plane; found automatically for an emulator that this user runs on this
+        base_url: Address of the emulator, without ``/core/v1``.
+        control_token: Token of the control plane. It is found automatically for an emulator that this user runs on this
             machine.
-        names: Known properties (the ready line); the others are read when they are needed.
+        names: Known properties, from the ready line. Other properties are read when they are needed.
 
     Attributes:
-        base_url: Address of the API; the paths begin with ``/core/v1``.
-        clock: Its time: ``clock.advance("10m")``.
-        faults: Failures on purpose: ``faults.next("chain")``.
+        base_url: Address of the API. All paths begin with ``/core/v1``.
+        clock: Control of the time: ``clock.advance("10m")``.
+        faults: Injected failures: ``faults.next("chain")``.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class EmulatorControl(Checked):
         self.faults = FaultControl(self._plane)
 
     def __repr__(self) -> str:
-        """Contains no port: it is the same in every run, so outputs of a notebook can be compared."""
+        """Returns a representation without the port, so that notebook outputs are the same in every run."""
         return f"<{type(self).__name__}>"
 
     # --- addresses ----------------------------------------------------------------------------------------------
@@ -82,12 +82,12 @@ class EmulatorControl(Checked):
 
     @property
     def chain_id(self) -> int:
-        """Id of the contract's chain."""
+        """Chain id of the chain with the AccountConfig contract."""
         return int(self._known("chain_id"))
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """The names of the service and of the processor that this emulator uses."""
+        """Names of the service and of the payment processor that this emulator uses."""
         from svcnb.protocol.vocabulary import Vocabulary
 
         settings = self._known("settings")
@@ -96,7 +96,7 @@ class EmulatorControl(Checked):
     # --- clients ------------------------------------------------------------------------------------------------
 
     def client(self, **options: Any) -> Client:
-        """Returns a client of this emulator. `close` closes it; it may also be closed earlier.
+        """Returns a client of this emulator. `close` also closes the client.
 
         Args:
             **options: Arguments of `svcnb.Client` except the addresses, for example ``api_key``.
@@ -106,20 +106,26 @@ class EmulatorControl(Checked):
         return self._clients.enter_context(Client(**self._client_options(options)))
 
     def async_client(self, **options: Any) -> AsyncClient:
-        """Returns an asynchronous client of this emulator; arguments as in `client`. The caller must close it."""
+        """Returns an asynchronous client of this emulator.
+
+        The arguments are those of `client`. The caller must close the client.
+        """
         from svcnb.client import AsyncClient
 
         return AsyncClient(**self._client_options(options))
 
     def close(self) -> None:
-        """Closes the clients that `client` and `triggers` made. The emulator keeps running; see `Emulator.stop`."""
+        """Closes the clients that `client` and `triggers` created.
+
+        The emulator keeps running; `Emulator.stop` stops it.
+        """
         self._clients.close()
 
     def triggers(self, label: str = "emulator") -> TriggersClient:
-        """Returns a client of this emulator's triggers service with an approved token. `close` closes it.
+        """Returns a client of this emulator's triggers service, with an approved token. `close` also closes the client.
 
         Args:
-            label: Its name in the list of tokens.
+            label: Name of the token in the list of tokens.
         """
         from svcnb.client.triggers import TriggersClient
 
@@ -143,11 +149,12 @@ class EmulatorControl(Checked):
         """Returns a web3 object that is connected to this emulator's chain.
 
         Args:
-            owner: Wallet that signs what is sent: a `LocalSigner` or an eth-account account. None to read only.
+            owner: Wallet that signs the transactions: a `LocalSigner` or an eth-account account. With None, the object
+                can only read.
 
         Raises:
             ChainError: web3 is not installed.
-            InvalidArgument: The owner's key is not in this process.
+            InvalidArgument: The private key of ``owner`` is not in this process.
         """
         from svcnb.client.chain.web3_objects import make_web3
 
@@ -156,15 +163,15 @@ class EmulatorControl(Checked):
     # --- state --------------------------------------------------------------------------------------------------
 
     def request(self, method: str, path: str, body: object = None) -> Any:
-        """Makes one call of the control plane, for code that forwards calls.
+        """Sends one request to the control plane, for code that forwards requests.
 
         Args:
             method: ``GET``, ``POST`` or ``DELETE``.
-            path: Below ``/_emulator``.
-            body: Sent as JSON unless None.
+            path: Path below ``/_emulator``.
+            body: JSON body, or None for no body.
 
         Raises:
-            EmulatorUnreachable: Nothing responds.
+            EmulatorUnreachable: The emulator does not respond.
             ControlRefused: The response is an error.
         """
         return self._plane.request(method, path, body)
@@ -174,14 +181,14 @@ class EmulatorControl(Checked):
         return dict(self._plane.request("GET", "/state"))
 
     def reset(self) -> None:
-        """Resets to the initial state: no accounts, the clock as it was set at start, a new chain."""
+        """Resets the emulator to its initial state: no accounts, the clock as set at the start, and a new chain."""
         self._plane.request("POST", "/reset", {})
 
     def snapshot(self, name: str) -> None:
-        """Saves database and chain together.
+        """Saves the database and the chain in one snapshot.
 
         Args:
-            name: Its name; an older snapshot with that name is replaced.
+            name: Name of the snapshot. An older snapshot with the same name is replaced.
         """
         self._plane.request("POST", f"/snapshots/{_named(name)}", {})
 
@@ -189,7 +196,7 @@ class EmulatorControl(Checked):
         """Restores a snapshot.
 
         Args:
-            name: One of `snapshots`.
+            name: Name of a snapshot in `snapshots`.
 
         Raises:
             ControlRefused: There is no snapshot with that name (404).
@@ -200,7 +207,7 @@ class EmulatorControl(Checked):
         """Deletes a snapshot.
 
         Args:
-            name: One of `snapshots`.
+            name: Name of a snapshot in `snapshots`.
 
         Raises:
             ControlRefused: There is no snapshot with that name (404).
@@ -213,7 +220,7 @@ class EmulatorControl(Checked):
         self.delete_snapshot(name)
 
     def snapshots(self) -> Any:
-        """Returns the snapshots for `restore`, oldest first."""
+        """Returns the snapshots that `restore` accepts, oldest first."""
         return self._plane.request("GET", "/snapshots")
 
     # --- money and wallets --------------------------------------------------------------------------------------
@@ -223,24 +230,24 @@ class EmulatorControl(Checked):
 
         Args:
             address: The receiver.
-            wei: Amount in wei; ten ETH when None.
+            wei: Amount in wei. None adds ten ETH.
 
         Returns:
             The added amount in wei.
         """
-        # As a string: in many languages JSON numbers are only exact up to 2^53.
+        # Sent as a string, because JSON numbers above 2^53 are not exact in many languages.
         body = given(address=address, wei=None if wei is None else str(wei))
         return int(self._plane.request("POST", "/faucet", body)["wei"])
 
     def credit(self, wallet_address: str, cents: int) -> int:
-        """Adds credit without a payment, for tests and teachers.
+        """Adds credit without a payment, for tests and courses.
 
         Args:
-            wallet_address: The account's billing wallet.
+            wallet_address: Billing wallet of the account.
             cents: Amount in US cents.
 
         Returns:
-            The resulting credit in cents.
+            The new credit in US cents.
         """
         return int(
             self._plane.request("POST", "/credit", {"wallet_address": wallet_address, "cents": cents})["credit_cents"]
@@ -249,12 +256,13 @@ class EmulatorControl(Checked):
     def processor(
         self, payment_intent_id: str, outcome: Outcome = "succeeded", *, delay: float | str | timedelta | None = None
     ) -> Any:
-        """Performs the action of a person on the processor's hosted page.
+        """Completes a payment, as a user does on the payment processor's hosted page.
 
         Args:
-            payment_intent_id: The intent, ``pi_...``.
+            payment_intent_id: Id of the payment intent, ``pi_...``.
             outcome: Outcome of the payment.
-            delay: Time until then, in seconds or as ``"2m"``; at once when None.
+            delay: Time until the outcome, in seconds or as a string such as ``"2m"``. None completes the payment
+                immediately.
         """
         body = given(outcome=outcome, delay_ms=None if delay is None else milliseconds(delay))
         return self._plane.request("POST", f"/processor/{quote(payment_intent_id, safe='')}", body)
@@ -263,21 +271,21 @@ class EmulatorControl(Checked):
         """Deploys an ERC-1271 wallet.
 
         Args:
-            owner: Address whose signatures it accepts.
+            owner: Address whose signatures the wallet accepts.
 
         Returns:
-            The wallet's address.
+            Address of the wallet.
         """
         return str(self._plane.request("POST", "/contract-wallets", {"owner": owner})["address"])
 
     # --- actions and triggers -----------------------------------------------------------------------------------
 
     def approve_agent(self, challenge: str, label: str | None = None) -> Any:
-        """Approves a token, as a person does on the approval page of the triggers service.
+        """Approves a token, as a user does on the approval page of the triggers service.
 
         Args:
-            challenge: The base64url SHA-256 of the token.
-            label: A name for it.
+            challenge: SHA-256 hash of the token, in base64url.
+            label: Name for the token.
         """
         return self._plane.request("POST", "/agents/approve", given(challenge=challenge, label=label))
 
@@ -285,7 +293,7 @@ class EmulatorControl(Checked):
         """Returns executions with their logs, newest first, including failed and refused ones.
 
         Args:
-            limit: Maximum number.
+            limit: Maximum number of executions.
             offset: Number of executions to skip.
         """
         return list(self._plane.request("GET", f"/runs?limit={limit:d}&offset={offset:d}")["runs"])
@@ -294,10 +302,10 @@ class EmulatorControl(Checked):
         """Returns one execution with its logs and its trace.
 
         Args:
-            request_id: As in `Run.request_id`.
+            request_id: Request id of the execution; see `Run.request_id`.
 
         Raises:
-            ControlRefused: There is no such execution (404).
+            ControlRefused: There is no execution with this id (404).
         """
         return dict(self._plane.request("GET", f"/runs/{quote(request_id, safe='')}"))
 
@@ -305,13 +313,13 @@ class EmulatorControl(Checked):
         """Sets the policy for outbound requests of actions.
 
         Args:
-            policy: ``allow``, ``deny``, ``record`` into or ``replay`` from a file.
-            file: The recording, a path on the emulator's machine.
+            policy: ``allow``, ``deny``, ``record`` to a file, or ``replay`` from a file.
+            file: Path of the recording on the emulator's machine.
         """
         return self._plane.request("POST", "/network", given(policy=policy, file=file))
 
     def connection(self) -> dict[str, Any]:
-        """Returns the data for a handle in another process: addresses, names and the secret control token."""
+        """Returns the data that another process needs for a handle: addresses, names and the secret control token."""
         return self._names | {"base_url": self.base_url, "control_token": self._control_token}
 
     def _known(self, name: str) -> Any:
@@ -322,5 +330,7 @@ class EmulatorControl(Checked):
 
 def _named(snapshot: str) -> str:
     if not snapshot or "/" in snapshot:
-        raise InvalidArgument(f"{snapshot!r} cannot name a snapshot: take a word without slashes, as 'after-setup'")
+        raise InvalidArgument(
+            f"{snapshot!r} is not a valid snapshot name: use a word without slashes, for example 'after-setup'"
+        )
     return quote(snapshot, safe="")

@@ -1,18 +1,20 @@
-"""Errors of the communication between a program and an emulator."""
+"""Errors of the control plane's client."""
 
 from __future__ import annotations
 
 from svcnb.client.errors import SvcnbError
+from svcnb.exit_codes import ExitCode
 
 
 class EmulatorError(SvcnbError):
-    """The emulator, or the connection to it, failed."""
+    """The emulator or the connection to it failed."""
 
 
 class EmulatorUnreachable(EmulatorError):
     """Nothing responds at the emulator's address."""
 
     default_hint = "Start one with `svcnb emulator`, or with svcnb.Emulator()."
+    exit_code = ExitCode.UNREACHABLE
 
 
 class ControlRefused(EmulatorError):
@@ -20,7 +22,7 @@ class ControlRefused(EmulatorError):
 
     Args:
         status: HTTP status.
-        message: The emulator's message.
+        message: Message of the emulator.
         hint: The next step.
     """
 

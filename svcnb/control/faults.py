@@ -1,4 +1,4 @@
-"""Injected faults."""
+"""Injection of faults."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Part = Literal["chain", "billing", "runtime", "cpu", "triggers"]
 
 
 class FaultControl(Checked):
-    """Injected faults."""
+    """Injection of faults."""
 
     def __init__(self, plane: ControlPlane) -> None:
         self._plane = plane
@@ -28,12 +28,12 @@ class FaultControl(Checked):
         delay: float | str | timedelta | None = None,
         times: int = 1,
     ) -> None:
-        """Makes the next calls that need a part fail, or slow.
+        """Makes the next calls that use a part of the service fail or wait.
 
         Args:
             part: ``chain``, ``billing``, ``runtime``, ``cpu`` or ``triggers``.
-            status: HTTP status to answer; the part's own when None.
-            delay: Time that each call waits first.
+            status: HTTP status of the response. None selects the default of the part.
+            delay: Delay of each call, in seconds or as a string such as ``"2s"``.
             times: Number of calls.
         """
         self._inject(part, status, delay, times)
@@ -41,7 +41,7 @@ class FaultControl(Checked):
     def until_cleared(
         self, part: Part, *, status: int | None = None, delay: float | str | timedelta | None = None
     ) -> None:
-        """Works like `next`, for every call until `clear`."""
+        """Works like `next`, but affects every call until `clear`."""
         self._inject(part, status, delay, None)
 
     def clear(self) -> None:

@@ -1,4 +1,4 @@
-"""Transport of the control plane: JSON over HTTP with the standard library alone."""
+"""Transport of the control plane: JSON over HTTP with only the standard library."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from svcnb.protocol.durations import seconds
 from svcnb.protocol.in_page import IN_PAGE
 from svcnb.protocol.nesting import parse
 
-CONTROL_TIMEOUT_S = 300.0  # a reset starts a new chain, which takes long on a busy machine
+CONTROL_TIMEOUT_S = 300.0  # a reset starts a new chain, which is slow on a busy machine
 
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 
@@ -23,8 +23,9 @@ class ControlPlane:
     """Client of one emulator's control plane.
 
     Args:
-        control_url: Its address.
-        token: The secret that calls send; that of the user's own emulator at the address takes precedence.
+        control_url: Address of the control plane.
+        token: Control token to send. If the user's own emulator at the address has saved a token, the saved token takes
+            precedence.
     """
 
     def __init__(self, control_url: str, token: str | None) -> None:
@@ -32,19 +33,19 @@ class ControlPlane:
         self._token = token
 
     def request(self, method: str, path: str, body: object = None) -> Any:
-        """Makes one call of the control plane.
+        """Sends one request to the control plane.
 
         Args:
             method: ``GET``, ``POST`` or ``DELETE``.
-            path: Below ``/_emulator``.
-            body: Sent as JSON unless None.
+            path: Path below ``/_emulator``.
+            body: JSON body, or None for no body.
 
         Returns:
-            The response's JSON.
+            Parsed JSON of the response.
 
         Raises:
-            EmulatorUnreachable: Nothing responds.
-            ControlRefused: The response is an error; the exception contains status and message.
+            EmulatorUnreachable: The emulator does not respond.
+            ControlRefused: The response is an error. The exception contains the status and the message.
         """
         if method not in _METHODS:
             raise InvalidArgument(f"invalid method {method!r}: expected {', '.join(_METHODS)}")
@@ -60,10 +61,11 @@ class ControlPlane:
     def _send(self, method: str, address: str, payload: bytes | None, headers: dict[str, str]) -> tuple[int, str]:
         from http.client import HTTPConnection, HTTPException, HTTPSConnection
 
+        if (found := control_tokens.find(self._control_url)) is not None:
+            address = found.at(address)
         url = urlsplit(address)
         connect = HTTPSConnection if url.scheme == "https" else HTTPConnection
-        # Directly to the address, never through a proxy from the environment: the emulator is nearly always on
-        # loopback.
+        # Requests never use a proxy from the environment, because the emulator is nearly always on loopback.
         connection = connect(url.hostname or "127.0.0.1", url.port, timeout=CONTROL_TIMEOUT_S)
         place = f"{url.path}?{url.query}" if url.query else url.path
         try:
@@ -71,9 +73,9 @@ class ControlPlane:
             answer = connection.getresponse()
             return answer.status, answer.read().decode("utf-8", "replace")
         except (OSError, HTTPException) as error:
-            # Without the library's frames, whose variables contain the headers.
+            # Raised without the library's frames, whose variables contain the headers.
             raise EmulatorUnreachable(
-                f"no emulator answers at {self._control_url} ({error})"
+                f"cannot connect to an emulator at {self._control_url} ({error})"
             ) from error.with_traceback(None)
         finally:
             connection.close()
@@ -87,25 +89,25 @@ class ControlPlane:
             found = wait(answer(method, address, headers | self._authorization(), payload or b"", CONTROL_TIMEOUT_S))
         except OSError as error:
             raise EmulatorUnreachable(
-                f"no emulator answers at {self._control_url} ({error})"
+                f"cannot connect to an emulator at {self._control_url} ({error})"
             ) from error.with_traceback(None)
         return found.status, found.content.decode("utf-8", "replace")
 
     def _authorization(self) -> dict[str, str]:
-        # Not stored in a variable of `request`: a traceback with variables shows no token. Looked up for each call: an
-        # emulator that was started again at the address has another token.
+        # The token is not stored in a variable of `request`, so that a traceback with variables cannot show it. It is
+        # read for each call, because an emulator that was restarted at the address has another token.
         if (found := control_tokens.find(self._control_url)) is not None:
             return {"Authorization": found.authorization()}
         return {} if self._token is None else {"Authorization": f"Bearer {self._token}"}
 
 
 def given(**members: object) -> dict[str, object]:
-    """Returns the members that are not None."""
+    """Removes members whose value is None."""
     return {name: value for name, value in members.items() if value is not None}
 
 
 def milliseconds(span: float | str | timedelta) -> int:
-    """Returns a span of time in the control plane's form."""
+    """Converts a duration to milliseconds, the unit of the control plane."""
     return round(seconds(span) * 1000)
 
 
@@ -114,9 +116,11 @@ def _read(status: int, text: str, path: str) -> Any:
         answer = parse(text) if text else None
     except ValueError:
         raise ControlRefused(
-            status, f"{path} answered {status} with something that is no JSON", hint="Is this address an emulator's?"
+            status,
+            f"the response {status} to {path} is not JSON",
+            hint=("Check that this is the address of an emulator."),
         ) from None
-    if status < 400:  # noqa: PLR2004 - where HTTP's errors begin
+    if status < 400:  # noqa: PLR2004 - HTTP error statuses start at 400
         return answer
     if isinstance(answer, dict):
         raise ControlRefused(status, str(answer.get("message", answer)), hint=str(answer.get("fix", "")))

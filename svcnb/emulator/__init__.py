@@ -1,4 +1,4 @@
-"""The service itself, complete and local: API, action runtime, contract on a real EVM, billing, triggers.
+"""Complete local emulator of the service: API, action runtime, contract on a real EVM, billing, triggers.
 
-Outside this package, only the command that starts it imports it. All other code connects to it over the network.
+Only the start command imports this package. All other code connects to the emulator over the network.
 """

@@ -1,4 +1,4 @@
-"""The application: the endpoints of all areas, each created from the components that it names."""
+"""Constructs the application from the endpoints of all packages. Each endpoint receives the components that it uses."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def make_app(service: Service) -> Middleware:
-    """Creates the ASGI application. It does not use the event loop, so a thread may call it.
+    """Returns the ASGI application. Does not use the event loop, so any thread may call it.
 
     Args:
-        service: The components; they may start later, but before the first request.
+        service: The components. They may start later, but must run before the first request.
     """
     settings = service.settings
     dispatcher = Dispatcher(service.forgiven, exact_types=settings.exact_types, max_body_bytes=settings.max_body_bytes)
@@ -35,7 +35,7 @@ def make_app(service: Service) -> Middleware:
 
 
 def first_endpoints(service: Service) -> list[Endpoint]:
-    """Endpoints that a first account and a first action need.
+    """Returns the endpoints needed to create an account and run an action.
 
     Args:
         service: The components.
@@ -81,11 +81,11 @@ def first_endpoints(service: Service) -> list[Endpoint]:
 
 
 def other_endpoints(service: Service, first: list[Endpoint]) -> list[Endpoint]:
-    """All other endpoints, which are half of what is loaded for HTTP.
+    """Returns all other endpoints. Their modules are half of all modules of the HTTP layer.
 
     Args:
         service: The components.
-        first: The endpoints that were loaded before, for the description.
+        first: The result of `first_endpoints`, for the OpenAPI description.
     """
     from svcnb.emulator.accounts import routes as accounts
     from svcnb.emulator.billing.processor_routes import ProcessorPages

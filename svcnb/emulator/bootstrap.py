@@ -1,7 +1,7 @@
-"""First phase of a start: all parts that need no database.
+"""First phase of the start: all components that need no database.
 
-The database library is the largest single part of a start. The parts in this module are ready before it is loaded, and
-the chain's node boots at the same time.
+Loading the database library takes the largest part of the start. These components are created before it is loaded, so
+that the chain node starts at the same time.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from svcnb.emulator.settings import Settings
 
 
 class Beginning:
-    """First parts of a service. The service takes them over; `stop` is only for a caller that creates no service.
+    """First components of a service, which takes ownership of them. Call `stop` only if no service is created.
 
     Args:
         settings: The emulator's settings.
 
     Raises:
-        StateUnusable: The state folder cannot be used, or another emulator uses it.
-        RootSecretUnusable: The root secret is damaged or belongs to another seed.
+        StateUnusable: The state folder cannot be used, for example because another emulator uses it.
+        RootSecretUnusable: The root secret is damaged or belongs to a different seed.
 
     Attributes:
         clock: The service's clock.
-        folder: Its state folder, locked; None when it keeps no state.
-        is_known: Whether the state folder was used before, so that its database cannot be empty.
-        root_secret: The secret from which all its keys are derived.
-        node: The chain's booting node; None unless `boot_node` created it.
+        folder: Its locked state folder, or None if no state is kept.
+        is_known: Whether the state folder was used before, so that its database must not be empty.
+        root_secret: The secret from which all keys are derived.
+        node: The chain node that is starting, or None if `boot_node` did not create one.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -48,11 +48,11 @@ class Beginning:
             raise
 
     def boot_node(self) -> None:
-        """Boots the chain's node if its first block can be computed. That of a kept chain is in the database."""
+        """Starts the chain node of a new chain. A stored chain needs the database for its first block."""
         settings = self._settings
         if settings.keeps_state or settings.chain_rpc is not None:
             return
-        custody = Custody(self.root_secret, settings.vocabulary, Randomness())  # only derives keys, so draws nothing
+        custody = Custody(self.root_secret, settings.vocabulary, Randomness())  # needs no random bytes
         balances = first_balances(custody, settings.api_payers)
         genesis = Genesis(settings.chain_id, self.clock.now_s(), balances, engine_of(settings.chain_engine))
         self.node = EarlyNode(genesis, memory_mb=settings.chain_memory_mb)
@@ -63,7 +63,7 @@ class Beginning:
             self.folder.release()
 
     async def stop(self) -> None:
-        """Ends a node that was not taken, and releases the state folder. May be called twice."""
+        """Stops a node that no service has taken, and releases the state folder. May be called twice."""
         if self.node is not None:
             await self.node.stop()
         self.release()

@@ -1,24 +1,34 @@
-"""Failures that become HTTP answers.
+"""Exceptions that become HTTP error responses.
 
-Two shapes exist (specification 7): guards, routing and parsing answer with an object, handlers with a JSON string.
+The body has one of two formats (docs/service/http.md#errors). Errors of guards, routing and parsing are objects. Errors
+of handlers are JSON strings.
 """
 
 from __future__ import annotations
 
+from svcnb.exit_codes import ExitCode
 from svcnb.protocol.error_codes import code_of
 
 
 class StateUnusable(Exception):
-    """The kept state cannot be used: it is damaged, not ours, or of another version. Nothing in it was changed."""
+    """The stored state cannot be used: it is damaged, is not an emulator's state, or has a different version.
+
+    The state was not changed.
+    """
+
+    hint = "Use another --state folder or --database, or move this one away."
+    exit_code = ExitCode.STATE_UNUSABLE
 
 
 class StartRefused(Exception):
     """The emulator cannot start with these settings.
 
     Args:
-        message: What is wrong.
-        hint: The next step.
+        message: The error message.
+        hint: How to fix the problem.
     """
+
+    exit_code = ExitCode.USAGE
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(message)
@@ -27,15 +37,15 @@ class StartRefused(Exception):
 
 
 class StateLocked(StateUnusable):
-    """Another emulator uses the state."""
+    """Another emulator is using the state."""
 
 
 class ServiceError(Exception):
-    """A failure with an HTTP status.
+    """Error with an HTTP status.
 
     Args:
-        status: HTTP status to answer with.
-        message: What is wrong, and what is allowed.
+        status: HTTP status of the response.
+        message: The problem, and what is allowed.
         headers: Extra response headers, for example ``Retry-After``.
     """
 
@@ -47,13 +57,13 @@ class ServiceError(Exception):
 
 
 class StructuredError(ServiceError):
-    """A failure of authentication, billing, routing or parsing: an object with error, message, fix and docs_url.
+    """Error of authentication, billing, routing or parsing. The body is an object: error, message, fix, docs_url.
 
     Args:
         status: HTTP status. It determines the ``error`` member.
-        message: What is wrong, and what is allowed.
-        fix: The caller's next step.
-        docs: Name of the docs page that explains it: ``errors``, ``authentication`` or ``pricing``.
+        message: The problem, and what is allowed.
+        fix: How the caller can fix the problem.
+        docs: The page that explains the error: ``errors``, ``authentication`` or ``pricing``.
         headers: Extra response headers.
     """
 
@@ -71,15 +81,15 @@ class StructuredError(ServiceError):
 
 
 class EndpointFailure(ServiceError):
-    """A failure inside a handler, such as a contract revert or an execution error: the body is a JSON string."""
+    """Error of a handler, such as a contract revert or an execution error. The body is a JSON string."""
 
 
 class Unavailable(StructuredError):
-    """A part of the service cannot be reached: 503, nothing is charged.
+    """Error 503: a part of the service is unavailable. Nothing is charged.
 
     Args:
-        part: The unavailable part, in words for the caller, for example ``the chain``.
-        detail: What happened, without secrets.
+        part: Name of the unavailable part in the message, for example ``the chain``.
+        detail: The cause, without secrets.
     """
 
     def __init__(self, part: str, detail: str = "") -> None:
@@ -90,3 +100,14 @@ class Unavailable(StructuredError):
             headers={"Retry-After": "1"},
         )
         self.part = part
+
+
+class ChainUnavailable(Unavailable):
+    """The chain cannot be reached, or has an injected fault. Nothing was written.
+
+    Args:
+        detail: The cause.
+    """
+
+    def __init__(self, detail: str) -> None:
+        super().__init__("the chain", detail)

@@ -1,4 +1,4 @@
-"""An emulator in a browser page: the same service, in the interpreter of the caller."""
+"""Emulator in a browser page: the same service, in the caller's Python interpreter."""
 
 from __future__ import annotations
 
@@ -6,69 +6,93 @@ import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from svcnb import page_storage
+from svcnb.emulator.errors import StateLocked, StateUnusable
 from svcnb.emulator.main import build_app
 from svcnb.emulator.service import Service
 from svcnb.emulator.settings import Settings
 from svcnb.in_process import new_address, register, unregister, wait
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
+    from collections.abc import Callable, Coroutine
+
+    from svcnb.in_process import App
 
 ABSENT: Final = {
-    "action_engine": "a page has the engine 'fast' alone; `pip install svcnb` brings 'v8'",
-    "chain_rpc": "a page has its own chain alone",
-    "database": "a page has no database server",
-    "idle_stop_s": "an emulator of a page ends with it",
-    "state": "a page keeps no folders",
+    "action_engine": "an emulator in a page has only the engine 'fast'; install svcnb on a computer to use 'v8'",
+    "chain_rpc": "an emulator in a page has only the built-in chain",
+    "database": "an emulator in a page cannot use a database server",
+    "idle_stop_s": "an emulator in a page stops when the page closes",
 }
-"""Reasons why settings are refused in a page, by name."""
+"""Error messages for settings that are not available in a page, by name."""
 _ALLOWED: Final = {"action_engine": "fast"}
+_SAVE_AFTER_S: Final = 0.3
+_NEVER_S: Final = 1e9
 
 
 class PageService:
-    """A service of this page. For `svcnb.launch.Emulator` it replaces the process of an installed emulator.
+    """Service in this page. `svcnb.launch.Emulator` uses it instead of a process.
 
     Args:
-        settings: Settings by name.
+        settings: Settings by name. ``state`` is the name of a state in the browser's storage (`svcnb.page_storage`).
 
     Raises:
         ValueError: A setting is unknown, out of range, or not available in a page.
     """
 
     pid = 0
+    state_refused: tuple[type[Exception], ...] = (StateUnusable,)
+    """Errors that a start raises if the state cannot be used."""
 
     def __init__(self, settings: Mapping[str, object]) -> None:
         given = {name: value for name, value in settings.items() if value is not None}
         for name, reason in ABSENT.items():
             if name in given and given[name] != _ALLOWED.get(name):
                 raise ValueError(f"{name} {given[name]!r}: {reason}")
+        self._state = None if given.get("state") is None else str(given["state"])
+        if self._state is not None:
+            # The next start continues with the same time and random streams, as after an idle stop.
+            given |= {"state": page_storage.folder(self._state), "idle_stop_s": _NEVER_S}
         self._settings = Settings.load(**(given | {"action_engine": "fast", "chain_engine": "ethereumjs"}))
         self._service: Service | None = None
         self._url = new_address()
+        self._release: Callable[[], None] | None = None
+        self._saving: asyncio.Task[None] | None = None
 
     @property
     def running(self) -> bool:
-        """Whether the service answers."""
+        """Whether the service is running."""
         return self._service is not None
 
     def log(self) -> str:
-        """Empty, because the log is the interpreter's own."""
+        """Empty: log messages go to the interpreter's own log."""
         return ""
 
     def wait(self) -> None:
-        """Returns at once. The service ends with `stop`."""
+        """Returns immediately, because only `stop` ends the service."""
 
     def wait_ready(self, timeout_s: float) -> dict[str, Any]:
-        """Starts the service. Returns addresses and control token once it answers."""
+        """Starts the service. Returns its addresses and control token when it is ready."""
         return wait(asyncio.wait_for(self._start(), timeout_s))
 
     async def _start(self) -> dict[str, Any]:
-        service = Service(self._settings)
-        service.listens_at(self._url)
-        app = build_app(service)
-        await service.start()
+        if self._state is not None:
+            await page_storage.load()
+            self._release = await page_storage.claim(self._state)
+            if self._release is None:
+                raise StateLocked(
+                    f"the state {self._state!r} is in use in another tab or emulator: stop it there first"
+                )
+        try:
+            service = Service(self._settings)
+            service.listens_at(self._url)
+            app = build_app(service)
+            await service.start()
+        except BaseException:
+            self._unlock()
+            raise
         self._service = service
-        register(self._url, app)
+        register(self._url, app if self._state is None else self._saved_after(app))
         return service.addresses() | {"control_token": service.control_token}
 
     def stop(self) -> None:
@@ -76,7 +100,37 @@ class PageService:
         unregister(self._url)
         service, self._service = self._service, None
         if service is not None:
-            _finish(service.stop())
+            _finish(self._end(service))
+
+    def _saved_after(self, app: App) -> App:
+        """Wraps the application so that the state is copied to the browser's storage shortly after each request."""
+
+        async def handle(scope: Any, receive: Any, send: Any) -> None:
+            try:
+                await app(scope, receive, send)
+            finally:
+                if self._saving is None or self._saving.done():
+                    self._saving = asyncio.ensure_future(self._save_soon())
+
+        return handle
+
+    async def _save_soon(self) -> None:
+        await asyncio.sleep(_SAVE_AFTER_S)
+        if (service := self._service) is not None:
+            await service.runs.flush()
+            service.keep_streams()
+            await page_storage.save()
+
+    async def _end(self, service: Service) -> None:
+        await service.stop()
+        if self._state is not None:
+            await page_storage.save()
+        self._unlock()
+
+    def _unlock(self) -> None:
+        if self._release is not None:
+            self._release()
+            self._release = None
 
 
 def _finish(work: Coroutine[Any, Any, None]) -> None:
@@ -84,7 +138,7 @@ def _finish(work: Coroutine[Any, Any, None]) -> None:
 
     if can_run_sync():
         wait(work)
-    else:  # as objects are collected
+    else:  # as pydantic collects them
         _ENDING.add(task := asyncio.ensure_future(work))
         task.add_done_callback(_ENDING.discard)
 

@@ -1,7 +1,7 @@
-"""Start-up of the emulator, as an ASGI application or as a server on a port.
+"""Starts the emulator as an ASGI application or as a server on a port.
 
-This module imports little. `serve` starts the processes of the chain and the engine first, and loads the other modules
-while they boot.
+This module has few imports. `serve` first starts the processes of the chain and the engine, and loads the other modules
+while these start.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _BACKLOG = 512
 
 
 def build_app(service: Service) -> Middleware:
-    """The application of a service, connected to its triggers. Called on the event loop.
+    """Returns the application of a service, with its triggers connected. Call this on the event loop.
 
     Args:
-        service: Its components; they may start later, but before the first request.
+        service: Its components. They may start later, but must run before the first request.
 
     Returns:
         The application.
@@ -46,16 +46,16 @@ def build_app(service: Service) -> Middleware:
 def serve(
     settings: Settings, on_ready: Callable[[dict[str, object]], None], listener: socket.socket | None = None
 ) -> None:
-    """Runs an emulator until SIGTERM or SIGINT, or until it is idle if so set. Then ends everything it started.
+    """Runs an emulator until SIGTERM, SIGINT or the idle limit. Then stops everything that it started.
 
     Args:
         settings: The emulator's settings.
-        on_ready: Called once requests are answered, with the addresses and the control token.
-        listener: A listening socket to use instead of host and port.
+        on_ready: Called when the emulator accepts requests, with the addresses and the control token.
+        listener: Listening socket to use instead of host and port.
 
     Raises:
-        OSError: The port is in use (``errno.EADDRINUSE``), or cannot be listened on.
-        StateUnusable: The kept state cannot be used.
+        OSError: The port is in use (``errno.EADDRINUSE``) or cannot be opened.
+        StateUnusable: The stored state cannot be used.
         StartRefused: The chain does not start, or cannot be reached.
         RootSecretUnusable: The root secret is damaged or does not belong to the state.
         PartMissing: Deno, anvil or a bundle is not installed.
@@ -78,8 +78,8 @@ async def _serve(settings: Settings, listener: socket.socket, on_ready: Callable
     signals = Signals()
     if (start := asyncio.current_task()) is not None:
         signals.end_start(start)
-    # The processes of engine and chain boot while the other modules are loaded. The engine's first process takes
-    # longest.
+    # The processes of the engine and the chain start while the other modules are loaded. The engine's first process
+    # takes longest.
     async with AsyncExitStack() as on_failure:
         engine = make_engine(settings)
         on_failure.push_async_callback(engine.stop)
@@ -118,7 +118,7 @@ async def _serve(settings: Settings, listener: socket.socket, on_ready: Callable
 
 
 def _announce(service: Service, kept: list[Path | None]) -> dict[str, object]:
-    """The ready line. A newly created token is also saved for other programs of this user."""
+    """Prints the ready line. Saves a generated token for other programs of the same user."""
     if service.settings.control_token is None:
         kept.append(control_tokens.save(service.address.url, service.control_token))
     return service.addresses() | {"control_token": service.control_token}
@@ -145,7 +145,10 @@ def _make_server(service: Service) -> tuple[Middleware, Server]:
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """Binds the port before anything else is started. A port in use then fails at once and leaves nothing behind."""
+    """Binds the port before anything else starts.
+
+    If the port is in use, the start fails immediately and leaves nothing behind.
+    """
     family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     listener = socket.socket(family, kind, protocol)
     try:
@@ -160,7 +163,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    """The faster event loop if it is installed. None means Python's own."""
+    """Returns uvloop's event loop factory if uvloop is installed. None means Python's event loop."""
     try:
         import uvloop
     except ImportError:

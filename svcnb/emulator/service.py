@@ -1,7 +1,7 @@
-"""One emulator: constructs its components in order, starts them together and stops them together.
+"""Components of one emulator: constructs them in order, and starts and stops them together.
 
-There is no global state, so two emulators may run in one process. Only this module, `areas` and `main` have access to
-all components. Every other module is given what it uses.
+There is no global state, so several emulators can run in one process. Only this module, `areas` and `main` have access
+to all components. Other modules receive the components that they use.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-import svcnb.emulator.platform.rate_limiter  # tables of modules that are loaded after the database is created
+import svcnb.emulator.platform.rate_limiter  # declares tables that are used later
 import svcnb.emulator.triggers.tables  # noqa: F401 - as above
 from svcnb.emulator.access.guards import Access
 from svcnb.emulator.access.permission_cache import PermissionCache
@@ -35,6 +35,7 @@ from svcnb.emulator.platform.addresses import AddressPolicy
 from svcnb.emulator.platform.faults import Faults
 from svcnb.emulator.platform.forgiven import Forgiven
 from svcnb.emulator.platform.idle import Resumption
+from svcnb.emulator.platform.offload import in_thread
 from svcnb.emulator.platform.quiesce import Quiesce
 from svcnb.emulator.platform.randomness import Randomness
 from svcnb.emulator.platform.schema import get_meta, set_meta
@@ -62,15 +63,15 @@ class Service:
 
     Args:
         settings: The emulator's settings.
-        engine: Runs actions; created from the settings when None. The service starts and stops it.
-        beginning: Its first parts, created from the same settings; created here when None.
+        engine: Engine that runs actions, or None to create one from the settings. The service starts and stops it.
+        beginning: Its first components, created from the same settings, or None to create them.
 
     Raises:
-        StateUnusable: The kept state cannot be used.
+        StateUnusable: The stored state cannot be used.
         RootSecretUnusable: The root secret is damaged or does not belong to the state.
 
     Attributes:
-        control_token: Secret of the control plane: the setting, or a new one. Never derived from the seed.
+        control_token: Secret of the control plane: the setting or a random value, never derived from the seed.
     """
 
     def __init__(self, settings: Settings, engine: Engine | None = None, beginning: Beginning | None = None) -> None:
@@ -98,7 +99,7 @@ class Service:
         self.store = Store(self.settings.database or (folder.database_url if folder else None))
 
     def _construct(self, engine: Engine | None) -> None:
-        """Constructs all components; each comes after those that it uses."""
+        """Constructs all components, each after the components that it uses."""
         settings, clock, store, root = self.settings, self.clock, self.store, self._beginning.root_secret
         is_known = self._beginning.is_known and settings.database is None
         store.run_now(lambda connection: bind_root(connection, root, is_known=is_known))
@@ -160,15 +161,15 @@ class Service:
 
         Raises:
             PartMissing: An external tool is not installed.
-            StateUnusable: The chain cannot be rebuilt from the kept state.
+            StateUnusable: The chain cannot be rebuilt from the stored state.
             StartRefused: The chain does not start, or cannot be reached.
         """
         try:
-            # The first run needs one warm process. More of them would only slow down the chain's start.
+            # The first run needs only one warm process. More processes would slow down the start of the chain.
             await self.engine.prepare()
             await self.chain.start(self._beginning.node)
             await self.engine.start()
-            self._start_triggers()
+            await self._start_triggers()
         except ChainUnusable as error:
             await self.stop()
             raise StateUnusable(str(error)) from error
@@ -176,14 +177,14 @@ class Service:
             await self.stop()
             raise StartRefused(
                 f"the chain cannot be started or reached: {error}",
-                "Look at --chain-rpc if you gave one; `svcnb doctor` tells whether the built-in chain is there.",
+                "Check --chain-rpc if you set it. `svcnb doctor` checks the built-in chain.",
             ) from error
         except BaseException:
             await self.stop()
             raise
 
     async def stop(self) -> None:
-        """Ends every child process and closes the database. May be called twice."""
+        """Stops all child processes and closes the database. May be called twice."""
         for name, stop in (
             ("triggers", self._stop_triggers),
             ("engine", self.engine.stop),
@@ -194,9 +195,9 @@ class Service:
         ):
             try:
                 await stop()
-            except Exception:  # noqa: BLE001 - each part is ended even if another one failed
+            except Exception:  # noqa: BLE001 - stop each component even if another one fails
                 _LOG.exception("could not stop the %s cleanly", name)
-        self._keep_streams()
+        self.keep_streams()
         self.store.close()
         self._beginning.release()
 
@@ -208,51 +209,56 @@ class Service:
         resumed = None if self._resumption is None else self._resumption.boot
         return self.store.run_now(_next_boot) if resumed is None else resumed
 
-    def _keep_streams(self) -> None:
+    def keep_streams(self) -> None:
+        """Stores the random streams, if the next start continues with them."""
         if self._resumption is not None:
-            # At a second stop the store is closed already, and the streams are saved.
+            # At a second stop, the store is already closed and the streams are stored.
             with suppress(StoreUnavailable):
                 self._resumption.keep(self.randomness, self._boot)
 
     async def _on_exchange(self) -> None:
         self.sources.clear()
         self.permissions.forget()
-        await self.get_triggers().reload()
+        await (await self.get_triggers()).reload()
 
     # --- triggers, which are loaded when they are first needed ----------------------------------------------------
 
-    def get_triggers(self) -> Triggers:
-        """The triggers service, created with the first call. Called on the event loop."""
+    async def get_triggers(self) -> Triggers:
+        """Returns the triggers service. The first call creates it and loads its modules in a thread."""
         if self._triggers is None:
-            from svcnb.emulator.triggers.service import Triggers
-
-            self._triggers = Triggers(
-                settings=self.settings,
-                clock=self.clock,
-                store=self.store,
-                randomness=self.randomness,
-                custody=self.custody,
-                rpc=self.chain.rpc,
-                control_token=self.control_token,
-            )
-            if self._app is not None:
-                self._triggers.attach(self._app)
-            if self._runs_triggers:
-                self._triggers.start()
+            make = await in_thread(_load_triggers)
+            if self._triggers is None:  # another call may have created it in the meantime
+                self._triggers = self._make_triggers(make)
         return self._triggers
 
+    def _make_triggers(self, make: type[Triggers]) -> Triggers:
+        triggers = make(
+            settings=self.settings,
+            clock=self.clock,
+            store=self.store,
+            randomness=self.randomness,
+            custody=self.custody,
+            rpc=self.chain.rpc,
+            control_token=self.control_token,
+        )
+        if self._app is not None:
+            triggers.attach(self._app)
+        if self._runs_triggers:
+            triggers.start()
+        return triggers
+
     def attach(self, app: ASGIApp) -> None:
-        """Sets the application, which runs of triggers call as any client does. Called on the event loop."""
+        """Sets the application that runs of triggers call. Call this on the event loop."""
         self._app = app
         if self._triggers is not None:
             self._triggers.attach(app)
 
-    def _start_triggers(self) -> None:
+    async def _start_triggers(self) -> None:
         self._runs_triggers = True
         if self._triggers is not None:
             self._triggers.start()
         elif self.settings.keeps_state:
-            self.get_triggers()  # unfinished runs of an earlier start continue; a new database in memory has none
+            await self.get_triggers()  # continues unfinished runs of an earlier start
 
     async def _stop_triggers(self) -> None:
         self._runs_triggers = False
@@ -271,7 +277,7 @@ class Service:
         self.action_addresses.own_port = urlsplit(url).port or 0
 
     def addresses(self) -> dict[str, object]:
-        """Addresses of every part of this server, its process and its names."""
+        """Returns the addresses of all parts of this server, its process id and its names."""
         url, vocabulary = self.address.url, self.settings.vocabulary
         return {
             "base_url": url,
@@ -286,8 +292,21 @@ class Service:
         }
 
 
+def _load_triggers() -> type[Triggers]:
+    from svcnb.emulator.triggers.service import Triggers
+    from svcnb.protocol import aes_gcm
+    from svcnb.protocol.cron import Cron
+
+    aes_gcm.load()
+    Cron("* * * * *")
+    return Triggers
+
+
 def _next_boot(connection: Connection) -> int:
-    """How often this state was started before. With the count, a seeded restart never repeats random bytes."""
+    """Counts this start, and returns the number of earlier starts of this state.
+
+    The count prevents a seeded restart from repeating random bytes.
+    """
     boot = int(get_meta(connection, _BOOT) or 0)
     set_meta(connection, _BOOT, str(boot + 1))
     return boot

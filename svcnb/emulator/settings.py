@@ -1,6 +1,8 @@
-"""Settings of the emulator, in one table for the command line, the environment and the docs.
+"""Settings of the emulator, defined once for the command line, the environment and the docs.
 
-A setting comes from the argument, else from the environment as ``SVC_`` + its upper-case name, else its default.
+The value of a setting is the argument, else the environment variable ``SVC_`` + its upper-case name, else its default.
+`Settings.load` implements this in a few lines, because importing pydantic-settings takes 40 milliseconds, a tenth of
+the start.
 """
 
 from __future__ import annotations
@@ -40,7 +42,8 @@ _REMOVED = "block_private_addresses"
 class Settings(BaseModel):
     """Settings of one emulator.
 
-    Field descriptions contain the unit. Times are seconds or milliseconds as the name ends, money is cents.
+    Field descriptions contain the unit. The suffix of a name shows seconds (``_s``) or milliseconds (``_ms``). Money is
+    in cents.
 
     Raises:
         pydantic.ValidationError: A value is outside its range, or two settings contradict each other.
@@ -50,117 +53,150 @@ class Settings(BaseModel):
 
     # --- addresses and state ------------------------------------------------------------------------------------
     host: str = Field("127.0.0.1", description="Address to listen on.")
-    port: int = Field(0, ge=0, le=65535, description="TCP port; 0 takes a free one.")
-    state: Path | None = Field(None, description="Folder that keeps the state; none means memory only.")
+    port: int = Field(0, ge=0, le=65535, description="TCP port; 0 uses a free port.")
+    state: Path | None = Field(None, description="Folder for the state; none means in memory only.")
     database: str | None = Field(None, description="Database URL; none means SQLite inside the state folder.")
-    seed: str | None = Field(None, description="Text that fixes all keys, ids and the contract address.")
+    seed: str | None = Field(None, description="Text from which all keys, ids and the contract address are derived.")
     clock: str = Field("real", description="'real', or 'frozen@T' with T in Unix seconds.")
     control_token: str | None = Field(
-        None, repr=False, min_length=1, description="Secret of the control plane; none means a new one at each start."
+        None,
+        repr=False,
+        min_length=1,
+        description="Secret of the control plane; none means a random one at each start.",
     )
 
     idle_stop_s: float | None = Field(
         None,
         gt=0,
-        description="Seconds without a request after which it stops, and the next start of the state goes on as if it "
-        "had not; none means never.",
+        description=(
+            "Seconds without a request after which the emulator stops; the next start continues with the "
+            "same state. None means never."
+        ),
     )
 
     # --- names --------------------------------------------------------------------------------------------------
-    service_name: str = Field("svc", description="Name of the service in every identifier.")
-    processor_name: str = Field("processor", description="Name of the payment processor in every identifier.")
+    service_name: str = Field("svc", description="Name of the service, used in all identifiers.")
+    processor_name: str = Field("processor", description="Name of the payment processor, used in all identifiers.")
 
     # --- chain --------------------------------------------------------------------------------------------------
     chain_rpc: str | None = Field(None, description="JSON-RPC URL of a chain to use instead of the built-in one.")
     chain_engine: Literal["anvil", "ethereumjs"] = Field(
-        "anvil", description="What runs the built-in chain: anvil, or ethereumjs where anvil has no binary."
+        "anvil", description="Engine of the built-in chain: anvil, or ethereumjs on platforms without anvil."
     )
     chain_id: int = Field(31337, ge=1, description="Chain id of the built-in chain.")
     chain_name: str = Field("svcnb local chain", description="Chain name in get_node_chain_config.")
-    chain_block_time_ms: int = Field(0, ge=0, description="Milliseconds a managed write waits; 0 is at once.")
-    chain_memory_mb: int = Field(2048, ge=256, description="Memory ceiling of the built-in chain, in MiB.")
-    api_payers: int = Field(3, ge=1, le=64, description="How many payer wallets relay managed writes.")
+    chain_block_time_ms: int = Field(0, ge=0, description="Delay of a managed write, in milliseconds.")
+    chain_memory_mb: int = Field(2048, ge=256, description="Maximum memory of the built-in chain, in MiB.")
+    api_payers: int = Field(3, ge=1, le=64, description="Number of payer wallets that send managed writes.")
 
     # --- permissions --------------------------------------------------------------------------------------------
     master_key_may_execute: bool = Field(default=True, description="Whether the account key may run actions.")
     wildcard_wallet_requires_group: bool = Field(
-        default=False, description="Whether execute_in_groups [0] needs a group per wallet."
+        default=False,
+        description="Whether a key with execute_in_groups [0] still needs a group that permits the wallet.",
     )
-    enforce_expiration: bool = Field(default=True, description="Whether an expired usage key is refused.")
-    grant_delay_ms: int = Field(0, ge=0, description="Milliseconds until a new key or grant becomes effective.")
-    grant_delay_jitter_ms: int = Field(0, ge=0, description="Largest random addition to grant_delay_ms.")
+    enforce_expiration: bool = Field(default=True, description="Whether expired usage keys are rejected.")
+    grant_delay_ms: int = Field(
+        0, ge=0, description=("Delay until a new key or permission takes effect, in milliseconds.")
+    )
+    grant_delay_jitter_ms: int = Field(0, ge=0, description="Maximum random addition to grant_delay_ms.")
 
     # --- money --------------------------------------------------------------------------------------------------
-    billing_enabled: bool = Field(default=True, description="False: nothing costs, and the billing routes answer 503.")
-    starter_credits: int = Field(0, ge=0, description="Cents that a new account starts with.")
+    billing_enabled: bool = Field(
+        default=True, description=("Whether calls cost credit; if false, billing endpoints return 503.")
+    )
+    starter_credits: int = Field(0, ge=0, description="Credit of a new account, in cents.")
     charge_failed_runs: bool = Field(
         default=False, description="Whether an execution that ends in an error is charged."
     )
     funds_check_ms: int = Field(
-        EXECUTION_FUNDS_CHECK_MS, ge=1, description="Milliseconds of a run between looks at whether its credit lasts."
+        EXECUTION_FUNDS_CHECK_MS, ge=1, description="Interval between credit checks during a run, in milliseconds."
     )
     charge_convert: bool = Field(
         default=False, description="Whether conversion to ChainSecured costs a management call."
     )
-    crypto_delay_ms: int = Field(60_000, ge=0, description="Milliseconds a crypto payment takes to be confirmed.")
+    crypto_delay_ms: int = Field(60_000, ge=0, description="Confirmation time of a crypto payment, in milliseconds.")
 
     # --- execution ----------------------------------------------------------------------------------------------
     action_engine: Literal["v8", "fast", "auto"] = Field(
-        "v8", description="What runs actions: v8 is exact, fast is for volume, auto is fast where that is exact."
+        "auto",
+        description="Engine for actions: v8, fast, or auto, which uses fast where its results are exact, else v8.",
     )
     action_spares: int | None = Field(
-        None, ge=1, le=64, description="Warmed processes of v8 kept ready; none means 3, and 1 with auto."
+        None,
+        ge=1,
+        le=64,
+        description="Number of v8 processes kept ready; none means 3, or 1 with auto while v8 is in use.",
     )
-    action_concurrency: int = Field(16, ge=1, description="Executions at once; more wait in line.")
-    action_timeout_ms: int = Field(_LIMITS.timeout_ms, ge=1, description="Longest run, in milliseconds.")
-    action_memory_limit_mb: int = Field(_LIMITS.memory_limit_mb, ge=16, description="Largest heap, in MiB.")
-    action_max_code_length: int = Field(_LIMITS.max_code_length, ge=1, description="Largest source, in bytes.")
+    action_concurrency: int = Field(
+        16, ge=1, description=("Maximum number of concurrent executions; further executions wait in a queue.")
+    )
+    action_timeout_ms: int = Field(_LIMITS.timeout_ms, ge=1, description="Maximum duration of a run, in milliseconds.")
+    action_memory_limit_mb: int = Field(_LIMITS.memory_limit_mb, ge=16, description="Maximum heap size, in MiB.")
+    action_max_code_length: int = Field(
+        _LIMITS.max_code_length, ge=1, description=("Maximum size of a source, in bytes.")
+    )
     action_max_response_length: int = Field(
-        _LIMITS.max_response_length, ge=1, description="Largest response, in bytes."
+        _LIMITS.max_response_length, ge=1, description="Maximum size of a response, in bytes."
     )
     action_max_console_log_length: int = Field(
-        _LIMITS.max_console_log_length, ge=1, description="Most console output, in bytes."
+        _LIMITS.max_console_log_length, ge=1, description="Maximum console output, in bytes."
     )
-    action_max_fetch_count: int = Field(_LIMITS.max_fetch_count, ge=0, description="Most outbound requests of a run.")
+    action_max_fetch_count: int = Field(
+        _LIMITS.max_fetch_count, ge=0, description=("Maximum number of outbound requests per run.")
+    )
     action_max_get_keys_count: int = Field(
-        _LIMITS.max_get_keys_count, ge=0, description="Most key operations of a run."
+        _LIMITS.max_get_keys_count, ge=0, description="Maximum number of key operations per run."
     )
-    action_max_fetch_bytes: int = Field(_LIMITS.max_fetch_bytes, ge=1, description="Largest outbound answer, in bytes.")
-    action_fetch_timeout_ms: int = Field(_LIMITS.fetch_timeout_ms, ge=1, description="Longest outbound request.")
+    action_max_fetch_bytes: int = Field(
+        _LIMITS.max_fetch_bytes, ge=1, description=("Maximum size of an outbound response, in bytes.")
+    )
+    action_fetch_timeout_ms: int = Field(
+        _LIMITS.fetch_timeout_ms, ge=1, description=("Maximum duration of an outbound request, in milliseconds.")
+    )
     action_packages: Path | None = Field(None, description="Folder of packages that actions may import.")
     network_policy: Literal["allow", "deny", "record", "replay"] = Field(
-        "allow", description="Outbound requests of actions."
+        "allow", description="Policy for outbound requests of actions."
     )
-    network_file: Path | None = Field(None, description="Recording that record writes and replay reads.")
+    network_file: Path | None = Field(None, description="File that the policy record writes and replay reads.")
     recordings: Path | None = Field(
-        None, description="Folder of all recordings that the control plane may choose; none means any file."
+        None, description="Folder of the recordings that the control plane may select; none means any file."
     )
     allow_address: tuple[AllowedAddress, ...] = Field(
-        (), description="Addresses HOST[:PORT] that actions may reach beside the public internet, comma-separated."
+        (),
+        description="Addresses HOST[:PORT] that actions may access besides the public internet, comma-separated.",
     )
-    load_shedding: bool = Field(default=False, description="Whether executions are answered 429 under CPU pressure.")
-    cpu_overload_multiplier: float = Field(2.0, gt=0, description="Load average per core above which load is shed.")
+    load_shedding: bool = Field(
+        default=False, description=("Whether executions are rejected with 429 under CPU pressure.")
+    )
+    cpu_overload_multiplier: float = Field(
+        2.0, gt=0, description=("Load average per core above which executions are rejected.")
+    )
     cpu_psi_threshold: float = Field(
-        50.0, gt=0, le=100, description="CPU pressure stall percent above which load is shed."
+        50.0, gt=0, le=100, description="CPU pressure stall percentage above which executions are rejected."
     )
 
     # --- HTTP ---------------------------------------------------------------------------------------------------
-    max_body_bytes: int = Field(MAX_BODY_BYTES, ge=1024, description="Largest request body, in bytes.")
+    max_body_bytes: int = Field(MAX_BODY_BYTES, ge=1024, description="Maximum size of a request body, in bytes.")
     max_connections: int = Field(
-        MAX_CONNECTIONS, ge=1, description="Most HTTP connections at once; more are answered 503 with Retry-After."
+        MAX_CONNECTIONS,
+        ge=1,
+        description="Maximum number of HTTP connections; excess connections get 503 with Retry-After.",
     )
-    default_page_size: int = Field(DEFAULT_PAGE_SIZE, ge=1, description="page_size when the caller gives none.")
-    max_page_size: int | None = Field(None, ge=1, description="Largest page_size; none means any.")
-    strict_paging: bool = Field(default=False, description="Whether a page beyond the end is always empty.")
+    default_page_size: int = Field(DEFAULT_PAGE_SIZE, ge=1, description="Default page_size.")
+    max_page_size: int | None = Field(None, ge=1, description="Maximum page_size; none means no limit.")
+    strict_paging: bool = Field(default=False, description="Whether a page after the last page is always empty.")
     preset: Literal["tolerant", "strict"] = Field(
-        "tolerant", description="strict: requests that the live service refuses are refused here too."
+        "tolerant", description="Set of defaults; strict also rejects all requests that the live service rejects."
     )
     strict_types: bool | None = Field(
         None,
-        description="Whether only the live service's exact JSON types and members are accepted; none means as preset.",
+        description=(
+            "Whether only the live service's exact JSON types and members are accepted; none means as in preset."
+        ),
     )
     new_account_burst: int | None = Field(
-        None, ge=1, description="new_account calls an address may make at once; none means any."
+        None, ge=1, description="Maximum number of new_account calls per minute and address; none means no limit."
     )
 
     allow_origin: tuple[str, ...] = Field(
@@ -168,46 +204,62 @@ class Settings(BaseModel):
     )
 
     # --- triggers -----------------------------------------------------------------------------------------------
-    auto_approve_agents: bool = Field(default=False, description="Whether a triggers token is approved without a page.")
-    schedule_scan_s: float = Field(SCHEDULE_SCAN_S, gt=0, description="Seconds between looks at the schedules.")
-    chain_event_scan_s: float = Field(CHAIN_EVENT_SCAN_S, gt=0, description="Seconds between looks at each chain.")
+    auto_approve_agents: bool = Field(default=False, description="Whether triggers tokens are approved automatically.")
+    schedule_scan_s: float = Field(
+        SCHEDULE_SCAN_S, gt=0, description=("Interval between scans of the schedules, in seconds.")
+    )
+    chain_event_scan_s: float = Field(
+        CHAIN_EVENT_SCAN_S, gt=0, description=("Interval between scans of each chain, in seconds.")
+    )
     chain_confirmations: int | None = Field(
-        None, ge=0, description="Blocks on top of a log; none means 12, and 0 on the built-in chain."
+        None,
+        ge=0,
+        description=(
+            "Number of confirmations before a log fires a trigger; none means 12, and 0 on the built-in chain."
+        ),
     )
     rpc_ethereum: str | None = Field(None, repr=False, description="JSON-RPC URL; none means the built-in chain.")
     rpc_base: str | None = Field(None, repr=False, description="JSON-RPC URL; none means the built-in chain.")
     rpc_arbitrum: str | None = Field(None, repr=False, description="JSON-RPC URL; none means the built-in chain.")
     rpc_bsc: str | None = Field(None, repr=False, description="JSON-RPC URL; none means the built-in chain.")
     rpc_polygon: str | None = Field(None, repr=False, description="JSON-RPC URL; none means the built-in chain.")
-    run_max_retries: int = Field(RUN_RETRIES, ge=0, le=100, description="Retries of a run after its first attempt.")
-    retry_thrown_actions: bool = Field(default=False, description="Whether a run whose action throws is tried again.")
+    run_max_retries: int = Field(RUN_RETRIES, ge=0, le=100, description="Maximum number of retries of a run.")
+    retry_thrown_actions: bool = Field(default=False, description="Whether a run is retried if its action throws.")
     expose_retrying: bool = Field(
-        default=False, description="Whether a run that waits to be retried is shown as retrying."
+        default=False, description="Whether a run that waits for a retry is shown as retrying."
     )
-    trigger_workers: int | None = Field(None, ge=1, description="Most runs at once; none means one for each trigger.")
+    trigger_workers: int | None = Field(
+        None, ge=1, description=("Maximum number of concurrent runs; none means one per trigger.")
+    )
     kept_trigger_runs: int = Field(
-        KEPT_TRIGGER_RUNS, ge=1, description="Ended runs of a trigger that are kept; the oldest give way, 64 at a time."
+        KEPT_TRIGGER_RUNS,
+        ge=1,
+        description=("Maximum number of stored ended runs per trigger; the oldest are deleted, 64 at a time."),
     )
     trigger_timeout_ms: int | None = Field(
-        None, ge=1, description="Milliseconds until a run's attempt is given up; none means as long as any execution."
+        None,
+        ge=1,
+        description=("Time limit of one attempt of a run, in milliseconds; none means the limit of executions."),
     )
     trigger_execution_url: str | None = Field(
         None, description="Address of another service that executes the runs; none means this emulator."
     )
     webhook_posts_per_address: int | None = Field(
-        WEBHOOK_POSTS_PER_ADDRESS, ge=1, description="Webhook posts of one address in any 60 s."
+        WEBHOOK_POSTS_PER_ADDRESS, ge=1, description="Maximum number of webhook posts per address in any 60 s."
     )
     webhook_posts_per_user: int | None = Field(
-        WEBHOOK_POSTS_PER_USER, ge=1, description="Webhook posts to one owner's triggers in any 60 s."
+        WEBHOOK_POSTS_PER_USER,
+        ge=1,
+        description=("Maximum number of webhook posts to the triggers of one owner in any 60 s."),
     )
 
     @field_validator("allow_address", mode="before")
     @classmethod
     def _addresses(cls, given: object) -> object:
-        """Reads text with commas, the form of the environment, and sequences of texts."""
+        """Parses comma-separated text from the environment, or a sequence of strings."""
         parts = given.split(",") if isinstance(given, str) else given
         if not isinstance(parts, list | tuple):
-            raise ValueError("allow_address is a list of texts HOST[:PORT]")  # noqa: TRY004 - pydantic expects it
+            raise ValueError("allow_address must be a list of strings HOST[:PORT]")  # noqa: TRY004 - pydantic expects a ValueError
         return tuple(
             AllowedAddress.parse(part) if isinstance(part, str) else part
             for part in parts
@@ -217,10 +269,10 @@ class Settings(BaseModel):
     @field_validator("allow_origin", mode="before")
     @classmethod
     def _origins(cls, given: object) -> object:
-        """Same as `_addresses`."""
+        """Parses the same forms as `_addresses`."""
         parts = given.split(",") if isinstance(given, str) else given
         if not isinstance(parts, list | tuple):
-            raise ValueError("allow_origin is a list of texts SCHEME://HOST[:PORT]")  # noqa: TRY004 - as above
+            raise ValueError("allow_origin must be a list of strings SCHEME://HOST[:PORT]")  # noqa: TRY004 - as above
         return tuple(parse_origin(str(part)) for part in parts if str(part).strip())
 
     @field_serializer("allow_address")
@@ -234,35 +286,36 @@ class Settings(BaseModel):
             rest = {name: value for name, value in given.items() if name != _REMOVED}
             if str(given[_REMOVED]).lower() not in {"true", "1", "yes", "on"}:
                 raise ValueError(
-                    f"{_REMOVED} was removed: actions never reach private addresses unless allow_address names one, "
+                    f"{_REMOVED} was removed: actions may access a private address only if allow_address contains it, "
                     "for example allow_address 127.0.0.1:8545"
                 )
-            return rest  # its effect is the default now
+            return rest  # its effect is now the default
         return given
 
     @model_validator(mode="after")
     def _safe_together(self) -> Settings:
-        # The derived values are created here, so that an invalid name or clock is refused at start, not at first use.
+        # Creates the derived values, so that an invalid name or clock is an error at the start, and not at the first
+        # use.
         _ = self.vocabulary, self.frozen_at
         if self.host not in LOOPBACK and self.seed is not None:
             raise ValueError(
-                f"host {self.host!r} is not loopback, and a seeded emulator has keys that anyone can compute: "
-                "leave out seed, or listen on 127.0.0.1"
+                f"host {self.host!r} is not loopback, but anyone can compute the keys of a seeded emulator: omit "
+                "seed, or listen on 127.0.0.1"
             )
         if self.idle_stop_s is not None and self.state is None:
-            raise ValueError("idle_stop_s needs state, the folder that keeps what the next start goes on with")
+            raise ValueError("idle_stop_s needs state, the folder from which the next start continues")
         if self.network_policy in {"record", "replay"} and self.network_file is None:
-            raise ValueError(f"network_policy {self.network_policy!r} needs network_file, the recording's path")
+            raise ValueError(f"network_policy {self.network_policy!r} needs network_file, the path of the recording")
         return self
 
     @property
     def is_private(self) -> bool:
-        """Whether it serves only programs and people on this machine, without a proxy that the user configured."""
+        """Whether only this machine can reach the emulator: it listens on loopback, without a configured proxy."""
         return self.host in LOOPBACK and self.control_token is None
 
     @property
     def keeps_state(self) -> bool:
-        """Whether the state of an earlier start may exist."""
+        """Whether a state from an earlier start may exist."""
         return self.state is not None or self.database is not None
 
     @property
@@ -272,7 +325,7 @@ class Settings(BaseModel):
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
-        """The two names and all names that are derived from them."""
+        """The two configurable names, and all names that are derived from them."""
         return Vocabulary(service=self.service_name, processor=self.processor_name)
 
     @cached_property
@@ -286,7 +339,7 @@ class Settings(BaseModel):
                 return checked_time(float(seconds))
         except ValueError as error:
             raise ValueError(f"clock {self.clock!r}: {error}") from None
-        raise ValueError(f"clock {self.clock!r} is not known: write 'real' or 'frozen@' and Unix seconds")
+        raise ValueError(f"clock {self.clock!r} is not valid: expected 'real', or 'frozen@' and Unix seconds")
 
     @cached_property
     def limits(self) -> ActionLimits:
@@ -305,17 +358,17 @@ class Settings(BaseModel):
 
     @classmethod
     def load(cls, environment: Mapping[str, str] | None = None, /, **given: Any) -> Settings:
-        """Settings from arguments, then the environment, then defaults.
+        """Loads settings from arguments, environment and defaults, in this order of precedence.
 
         Args:
-            environment: The environment to read, the process environment when None.
-            **given: Settings by name; None counts as not given.
+            environment: The environment variables; None means those of this process.
+            **given: Settings by name; None means not given.
 
         Returns:
-            The checked settings.
+            The validated settings.
 
         Raises:
-            pydantic.ValidationError: A value cannot be used, or an argument is not a setting.
+            pydantic.ValidationError: A value is invalid, or an argument is not a setting.
         """
         source = os.environ if environment is None else environment
         found = {

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import subprocess
 import sys
 import zipfile
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,6 +24,8 @@ _PLATFORM: Final = (
     "--only-binary=:all:",
 )
 _TIMEOUT_S: Final = 900
+LOCK: Final = "pyodide-lock.json"
+"""Name of Pyodide's lock file."""
 _LEFT_OUT: Final = (
     "cli/",
     "emulator/sandbox/static/bootstrap.js",
@@ -35,6 +39,17 @@ _LEFT_OUT: Final = (
 )
 """Parts of this package that a page cannot use."""
 _EPOCH: Final = (2020, 1, 1, 0, 0, 0)
+_LATER: Final[dict[str, tuple[str, ...]]] = {
+    "web3": ("pyunormalize", "requests", "websockets"),
+    "requests": ("charset-normalizer", "urllib3"),
+}
+"""Packages that are loaded when a cell imports them, and what they need besides the others."""
+_FROM_NPM: Final = {
+    "tree_sitter_page/tree-sitter.js": ("web-tree-sitter", "web-tree-sitter.js"),
+    "tree_sitter_page/tree-sitter.wasm": ("web-tree-sitter", "web-tree-sitter.wasm"),
+    "tree_sitter_page/grammar.wasm": ("tree-sitter-javascript", "tree-sitter-javascript.wasm"),
+}
+"""Files of the linter's parser, in the wheel of this package."""
 
 
 class PackagesMissing(RuntimeError):
@@ -42,19 +57,20 @@ class PackagesMissing(RuntimeError):
 
 
 def download(folder: Path) -> None:
-    """Downloads the wheels of `WHEELS` with pip, unless all are there.
+    """Downloads the wheels of `WHEELS` with pip, unless all exist.
 
     Args:
-        folder: Target folder; kept as a cache between builds.
+        folder: Target folder, which is a cache for later builds.
 
     Raises:
-        PackagesMissing: pip failed; the text contains the end of its output.
+        PackagesMissing: pip failed. The message contains the end of its output.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     stamp = folder / "complete"
     wanted = hashlib.sha256(WHEELS.read_bytes()).hexdigest()
     if stamp.is_file() and stamp.read_text("ascii") == wanted:
         return
+    shutil.rmtree(folder, ignore_errors=True)  # wheels of an earlier list
+    folder.mkdir(parents=True)
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--disable-pip-version-check"]
     done = subprocess.run(
         [*command, *_PLATFORM, "--dest", str(folder), "--requirement", str(WHEELS)],
@@ -68,7 +84,7 @@ def download(folder: Path) -> None:
     stamp.write_text(wanted, "ascii")
 
 
-def write_own_wheel(folder: Path, version: str) -> Path:
+def write_own_wheel(folder: Path, version: str, npm: Mapping[str, Path]) -> Path:
     """Builds a wheel of this package, without the parts that a page cannot use.
 
     The wheel contains substitutes for libraries that have no build for WebAssembly.
@@ -76,6 +92,7 @@ def write_own_wheel(folder: Path, version: str) -> Path:
     Args:
         folder: Folder of the wheel.
         version: Version of the package.
+        npm: Folders of the packages from npm, by name.
     """
     package = Path(__file__).resolve().parents[1]
     target = folder / f"svcnb-{version}-py3-none-any.whl"
@@ -86,6 +103,8 @@ def write_own_wheel(folder: Path, version: str) -> Path:
                 _add(wheel, f"svcnb/{name}", file.read_bytes())
         for file in sorted(_SUBSTITUTES.rglob("*.py")):
             _add(wheel, file.relative_to(_SUBSTITUTES).as_posix(), file.read_bytes())
+        for name, (source, file_name) in _FROM_NPM.items():
+            _add(wheel, name, (npm[source] / file_name).read_bytes())
         about = f"svcnb-{version}.dist-info"
         _add(wheel, f"{about}/METADATA", f"Metadata-Version: 2.1\nName: svcnb\nVersion: {version}\n".encode())
         _add(wheel, f"{about}/WHEEL", b"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
@@ -101,18 +120,41 @@ def _add(wheel: zipfile.ZipFile, name: str, content: bytes) -> None:
 
 
 def locked(lock: dict[str, Any], wheels: list[Path]) -> dict[str, Any]:
-    """Returns Pyodide's lock file with the site's own wheels instead of those of the same name.
+    """Returns Pyodide's lock file for the wheels of a site. Packages without a wheel in the site are omitted.
 
-    Loading ``svcnb`` loads all of them.
+    Loading ``svcnb`` loads all wheels, except those that a cell loads when it imports them.
 
     Args:
         lock: The content of ``pyodide-lock.json``.
         wheels: Wheels in the folder of the lock file.
     """
-    ours = {entry["name"]: entry for entry in map(_entry, wheels)}
-    ours["svcnb"]["depends"] = sorted(ours.keys() - {"svcnb"})
-    names = ours.keys() | {f"{name}-tests" for name in ours}
-    return lock | {"packages": {name: it for name, it in lock["packages"].items() if name not in names} | ours}
+    here = {wheel.name: hashlib.sha256(wheel.read_bytes()).hexdigest() for wheel in wheels}
+    # The package index has wheels with the same names and other content.
+    theirs = {name: it for name, it in lock["packages"].items() if here.get(it["file_name"]) == it["sha256"]}
+    known = {it["file_name"] for it in theirs.values()}
+    ours = {entry["name"]: entry for entry in (_entry(wheel) for wheel in wheels if wheel.name not in known)}
+    later = {*_LATER, *(name for names in _LATER.values() for name in names)}
+    ours["svcnb"]["depends"] = sorted(ours.keys() - later - {"svcnb"})
+    for name, needed in _LATER.items():
+        if name in ours:
+            ours[name]["depends"] = ["svcnb", *needed]
+    return lock | {"packages": theirs | ours}
+
+
+def wanted_of(lock: dict[str, Any], names: Iterable[str]) -> list[str]:
+    """Returns the file names of packages and of all that they need, by Pyodide's lock file.
+
+    Args:
+        lock: The content of ``pyodide-lock.json``.
+        names: The packages.
+    """
+    packages, todo, found = lock["packages"], list(names), {}
+    while todo:
+        name = todo.pop()
+        if name not in found:
+            found[name] = packages[name]["file_name"]
+            todo += packages[name]["depends"]
+    return sorted(found.values())
 
 
 def _entry(wheel: Path) -> dict[str, Any]:
@@ -134,6 +176,11 @@ def _entry(wheel: Path) -> dict[str, Any]:
 
 def write_lock(folder: Path) -> None:
     """Rewrites ``pyodide-lock.json`` of a folder for the wheels in that folder."""
-    file = folder / "pyodide-lock.json"
-    lock = locked(json.loads(file.read_text("utf-8")), sorted(folder.glob("*.whl")))
-    file.write_text(json.dumps(lock, separators=(",", ":")), "utf-8")
+    lock = locked(read_lock(folder), sorted(folder.glob("*.whl")))
+    (folder / LOCK).write_text(json.dumps(lock, separators=(",", ":")), "utf-8")
+
+
+def read_lock(folder: Path) -> dict[str, Any]:
+    """Returns Pyodide's lock file in a folder."""
+    found: dict[str, Any] = json.loads((folder / LOCK).read_text("utf-8"))
+    return found

@@ -6,6 +6,8 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+from svcnb.lite.page import POLICY
+
 
 class _Handler(SimpleHTTPRequestHandler):
     extensions_map = SimpleHTTPRequestHandler.extensions_map | {
@@ -15,18 +17,27 @@ class _Handler(SimpleHTTPRequestHandler):
         ".whl": "application/zip",
     }
 
+    def end_headers(self) -> None:
+        """Adds the content security policy, which a page alone cannot set for its workers."""
+        self.send_header("Content-Security-Policy", POLICY)
+        super().end_headers()
+
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the signature of the library
         """Logs nothing, because a page requests hundreds of files."""
+
+
+class _Server(ThreadingHTTPServer):
+    request_queue_size = 256  # a page opens many connections at once
 
 
 def make_server(site: Path, port: int = 0) -> ThreadingHTTPServer:
     """Returns a server that already listens on 127.0.0.1. Run it with ``serve_forever()``.
 
     Args:
-        site: Folder that `svcnb.lite.build_site` made.
+        site: Folder that `svcnb.lite.build_site` created.
         port: TCP port; 0 chooses a free one.
 
     Raises:
-        OSError: The port is taken.
+        OSError: The port is already in use.
     """
-    return ThreadingHTTPServer(("127.0.0.1", port), partial(_Handler, directory=str(site)))
+    return _Server(("127.0.0.1", port), partial(_Handler, directory=str(site)))

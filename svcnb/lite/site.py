@@ -15,39 +15,38 @@ from typing import Final
 from svcnb import __version__
 from svcnb.extras import install_command
 from svcnb.lessons import lessons_folder
-from svcnb.lite.packages import download, write_lock, write_own_wheel
-from svcnb.tools import cache_folder
-from svcnb.tools.fetch import fetch_pyodide
+from svcnb.lite.packages import LOCK, download, read_lock, wanted_of, write_lock, write_own_wheel
+from svcnb.lite.page import SiteNotBuilt, complete
+from svcnb.tools import PAGE_VERSIONS, cache_folder
+from svcnb.tools.fetch import fetch_for_page
 
 _RUNTIME: Final = ("pyodide.mjs", "pyodide.js", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip")
-_LOCK: Final = "pyodide-lock.json"
 _KERNEL: Final = "@jupyterlite/pyodide-kernel-extension:kernel"
 _TIMEOUT_S: Final = 900
 
 
-class SiteNotBuilt(RuntimeError):
-    """The site could not be built; the text contains the end of the output."""
-
-
-def build_site(target: Path, report: Callable[[str], None]) -> int:
+def build_site(target: Path, report: Callable[[str], None], *, distribution: Path | None = None) -> int:
     """Builds the workbook as a static site.
 
     Args:
-        target: Folder of the site; created, or replaced if it contains an earlier site.
-        report: Called with one line for each step.
+        target: Folder of the site. It is created, or replaced if it contains an earlier site.
+        report: Function that is called with one line for each step.
+        distribution: Folder with the wheels of Pyodide's own distribution, from which the site gets pandas; None
+            builds a site without pandas and charts.
 
     Returns:
         Total size of all files, in bytes.
 
     Raises:
-        SiteNotBuilt: JupyterLite is missing or failed, or the folder contains something else.
+        SiteNotBuilt: JupyterLite is missing or failed, or the folder contains other files.
         PackagesMissing: The wheels cannot be downloaded.
         PartMissing: The runtime cannot be downloaded.
     """
     _require_own(target)
     if find_spec("jupyterlite_core") is None or find_spec("jupyterlite_pyodide_kernel") is None:
         raise SiteNotBuilt(f"the site needs JupyterLite: {install_command('lite')}")
-    runtime = fetch_pyodide(report)
+    npm = {package: fetch_for_page(package, report) for package in PAGE_VERSIONS}
+    runtime = npm["pyodide"]
     wheels = cache_folder() / "lite" / "wheels"
     report("downloading the wheels of the site (about 16 MB, once) ...")
     download(wheels)
@@ -55,17 +54,29 @@ def build_site(target: Path, report: Callable[[str], None]) -> int:
         folder = Path(scratch)
         pyodide = folder / "static" / "pyodide"
         pyodide.mkdir(parents=True)
-        for name in (*_RUNTIME, _LOCK):
+        for name in (*_RUNTIME, LOCK):
             shutil.copyfile(runtime / name, pyodide / name)
         for wheel in wheels.glob("*.whl"):
             shutil.copyfile(wheel, pyodide / wheel.name)
-        write_own_wheel(pyodide, __version__)
+        if distribution is not None:
+            _copy_pandas(distribution, pyodide)
+        write_own_wheel(pyodide, __version__, npm)
         write_lock(pyodide)
         (folder / "jupyter-lite.json").write_text(json.dumps(_configuration()), "utf-8")
         report("building the site ...")
         shutil.rmtree(target, ignore_errors=True)
         _run_jupyterlite(folder, target)
+    complete(target)
     return sum(file.stat().st_size for file in target.rglob("*") if file.is_file())
+
+
+def _copy_pandas(distribution: Path, target: Path) -> None:
+    for name in wanted_of(read_lock(target), ["pandas"]):
+        if not (distribution / name).is_file():
+            raise SiteNotBuilt(
+                f"{distribution} does not contain {name}: unpack Pyodide {PAGE_VERSIONS['pyodide']} there"
+            )
+        shutil.copyfile(distribution / name, target / name)
 
 
 def _configuration() -> dict[str, object]:
@@ -83,7 +94,9 @@ def _configuration() -> dict[str, object]:
 
 def _require_own(target: Path) -> None:
     if target.exists() and any(target.iterdir()) and not (target / "jupyter-lite.json").is_file():
-        raise SiteNotBuilt(f"{target} holds files that are not a site: choose another folder, or empty it")
+        raise SiteNotBuilt(
+            f"{target} contains files that are not part of a site: choose a different folder, or empty it"
+        )
 
 
 def _run_jupyterlite(folder: Path, target: Path) -> None:

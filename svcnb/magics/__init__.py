@@ -1,4 +1,4 @@
-"""Magics for notebooks: ``%load_ext svcnb`` adds ``%svc`` and ``%%action``, ``%unload_ext svcnb`` removes them.
+"""Magics for notebooks. ``%load_ext svcnb`` adds ``%svc`` and ``%%action``, and ``%unload_ext svcnb`` removes them.
 
 The functions that IPython calls are in `svcnb` itself. Their implementation is here, so that ``import svcnb`` does not
 need IPython.
@@ -22,7 +22,7 @@ _CONNECTION: Final = "_svcnb_connection"
 
 
 def load(shell: InteractiveShell) -> None:
-    """Registers the magics and their completion; loading twice changes nothing.
+    """Registers the magics and their completion. Repeated calls have no effect.
 
     Args:
         shell: The running IPython.
@@ -37,7 +37,7 @@ def load(shell: InteractiveShell) -> None:
 
 
 def unload(shell: InteractiveShell) -> None:
-    """Removes magics and completion, and closes the clients that ``%svc connect`` created.
+    """Removes the magics and their completion, and closes the clients that ``%svc connect`` created.
 
     Args:
         shell: The running IPython.

@@ -1,4 +1,4 @@
-"""The magic ``%%action``: makes an action of a JavaScript cell, shows its CID, runs it and stores it."""
+"""The magic ``%%action``: creates an action from a JavaScript cell, shows its CID, runs it and stores it."""
 
 from __future__ import annotations
 
@@ -24,31 +24,33 @@ _DEFAULT_CONSTANT: Final = "CONST"
 
 
 def options() -> Options:
-    """Returns the parser of the magic's line."""
-    made = Options(prog="%%action", description="Makes an action of the cell: JavaScript that defines main.")
-    made.add_argument("variable", nargs="?", help="Variable of the notebook that gets the Action.")
-    made.add_argument("--name", help="Its name, for lists and for --register; the variable's when left out.")
-    made.add_argument("--description", default="", help="What it does, for lists.")
+    """Returns the parser for the line of the magic."""
+    made = Options(prog="%%action", description="Creates an action from the cell: JavaScript that defines main.")
+    made.add_argument("variable", nargs="?", help="Variable of the notebook for the Action.")
+    made.add_argument("--name", help="Its name, for lists and for --register. Default: the name of the variable.")
+    made.add_argument("--description", default="", help="Description, for lists.")
     made.add_argument(
         "--derive",
         metavar="[NAME=]CONSTANT",
-        help="Append a constant (JSON or a variable) to the cell, as svcnb.Action.derive does; what follows is about "
-        "the derived action. NAME is CONST when left out.",
+        help=(
+            "Append a constant (JSON or a variable) to the cell, as svcnb.Action.derive does. All other options "
+            "apply to the derived action. NAME is CONST by default."
+        ),
     )
-    made.add_argument("--diff", action="store_true", help="Show what changed since the variable was last made.")
-    made.add_argument("--run", action="store_true", help="Run it, and return the Run. Costs a cent a second.")
+    made.add_argument("--diff", action="store_true", help="Show the changes since the variable was last set.")
+    made.add_argument("--run", action="store_true", help="Run it, and return the Run. Costs one cent per second.")
     made.add_argument(
-        "--params", nargs="+", metavar="VALUE", help="What main receives: name=value ..., or JSON, or a variable."
+        "--params", nargs="+", metavar="VALUE", help="Parameters of main: name=value ..., or JSON, or a variable."
     )
     made.add_argument(
-        "--until-effective", type=float, metavar="SECONDS", help="Keep trying while a fresh grant takes its time."
+        "--until-effective", type=float, metavar="SECONDS", help="Retry until a new permission takes effect."
     )
-    made.add_argument("--trace", action="store_true", help="Show the run's timeline (emulators keep one).")
+    made.add_argument("--trace", action="store_true", help="Show the timeline of the run (emulator only).")
     made.add_argument("--client", metavar="VARIABLE", help="The client to use for this cell.")
     made.add_argument("--save", type=Path, metavar="FILE", help="Write the source to a file, byte for byte.")
-    made.add_argument("--force", action="store_true", help="With --save: write over a file that holds other text.")
-    made.add_argument("--register", action="store_true", help="Register it with the account. Costs a cent.")
-    made.add_argument("--no-lint", dest="lint", action="store_false", help="Do not look through it.")
+    made.add_argument("--force", action="store_true", help="With --save: overwrite a file that has other content.")
+    made.add_argument("--register", action="store_true", help="Register it with the account. Costs one cent.")
+    made.add_argument("--no-lint", dest="lint", action="store_false", help="Do not check the source for problems.")
     return made
 
 
@@ -60,15 +62,16 @@ def action(shell: InteractiveShell, connection: Connection) -> Callable[[str, st
 
     Args:
         shell: The running IPython.
-        connection: Provides the client.
+        connection: Connection that provides the client.
 
     Returns:
-        A function of the first line and the rest of the cell; it returns the `Action`, or with ``--run`` the `Run`.
+        A function of the first line and the rest of the cell. It returns the `Action`, or the `Run` if ``--run`` is
+        given.
     """
     saved: dict[Path, str] = {}
 
     def magic(line: str, cell: str) -> Action | Run:
-        # Checks everything before it does anything.
+        # All checks come before the first effect.
         asked = OPTIONS.read(line)
         _check(asked)
         made = _make(asked, cell, shell.user_ns)
@@ -91,15 +94,17 @@ def action(shell: InteractiveShell, connection: Connection) -> Callable[[str, st
 
 
 def _check(asked: Namespace) -> None:
-    """Refuses options that would have no effect."""
+    """Rejects options that would have no effect."""
     if asked.variable and not asked.variable.isidentifier():
-        raise InvalidArgument(f"{asked.variable!r} cannot be a variable", hint="%%action NAME, then the options.")
+        raise InvalidArgument(
+            f"{asked.variable!r} is not a valid variable name", hint=("Write %%action NAME, then the options.")
+        )
     if not asked.run:
         needless = {"--params": asked.params, "--until-effective": asked.until_effective, "--trace": asked.trace}
         if lost := [name for name, given in needless.items() if given]:
-            raise InvalidArgument(f"{lost[0]} does nothing without --run", hint="Add --run.")
+            raise InvalidArgument(f"{lost[0]} requires --run", hint="Add --run.")
     if asked.force and not asked.save:
-        raise InvalidArgument("--force does nothing without --save", hint="Add --save FILE.")
+        raise InvalidArgument("--force requires --save", hint="Add --save FILE.")
     if asked.register and not (asked.name or asked.variable):
         raise InvalidArgument("a registered action needs a name", hint="Add --name TEXT.")
 
@@ -124,7 +129,9 @@ def _run(asked: Namespace, made: Action, received: object, client: Client) -> Ru
             _show_trace(client, error)
         raise
     except Explicable as error:
-        error.add_note("What is missing, and what repairs it, in the next cell: import sys; sys.last_value.explain()")
+        error.add_note(
+            "To see what is missing and how to fix it, run in the next cell: import sys; sys.last_value.explain()"
+        )
         raise
     if asked.trace:
         _show_trace(client, run)
@@ -136,8 +143,8 @@ def _save(path: Path, made: Action, saved: dict[Path, str], *, force: bool) -> N
     there = target.read_text(encoding="utf-8", errors="replace") if target.exists() else None
     if there not in {None, made.source, saved.get(target)} and not force:
         raise InvalidArgument(
-            f"{path} holds something that this cell did not write",
-            hint="Choose another file, or add --force to write over it.",
+            f"{path} already exists with different content",
+            hint="Choose another file, or add --force to overwrite it.",
         )
     replace_file(target, made.source, _READABLE)
     saved[target] = made.source

@@ -1,4 +1,4 @@
-"""Argument parser and error display of magics: options as on a command line, errors in a few lines."""
+"""Argument parser and error display of magics. Options are those of a command line, and errors take a few lines."""
 
 from __future__ import annotations
 
@@ -16,42 +16,42 @@ _OPENERS: Final = '{["'
 
 
 class HelpShown(Exception):
-    """The line asked for help, which has been printed."""
+    """Signal that the line requested help, which has been printed."""
 
 
 class Options(argparse.ArgumentParser):
-    """A parser that raises instead of ending the process."""
+    """Parser that raises an error instead of ending the process."""
 
     def error(self, message: str) -> NoReturn:
-        """Refuses a line.
+        """Raises an error for an invalid line.
 
         Raises:
             InvalidArgument: Always.
         """
-        raise InvalidArgument(message, hint=f"{self.format_usage().strip()}\n{self.prog} --help explains each.")
+        raise InvalidArgument(message, hint=f"{self.format_usage().strip()}\n{self.prog} --help explains each option.")
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:  # noqa: ARG002 - argparse's signature
-        """Stops parsing a line that asked for help."""
+        """Stops parsing a line that requested help."""
         raise HelpShown
 
     def read(self, line: str) -> argparse.Namespace:
-        """Parses a line as a shell does: quotes group words and are removed.
+        """Parses a line like a shell: quotes group words and are removed.
 
         Raises:
             InvalidArgument: A quote is not closed, or an option is unknown.
-            HelpShown: The line asked for help.
+            HelpShown: The line requests help.
         """
         try:
             words = shlex.split(line)
         except ValueError as error:
             raise InvalidArgument(
-                f"the line cannot be read: {error}", hint="Close every quote; JSON stands in single quotes."
+                f"the line cannot be parsed: {error}", hint="Close every quote, and write JSON in single quotes."
             ) from None
         return self.parse_args(words)
 
     @property
     def flags(self) -> dict[str, str]:
-        """All options with their help texts, for completion."""
+        """Returns all options with their help texts, for completion."""
         return {
             option: (action.help or "").replace("%%", "%")
             for action in self._actions
@@ -61,13 +61,14 @@ class Options(argparse.ArgumentParser):
 
 
 def as_magic(function: Callable[..., Any], told: str) -> Callable[..., Any]:
-    """Makes a function a magic. It gets its line unchanged, and its errors are shown without a traceback.
+    """Decorator that turns a function into a magic. It receives its line unchanged, and shows errors without traceback.
 
-    Normally, IPython replaces ``{name}`` and ``$name`` in lines of magics, but these are common in JSON and JavaScript.
+    By default, IPython replaces ``{name}`` and ``$name`` in lines of magics, but these are common in JSON and
+    JavaScript.
 
     Args:
-        function: Function of the magic, called with its line, and its cell.
-        told: Text that ``%magic?`` shows.
+        function: Function of the magic, which is called with the line and the cell.
+        told: Help text that ``%magic?`` shows.
     """
     from IPython.core.magic import no_var_expand
 
@@ -77,7 +78,7 @@ def as_magic(function: Callable[..., Any], told: str) -> Callable[..., Any]:
         except HelpShown:
             return None
         except (SvcnbError, MalformedValue, OSError) as error:
-            # IPython asks an error for its own rendering first. Its own traceback would only show internal frames.
+            # IPython first calls the error's own rendering. IPython's traceback would only show internal frames.
             text = "\n".join([str(error), *getattr(error, "__notes__", [])])
             error.__dict__["_render_traceback_"] = _Brief(type(error).__name__, text)
             raise
@@ -87,7 +88,7 @@ def as_magic(function: Callable[..., Any], told: str) -> Callable[..., Any]:
 
 
 class _Brief:
-    """Display of an error. It is a class and not a closure, so that the error can still be pickled."""
+    """Display of an error. It is a class instead of a closure, so that the error can still be pickled."""
 
     def __init__(self, title: str, text: str) -> None:
         self._lines = [f"{_RED.format(title)}: {text}"]
@@ -97,15 +98,15 @@ class _Brief:
 
 
 def value_of(text: str, names: Mapping[str, Any], what: str) -> Any:
-    """Reads a value from a line: JSON, or the name of a variable of the notebook.
+    """Returns a value that a line contains as JSON or as the name of a notebook variable.
 
     Args:
         text: Text from the line.
-        names: The notebook's variables.
-        what: Purpose of the value, for the error text.
+        names: Variables of the notebook.
+        what: Purpose of the value, for the error message.
 
     Raises:
-        InvalidArgument: It is neither.
+        InvalidArgument: The text is neither JSON nor the name of a variable.
     """
     if text.isidentifier() and text in names:
         return names[text]
@@ -114,26 +115,29 @@ def value_of(text: str, names: Mapping[str, Any], what: str) -> Any:
     except ValueError as error:
         if text.isidentifier():
             raise InvalidArgument(
-                f"{what} {text!r} is no variable of this notebook and no JSON",
-                hint="Run the cell that makes it, or write JSON: a text stands in double quotes, all in single ones.",
+                f"{what} {text!r} is neither a variable of this notebook nor JSON",
+                hint=(
+                    "Run the cell that defines it, or write JSON: strings in double quotes, all of it in single quotes."
+                ),
             ) from None
         raise InvalidArgument(
-            f"{what} {text!r} is no JSON ({error})",
+            f"{what} {text!r} is not JSON ({error})",
             hint="""Put JSON in single quotes, for example '{"n": 41}', or name a variable.""",
         ) from None
 
 
 def parameters(words: Sequence[str], names: Mapping[str, Any]) -> Any:
-    """Reads the parameters of ``main``: one JSON value or variable, and members ``name=value`` that override it.
+    """Returns the parameters of ``main``: one JSON value or variable, and members ``name=value`` that override it.
 
-    The value of a member is JSON if it is valid JSON, a variable after ``@``, and otherwise the text itself.
+    The value of a member is JSON if it is valid JSON, and a variable if it starts with ``@``. Otherwise, it is the text
+    itself.
 
     Args:
-        words: The words after ``--params``.
+        words: Words after ``--params``.
         names: The notebook's variables.
 
     Raises:
-        InvalidArgument: A word is neither, or members would override something that is not an object.
+        InvalidArgument: A word has neither form, or members would override a value that is not an object.
 
     Example:
         >>> parameters(["n=3", "to=0xab", 'deep={"a": 1}'], {})
@@ -148,12 +152,14 @@ def parameters(words: Sequence[str], names: Mapping[str, Any]) -> Any:
         else:
             whole.append(value_of(word, names, "the parameters"))
     if len(whole) > 1:
-        raise InvalidArgument("the parameters are given twice", hint="One JSON value or variable, then name=value.")
+        raise InvalidArgument(
+            "the parameters are given twice", hint=("Write one JSON value or variable, then name=value.")
+        )
     if not whole:
         return members or None
     if members and not isinstance(whole[0], Mapping):
         raise InvalidArgument(
-            f"members are laid over {type(whole[0]).__name__}, which has none", hint="Give an object, or members alone."
+            f"name=value needs an object, got {type(whole[0]).__name__}", hint="Pass an object, or only name=value."
         )
     return {**whole[0], **members} if members else whole[0]
 

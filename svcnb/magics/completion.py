@@ -1,4 +1,4 @@
-"""Tab completion in ``%svc``, in the first line of ``%%action`` and in the JavaScript below it."""
+"""Tab completion in ``%svc``, in the first line of ``%%action``, and in the JavaScript code below it."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _WORD: Final = re.compile(r"(?<!\S)\S*\Z")
 
 
 class ActionCompleter:
-    """A matcher of IPython (second version of that interface), called with the position of the cursor.
+    """Matcher of IPython (version 2 of the interface), which is called with the position of the cursor.
 
     Args:
-        connection: Provides the service's names.
+        connection: Connection that provides the names of the service.
     """
 
     matcher_identifier = COMPLETER
@@ -33,10 +33,10 @@ class ActionCompleter:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self.__qualname__ = COMPLETER  # IPython reads these attributes of every matcher, also if it is not a function
+        self.__qualname__ = COMPLETER  # IPython reads these attributes of every matcher, even if it is not a function
 
     def __call__(self, context: CompletionContext) -> SimpleMatcherResult:
-        """Returns the completions at the cursor; nothing outside the magics."""
+        """Returns the completions at the cursor. Outside the magics, there are none."""
         before = context.text_until_cursor
         if context.cursor_line > 0 and _FIRST_LINE.match(context.full_text):
             return self._javascript(before)
@@ -56,7 +56,8 @@ class ActionCompleter:
         for name in (f"{vocabulary.namespace}.Actions", vocabulary.actions_global):
             members[name] = list(functions(vocabulary))
         offered = members.get(owner, []) if dot else sorted(GLOBALS | set(spaces))
-        # Python names are not valid here. IPython offers them unless there is another completion, even the word itself.
+        # Python names are not valid here. IPython offers them unless there is another completion, such as the word
+        # itself.
         found_names = [name for name in offered if name.startswith(start)] or [start]
         return _result(filter(None, found_names), start)
 

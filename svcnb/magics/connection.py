@@ -1,4 +1,4 @@
-"""The magic ``%svc``: chooses the service for the cells of a notebook."""
+"""The magic ``%svc``, which chooses the service for the cells of a notebook."""
 
 from __future__ import annotations
 
@@ -16,25 +16,27 @@ if TYPE_CHECKING:
 
 USUAL_NAME: Final = "svc"
 VERBS: Final = {
-    "status": "Which service answers, with which key, and what credit there is (the default).",
-    "connect": "Choose the service: a variable of the notebook (a client or an emulator), an address, or nothing for "
-    "what SVC_BASE_URL and SVC_API_KEY say.",
-    "disconnect": "Forget the choice.",
-    "help": "What the magics do.",
+    "status": "Show the service, the key and the credit (the default).",
+    "connect": (
+        "Choose the service: a variable of the notebook (a client or an emulator), or an address. Default: "
+        "SVC_BASE_URL and SVC_API_KEY."
+    ),
+    "disconnect": "Clear the choice.",
+    "help": "Show help for the magics.",
 }
 
 
 class Status(Model):
-    """The service that the cells of a notebook use."""
+    """Status of the service that the cells of a notebook use."""
 
     service: str
     """Address of the service."""
 
     key: str
-    """Whether there is a key, and whether it has an account; never the key itself."""
+    """Whether there is a key, and whether it has an account. It never contains the key."""
 
     node: str = ""
-    """Name and version of the service, and whether it is ready."""
+    """Name, version and readiness of the service."""
 
     credit: str = ""
     """Remaining credit of the account."""
@@ -45,7 +47,7 @@ class Status(Model):
     quiet = frozenset({"service"})
 
     def summary(self) -> dict[str, Any]:
-        """Returns the values to display, without a local address, whose port differs from run to run."""
+        """Returns the values to display, without a local address, because its port differs between runs."""
         return {
             "service": "this machine" if _is_local(self.service) else self.service,
             "node": self.node,
@@ -69,10 +71,10 @@ class Connection:
         self._own: list[Client] = []
         self.options = Options(
             prog="%svc",
-            description="The service that %%action sends its cells to.",
+            description="Shows and chooses the service that %%action uses.",
             epilog=" ".join(f"{name}: {says}" for name, says in VERBS.items()),
         )
-        self.options.add_argument("verb", nargs="?", default="status", choices=list(VERBS), help="What to do.")
+        self.options.add_argument("verb", nargs="?", default="status", choices=list(VERBS), help="The operation.")
         self.options.add_argument("target", nargs="?", help="With connect: a variable of the notebook, or an address.")
         self.options.add_argument(
             "--key", metavar="VARIABLE", help="With connect: the variable that holds the key or the account."
@@ -80,20 +82,20 @@ class Connection:
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """The service's names; the neutral ones without a connection."""
+        """Names of the service. Without a connection, the names of the specification."""
         try:
             return self.client().vocabulary
         except (ConfigError, InvalidArgument):
             return Vocabulary()
 
     def client(self, name: str | None = None) -> Client:
-        """Returns the client to use: the named one, the chosen one, the notebook's ``svc``, or one by the environment.
+        """Returns the client to use: the named client, the chosen client, ``svc``, or the client of the environment.
 
         Args:
-            name: A variable of the notebook.
+            name: Name of a variable of the notebook.
 
         Raises:
-            InvalidArgument: The variable does not exist, or is not a client.
+            InvalidArgument: The variable does not exist or is not a client.
             ConfigError: The address of the service is not set.
         """
         if name is not None:
@@ -108,16 +110,18 @@ class Connection:
             client = Client()
         except ConfigError as error:
             raise ConfigError(
-                "no service is connected",
-                hint=f"Make one in a cell, {USUAL_NAME} = svcnb.Emulator().client(), or say %svc connect VARIABLE or "
-                "%svc connect ADDRESS.",
+                "not connected to a service",
+                hint=(
+                    f"Start one in a cell: {USUAL_NAME} = svcnb.Emulator().client(). Or run %svc connect VARIABLE "
+                    "or %svc connect ADDRESS."
+                ),
             ) from error
         self._own.append(client)
         self._chosen, self._by = client, "the environment"
         return client
 
     def variables(self) -> list[str]:
-        """Names of the notebook's clients and emulators."""
+        """Returns the names of the notebook's clients and emulators."""
         return sorted(
             name
             for name, value in self._shell.user_ns.items()
@@ -125,18 +129,18 @@ class Connection:
         )
 
     def disconnect(self) -> None:
-        """Clears the choice and closes the clients that were created here."""
+        """Clears the choice and closes the clients that this connection created."""
         for client in self._own:
             client.close()
         self._own.clear()
         self._chosen, self._by = None, ""
 
     def status(self) -> Status:
-        """Returns the status of the service. Free.
+        """Returns the status of the service. This is free of charge.
 
         Raises:
             ConfigError: The address of the service is not set.
-            TransportError: The service does not answer.
+            TransportError: The service does not respond.
         """
         client = self.client()
         version, health = client.node.version(), client.node.health()
@@ -144,14 +148,14 @@ class Connection:
         exists = has_key and client.accounts.exists()
         return Status(
             service=client.base_url,
-            key="yes" if exists else "of no account" if has_key else "none",
+            key="yes" if exists else "without an account" if has_key else "none",
             node=f"{version.name} {version.version}, {'ready' if health.healthy else 'not ready'}".strip(),
             credit=client.billing.balance().balance_display if exists else "",
             from_=self._by,
         )
 
     def svc(self, line: str) -> Status | None:
-        """Runs the line of ``%svc``. Its help text consists of the options."""
+        """Executes a line of ``%svc``. The help text is generated from the options."""
         asked = self.options.read(line)
         if asked.verb == "help":
             self._help()
@@ -162,7 +166,7 @@ class Connection:
         if asked.verb == "connect":
             self._connect(asked.target, asked.key)
         elif asked.target or asked.key:
-            raise InvalidArgument(f"{asked.verb} takes nothing more", hint="%svc connect chooses a service.")
+            raise InvalidArgument(f"{asked.verb} accepts no further arguments", hint="%svc connect chooses a service.")
         return self.status()
 
     def _connect(self, target: str | None, key: str | None) -> None:
@@ -188,14 +192,14 @@ class Connection:
         if isinstance(value, EmulatorControl):
             return value.client()
         raise InvalidArgument(
-            f"{name} is {type(value).__name__}, and a client or an emulator is wanted",
-            hint="Make a client: svcnb.Client(address, api_key=...), or emulator.client().",
+            f"{name} is {type(value).__name__}: expected a client or an emulator",
+            hint="Create a client: svcnb.Client(address, api_key=...), or emulator.client().",
         )
 
     def _variable(self, name: str) -> Any:
         if name not in self._shell.user_ns:
             raise InvalidArgument(
-                f"there is no variable {name!r}", hint="Run the cell that makes it, then this one again."
+                f"undefined variable {name!r}", hint="Run the cell that defines it, then this cell again."
             )
         return self._shell.user_ns[name]
 

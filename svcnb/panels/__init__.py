@@ -1,4 +1,4 @@
-"""Panels: widgets that operate the service in a notebook, by mouse and keyboard.
+"""Panels: notebook widgets that operate the service by mouse and keyboard.
 
 The first argument of every panel is a client. `as_code()` returns the performed actions as Python. Panels need the
 extra ``lab``. The names below are imported on first use.
@@ -51,7 +51,7 @@ _HOME: Final = {
 
 
 if not TYPE_CHECKING:
-    # Hidden from type checkers, which would otherwise accept every name.
+    # Hidden from type checkers: with this function, they would accept every name.
 
     def __getattr__(name: str) -> Any:
         if name not in _HOME:

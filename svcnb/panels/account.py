@@ -8,7 +8,7 @@ import traitlets
 
 from svcnb.client import Client
 from svcnb.client.aio.chain_secured_account import AsyncChainSecuredAccount
-from svcnb.client.errors import InvalidArgument, SigningError
+from svcnb.client.errors import ConfigError, InvalidArgument, SigningError, Unauthorized
 from svcnb.client.models.billing import Payment
 from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.models.wallets import Wallet
@@ -18,6 +18,7 @@ from svcnb.panels.browser_signer import BrowserSigner
 from svcnb.panels.owned import OWNER_LINE, connected
 from svcnb.panels.session import CLOSED
 from svcnb.panels.wallet_panel import WalletPanel
+from svcnb.panels.wire import field
 from svcnb.protocol.limits import PAYMENT_PACKAGES_CENTS
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from svcnb.client.signing.eth import AnySigner
 
 MAX_KEY_FILE: Final = 65_536
-"""Largest key file that is read, in characters; real ones have about 500."""
+"""Maximum size of a key file, in characters. Typical files have about 500."""
 
 
 class AccountPanel(WalletPanel, bundle="account"):
@@ -34,9 +35,9 @@ class AccountPanel(WalletPanel, bundle="account"):
     A key is shown once. It is never part of the widget's state, so saved notebooks do not contain it.
 
     Args:
-        client: The service. If it has a key, its account can be opened at once.
-        owner: The wallet for ChainSecured accounts: a `svcnb.LocalSigner`, a `svcnb.BrowserSigner`, a
-            `svcnb.ContractWallet`. Without one, a private key can be typed in.
+        client: Client of the service. If it has a key, its account can be opened immediately.
+        owner: Wallet for ChainSecured accounts: a `svcnb.LocalSigner`, a `svcnb.BrowserSigner` or a
+            `svcnb.ContractWallet`. Without a wallet, users can enter a private key.
 
     Attributes:
         state: Displayed values: ``mode`` (``api``, ``chain`` or empty), ``address``, ``hash`` and ``balance``.
@@ -58,17 +59,17 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @property
     def account(self) -> AsyncChainSecuredAccount | None:
-        """The open ChainSecured account, to await; None in API mode."""
+        """The open ChainSecured account, with asynchronous methods. None in API mode."""
         return self.session.account
 
     @property
     def owner(self) -> Signer | None:
-        """The wallet for ChainSecured accounts: given, or chosen in the panel."""
+        """Wallet for ChainSecured accounts, from the constructor or from the user's choice in the panel."""
         return self.session.owner
 
     def about(self) -> dict[str, object]:
-        """The mode of the open account."""
-        return {"mode": self.state["mode"] or "none open"}
+        """Returns the mode of the open account."""
+        return {"mode": self.state["mode"] or "no account open"}
 
     def session_changed(self, what: frozenset[str]) -> None:  # noqa: ARG002 - all of it is shown
         """Shows the open account."""
@@ -98,17 +99,19 @@ class AccountPanel(WalletPanel, bundle="account"):
     @command
     async def create(self, name: str) -> dict[str, str]:
         """Creates an account in API mode and returns its key once."""
-        account = await self.service.accounts.create(name)
+        with field("name"):
+            account = await self.service.accounts.create(name)
         self.record(f"account = svc.accounts.create({name!r})\nsvc = svc.with_key(account)  # store account.api_key")
         self.session.opened(account, address=account.wallet_address, hash=account.api_key_hash)
         return {"api_key": account.api_key.reveal()}
 
     @command
     async def open_with_key(self, api_key: str = "") -> None:
-        """Opens the account of a key: a typed one, or the client's own."""
+        """Opens the account of a key: a key that the user entered, or the key of the client."""
         key = api_key.strip() or None
-        service = self.service.with_key(key) if key else self.service
-        balance = await service.billing.balance()  # refuses a key without an account
+        with field("key", *((ConfigError, Unauthorized) if key else ())):
+            service = self.service.with_key(key) if key else self.service
+            balance = await service.billing.balance()  # raises an error for a key without an account
         wallets = await service.wallets.list()
         if key:
             self.record('import os\nsvc = svc.with_key(os.environ["SVC_API_KEY"])')
@@ -117,7 +120,8 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     def leave(self) -> None:
-        """Leaves the open account, so that another can be created or opened. The account itself is not changed."""
+        """Closes the open account, so that another one can be created or opened. The account itself is not changed."""
+        self.record("svc = svc.with_key(None)")
         self.session.closed()
 
     # --- ChainSecured mode --------------------------------------------------------------------------------------
@@ -125,17 +129,20 @@ class AccountPanel(WalletPanel, bundle="account"):
     @command
     def use_owner(self, key: str) -> None:
         """Uses a private key as the owner's wallet until the panel is closed."""
-        self._own(LocalSigner.from_key(key))
+        with field("owner_key", SigningError):
+            self._own(LocalSigner.from_key(key))
 
     @command
     def use_key_file(self, text: str, password: str, name: str) -> None:
         """Uses the key in an encrypted key file as the owner's wallet until the panel is closed."""
-        if len(text) > MAX_KEY_FILE:
-            raise InvalidArgument(
-                f"{name} is too large for a key file: more than {MAX_KEY_FILE:,} characters",
-                hint="Choose an encrypted JSON key file (version 3), as wallets export them.",
-            )
-        self._own(LocalSigner.from_json(text, password, name=name))
+        with field("file"):
+            if len(text) > MAX_KEY_FILE:
+                raise InvalidArgument(
+                    f"{name} is too large for a key file: more than {MAX_KEY_FILE:,} characters",
+                    hint="Choose an encrypted JSON key file (version 3), the format that wallets export.",
+                )
+        with field("password", SigningError):
+            self._own(LocalSigner.from_json(text, password, name=name))
 
     @command
     async def use_browser_wallet(self) -> None:
@@ -150,10 +157,11 @@ class AccountPanel(WalletPanel, bundle="account"):
         """Uses a contract wallet as the owner. The previously chosen wallet signs for it."""
         if self.owner is None:
             raise SigningError(
-                "a contract wallet needs a wallet that signs for it",
+                "a contract wallet needs a signer",
                 hint="Choose a browser wallet, a key file or a private key first.",
             )
-        self._own(ContractWallet(address, self.owner))
+        with field("contract", SigningError):
+            self._own(ContractWallet(address, self.owner))
 
     @command
     def forget_owner(self) -> None:
@@ -166,9 +174,10 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     async def create_on_chain(self, name: str) -> None:
-        """Creates an account that the owner's wallet owns, with a transaction."""
+        """Creates an account for the owner's wallet, with a transaction."""
         owner = await self._signer()
-        account = await self.service.chain_secured.create(owner, name, on_preview=self._confirmed)
+        with field("chain_name"):
+            account = await self.service.chain_secured.create(owner, name, on_preview=self._confirmed)
         self._record_owner(f"mine = svc.chain_secured.create(owner, {name!r})")
         await self._opened_on_chain(account)
 
@@ -191,7 +200,8 @@ class AccountPanel(WalletPanel, bundle="account"):
     async def transfer(self, to: str, *, confirm: bool = False) -> None:
         """Transfers the ChainSecured account to another wallet. Without ``confirm`` it only describes the effect."""
         account = self._on_chain()
-        await account.transfer_ownership(to, confirm=confirm)
+        with field("to"):
+            await account.transfer_ownership(to, confirm=confirm)
         self.record(f"mine.transfer_ownership({to!r}, confirm=True)")
         self.session.owner = None
         self.session.closed()
@@ -218,6 +228,11 @@ class AccountPanel(WalletPanel, bundle="account"):
     def abandon(self, mint: str, *, confirm: bool = False) -> None:
         """Deletes the record of one of these creations. Without ``confirm`` it only describes what would be lost."""
         self.service.chain_secured.delete_pending(mint, confirm=confirm)
+        # Records of other machines or other days must not be deleted.
+        self.record(
+            "for mint in svc.chain_secured.pending():\n"
+            f"    if mint.id == {mint!r}:\n        svc.chain_secured.delete_pending(mint, confirm=True)"
+        )
 
     def _on_chain(self) -> AsyncChainSecuredAccount:
         if self.account is None:
@@ -235,7 +250,10 @@ class AccountPanel(WalletPanel, bundle="account"):
         return self.owner
 
     async def _confirmed(self, preview: Preview) -> bool:
-        """Asks for confirmation before each transaction. A browser wallet asks on its own, with the same preview."""
+        """Asks for confirmation before each transaction.
+
+        A browser wallet asks with its own dialog, with the same preview.
+        """
         if self.owner is not None and _is_browser(self.owner):
             return True
         self.channel.progress("Waiting for your confirmation")
@@ -261,6 +279,7 @@ class AccountPanel(WalletPanel, bundle="account"):
     async def refresh(self) -> None:
         """Refreshes the credit. In ChainSecured mode the owner's wallet signs the request."""
         self.session.show_balance(await self.session.billing.balance())
+        self.record(f"print({self.session.subject}.billing.balance())")
 
     @command
     async def pay(self, cents: int, method: str) -> dict[str, str]:
@@ -277,7 +296,7 @@ class AccountPanel(WalletPanel, bundle="account"):
     async def wait_for_payment(self) -> None:
         """Waits until the started payment is credited."""
         if self._payment is None:
-            raise InvalidArgument("no payment was begun", hint="Choose an amount and begin one.")
+            raise InvalidArgument("no payment was created", hint="Choose an amount and create a payment.")
         paid = await self.session.billing.wait(self._payment)
         self._payment = None
         if paid.balance is not None:
@@ -285,7 +304,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
 
 def _innermost(owner: Signer) -> Signer:
-    """The wallet that signs for a contract wallet, or the wallet itself."""
+    """Returns the wallet that signs for a contract wallet, or the wallet itself."""
     while (inner := getattr(owner, "signer", None)) is not None:
         owner = inner
     return owner

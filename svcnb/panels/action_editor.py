@@ -9,18 +9,18 @@ from typing import Any
 import traitlets
 
 from svcnb.client import Client
-from svcnb.client.errors import ActionError, InvalidArgument, SvcnbError
+from svcnb.client.errors import ActionError, InvalidArgument, SigningError, SvcnbError
 from svcnb.client.models.runs import Run
 from svcnb.client.permission_snapshot import master_wallet_of
 from svcnb.client.signing import recover
 from svcnb.client.stripping import strip
 from svcnb.control import EmulatorError
-from svcnb.control.plane import ControlPlane
 from svcnb.panels.base import command
 from svcnb.panels.code_editor import CodePanel, names
 from svcnb.panels.examples import FIRST, FIRST_PARAMS, examples
 from svcnb.panels.resources import ResourcePanel, wallet_title
 from svcnb.panels.traces import trace_view
+from svcnb.panels.wire import field
 from svcnb.protocol.action import Action
 from svcnb.protocol.nesting import parse
 from svcnb.toolkit.lint import lint
@@ -29,17 +29,18 @@ from svcnb.toolkit.lint import lint
 class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
     """Editor that writes and runs one action.
 
-    The source is part of the widget's state, so a saved notebook contains it. Parameters, responses and logs are not.
+    The source is part of the widget's state, so a saved notebook contains it. The notebook does not contain parameters,
+    responses or logs.
 
     Args:
-        client: The service, and the key that runs the action.
-        action: Initial content: an action or its source.
+        client: Client of the service, with the key that runs the action.
+        action: Initial content, as an action or its source.
         params: Parameters of ``main``, any JSON value. Those of an example if neither action nor parameters are given.
 
     Attributes:
         source: The source in the editor.
-        result: The last successful run; None before the first run, and after a failed one.
-        error: Error of the last run; None if it succeeded.
+        result: Last successful run. None before the first run and after a failed run.
+        error: Error of the last run. None if it succeeded.
 
     Example:
         ``editor = svcnb.panels.ActionEditor(svc, action, {"n": 41})``, and then ``editor.action``, ``editor.result``
@@ -52,8 +53,8 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
         given = Action(action) if isinstance(action, str) else action
         if given is not None and not isinstance(given, Action):
             raise InvalidArgument(
-                f"the editor opens an action or its source, not {type(action).__name__}",
-                hint="ActionEditor(svc, svcnb.Action(source)).",
+                f"the editor needs an action or its source, not {type(action).__name__}",
+                hint="Pass an action: ActionEditor(svc, svcnb.Action(source)).",
             )
         fresh = given is None and params is None
         self._name = given.name if given else ""
@@ -79,7 +80,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
         return _parsed(self._params)
 
     def about(self) -> dict[str, object]:
-        """Returns the CID; the other identifiers follow from it."""
+        """Returns the CID, from which the other identifiers are derived."""
         return {"cid": self.action.cid, "size": self.action.size}
 
     # --- commands -----------------------------------------------------------------------------------------------
@@ -113,7 +114,10 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
 
     @command
     async def look_up(self) -> dict[str, Any]:
-        """Reads the registered actions of the account, and those that its groups permit. Free."""
+        """Reads the registered actions of the account and the actions that its groups permit.
+
+        This is free of charge.
+        """
         nouns = self.session.nouns
         actions, groups = await asyncio.gather(nouns.actions.list(), nouns.groups.list())
         permitted = await asyncio.gather(*(nouns.actions.list(group) for group in groups))
@@ -132,8 +136,11 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
 
     @command
     async def run(self, source: str, params: str) -> dict[str, Any]:
-        """Runs a source. A failed action also gives a result, with its line, its logs and its timeline."""
-        action, received = Action(source, name=self._name), _parsed(params)
+        """Runs a source. A failed action also has a result, with the line of the error, the logs and the timeline."""
+        with field("source"):
+            action = Action(source, name=self._name)
+        with field("params"):
+            received = _parsed(params)
         self._tell_action(action)
         session = self.session
         runner, key = session.runner(), session.run_key
@@ -164,8 +171,9 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
 
     @command
     async def verify(self, message: str, signature: str) -> dict[str, str]:
-        """Recovers the signer of a message (EIP-191), and its name in the account. Computed locally."""
-        recovered = recover(message, signature)
+        """Recovers the signer of a message (EIP-191) locally, and its name in the account."""
+        with field("signature", SigningError):
+            recovered = recover(message, signature)
         self.record(f"signer = svcnb.recover({message!r}, {signature!r})")
         wallets = await self.session.nouns.wallets.list() if self.session.mode else []
         position = next((n for n, each in enumerate(wallets) if each.address.lower() == recovered.lower()), None)
@@ -179,7 +187,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
         session = self.session
         key = session.run_key or None
         if session.account is not None and key is None:
-            session.runner()  # the error says that a usage key is needed
+            session.runner()  # the error message explains that a usage key is needed
         found = await (session.account or self.service).explain(key, Action(source))  # type: ignore[arg-type]  # checked
         repair = found.repair
         self._tell_action(Action(source))
@@ -188,10 +196,13 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
 
     @command
     def derive(self, source: str, constant: str, name: str, version: int) -> dict[str, str]:
-        """Appends a constant to a source, and returns the derived action. Does not run it."""
-        value = _parsed(constant, "the constant")
-        template = Action(source, name=self._name)
-        derived = template.derive(value, name=name, protocol_version=version)
+        """Appends a constant to a source and returns the derived action without running it."""
+        with field("constant"):
+            value = _parsed(constant, "the constant")
+        with field("source"):
+            template = Action(source, name=self._name)
+        with field("constant_name"):
+            derived = template.derive(value, name=name, protocol_version=version)
         self._tell_action(template)
         self.record(f"action = action.derive({value!r}, name={name!r}, protocol_version={version!r})")
         self._told = derived.source
@@ -205,8 +216,10 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
     @command
     async def register(self, source: str, name: str) -> dict[str, str]:
         """Registers a source under a name. Costs a cent."""
-        action = Action(source, name=name)
-        registered = await self.session.nouns.actions.register(action)
+        with field("source"):
+            action = Action(source, name=name)
+        with field("name"):
+            registered = await self.session.nouns.actions.register(action)
         self._name = name
         self._tell_action(action)
         self.record(f"{self.session.subject}.actions.register(action, name={name!r})")
@@ -216,7 +229,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
     # --- inside -------------------------------------------------------------------------------------------------
 
     def action_code(self, action: Action) -> str:
-        """The variable of the action, which is recorded first."""
+        """Returns the variable of the action, which is recorded first."""
         self._tell_action(action)
         return "action"
 
@@ -229,7 +242,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
         try:
             return trace_view(await self.service.trace(of))
         except SvcnbError:
-            return None  # a live service keeps no timeline; the run is reported without one
+            return None  # a live service stores no timeline, so the run is reported without one
 
     async def _failed(self, error: ActionError) -> dict[str, Any]:
         return {
@@ -245,19 +258,15 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
         }
 
     def _logs_of(self, request_id: str) -> str:
-        """Output of a failed action. The service discards it, but an emulator's record contains it."""
-        config = self.client.config
-        token = config.control_token.reveal() if config.control_token else None
+        """Returns the output of a failed action. The service discards it, but the record of an emulator contains it."""
         try:
-            return str(
-                ControlPlane(f"{config.base_url}/_emulator", token).request("GET", f"/runs/{request_id}")["logs"]
-            )
+            return str(self._control.request("GET", f"/runs/{request_id}")["logs"])
         except EmulatorError:
             return ""
 
 
 def python_text(source: str) -> str:
-    """A source as a readable Python literal, if that does not change a byte."""
+    """Returns a source as a readable Python literal, if that does not change a byte."""
     if "\\" in source or '"""' in source or "\r" in source or not source.endswith("\n"):
         return repr(source)
     return f'"""\\\n{source}"""'
@@ -268,7 +277,7 @@ def _pretty(value: object) -> str:
         return json.dumps(value, indent=2, ensure_ascii=False)
     except (TypeError, ValueError) as error:
         raise InvalidArgument(
-            f"the parameters have no JSON form: {error}", hint="Use texts, numbers, lists and dicts."
+            f"the parameters cannot be written as JSON: {error}", hint="Use strings, numbers, lists and dicts."
         ) from None
 
 
@@ -279,5 +288,6 @@ def _parsed(text: str, what: str = "the parameters") -> Any:
         return parse(text)
     except ValueError as error:
         raise InvalidArgument(
-            f"{what}: {error}", hint='Write JSON: double quotes, no comma at the end, {"n": 41}.'
+            f"{what}: {error}",
+            hint=('Write JSON with double quotes and without a comma at the end, for example {"n": 41}.'),
         ) from None

@@ -1,17 +1,23 @@
-"""Base class of all panels on the kernel's side."""
+"""Base class of all panels in the kernel."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Final, TypeVar
 
 import anywidget
 
+from svcnb.checked import checked
 from svcnb.client import AsyncClient, Client
 from svcnb.client.errors import ConfigError, InvalidArgument
+from svcnb.client.models.chain import ether
+from svcnb.control import EmulatorError
+from svcnb.control.plane import ControlPlane
 from svcnb.panels.session import Session
 from svcnb.panels.wire import Channel
+from svcnb.protocol.in_page import IN_PAGE
 
 STATIC: Final = Path(__file__).with_name("static")
 
@@ -34,10 +40,10 @@ class Panel(anywidget.AnyWidget):
 
     A subclass names its bundle, ``class MyPanel(Panel, bundle="my_panel")``, marks methods with `command` and writes
     the performed actions with `record`. Traits are saved into notebooks with the widget's state, so a trait must never
-    contain a secret. Secrets are only sent in answers to commands, which are not saved.
+    contain a secret. Secrets are only sent in responses to commands, which are not saved.
 
     Args:
-        client: The service. Its key stays in the kernel.
+        client: Client of the service. Its key stays in the kernel.
 
     Raises:
         InvalidArgument: ``client`` is not a `svcnb.Client`.
@@ -53,25 +59,31 @@ class Panel(anywidget.AnyWidget):
             if not script.is_file():
                 raise ConfigError(
                     f"the browser side of {cls.__name__} is not built: {script.name} is missing",
-                    hint="In a working copy: python hatch_build.py. An installed package brings it: reinstall svcnb.",
+                    hint="In a working copy: python hatch_build.py. For an installed package, reinstall svcnb.",
                 )
             cls._esm = script
             cls._css = script.with_suffix(".css")
+        if "__init__" in vars(cls):
+            setattr(cls, "__init__", checked(vars(cls)["__init__"]))  # noqa: B010 - assigning it has no type
         super().__init_subclass__(**options)
 
     def __init__(self, client: Client | None = None, **traits: Any) -> None:
         if client is not None and not isinstance(client, Client):
             raise InvalidArgument(
-                f"a panel takes a client first, not {type(client).__name__}",
+                f"a panel needs a client as its first argument, not {type(client).__name__}",
                 hint=f"svcnb.panels.{type(self).__name__}(svcnb.Client(...))",
             )
         self._session = None if client is None else Session.of(client)
         self._own_lines: list[str] = []
         super().__init__(**traits)
-        self.channel = Channel({name: getattr(self, name) for name in self._commands()}, self.send)
+        self.channel = Channel({name: getattr(self, name) for name in self._commands()}, self._deliver)
         self.on_msg(lambda _panel, content, _buffers: self.channel.receive(content))
         if self._session is not None:
             self._session.watch(self._changed)
+
+    def _deliver(self, message: Mapping[str, object]) -> None:
+        """Sends a message to all views. In a page it is JSON text, because the kernel there drops every None."""
+        self.send({"json": json.dumps(message)} if IN_PAGE else message)
 
     @classmethod
     def _commands(cls) -> set[str]:
@@ -82,7 +94,7 @@ class Panel(anywidget.AnyWidget):
 
     @property
     def session(self) -> Session:
-        """State that this panel shares with all other panels of its client.
+        """Session that this panel shares with all other panels of its client.
 
         Raises:
             ConfigError: The panel has no client.
@@ -130,8 +142,32 @@ class Panel(anywidget.AnyWidget):
         """Returns the displayed values of the session."""
         return self.session.view()
 
+    # --- gas on an emulator -------------------------------------------------------------------------------------
+
+    @command
+    def has_faucet(self) -> bool:
+        """Returns whether the service is an emulator that this client may control, so that `fund` works."""
+        try:
+            self._control.request("GET", "/state")
+        except EmulatorError:
+            return False
+        return True
+
+    @command
+    def fund(self, address: str) -> str:
+        """Adds test ETH to a wallet on the emulator's chain, and returns the amount."""
+        added = int(self._control.request("POST", "/faucet", {"address": address})["wei"])
+        self.record(f"svcnb.Emulator.connect(svc.base_url).faucet({address!r})")
+        return ether(added)
+
+    @property
+    def _control(self) -> ControlPlane:
+        config = self.client.config
+        token = config.control_token
+        return ControlPlane(f"{config.base_url}/_emulator", token.reveal() if token else None)
+
     def close(self) -> None:
-        """Ends the panel; the client stays open."""
+        """Closes the panel. The client stays open."""
         if self._session is not None:
             self._session.unwatch(self._changed)
         super().close()
@@ -170,7 +206,7 @@ class Panel(anywidget.AnyWidget):
     # --- display ------------------------------------------------------------------------------------------------
 
     def about(self) -> dict[str, object]:
-        """Values for the panel's repr. They are the same at every run, and none is secret."""
+        """Values for the repr of the panel. They are equal in every run and contain no secret."""
         return {}
 
     def __repr__(self) -> str:

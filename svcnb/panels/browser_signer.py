@@ -33,7 +33,7 @@ class BrowserSigner(Signer):
 
     @property
     def panel(self) -> WalletPanel:
-        """The panel that asks. A new one is displayed if there is none."""
+        """The panel that sends requests to the wallet. If there is none, a new panel is displayed."""
         if self._panel is None:
             from IPython.display import display
 
@@ -45,7 +45,7 @@ class BrowserSigner(Signer):
 
     @property
     def address(self) -> str:
-        """The wallet's address, with checksum.
+        """Address of the wallet, with its checksum.
 
         Raises:
             SigningError: No wallet is connected yet.
@@ -54,12 +54,14 @@ class BrowserSigner(Signer):
         if not address:
             raise SigningError(
                 "no wallet is connected in the browser",
-                hint="Connect one in the panel, or wait for it here: await signer.connect()",
+                hint="Connect one in the panel, or wait for it: await signer.connect()",
             )
         try:
             return checksum_address(address)
         except MalformedValue as error:
-            raise SigningError(f"the wallet in the browser says: {error.message}") from None
+            raise SigningError(
+                f"the browser wallet reported: {error.message}", hint="Connect it again in the panel."
+            ) from None
 
     async def connect(self) -> BrowserSigner:
         """Waits until a wallet is connected in the panel, and returns this signer.
@@ -71,9 +73,9 @@ class BrowserSigner(Signer):
         return self
 
     def sign_typed_data(self, typed_data: dict[str, Any]) -> str:  # noqa: ARG002 - the signer's signature
-        """Raises an error, because the kernel cannot receive the browser's answer while Python waits."""
+        """Raises an error, because the kernel cannot receive the browser's response while Python waits."""
         raise SigningError(
-            "a wallet in the browser signs only what is awaited",
+            "a browser wallet works only with await",
             hint="Use svcnb.AsyncClient, or svc.to_async(): await asvc.chain_secured.sign(owner, 'CreateWallet').",
         )
 

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from svcnb.bundles import read_bundle
 from svcnb.panels.base import STATIC, Panel, command
 from svcnb.protocol.vocabulary import Vocabulary
 from svcnb.toolkit.runtime import GLOBALS, Function, functions, namespaces
@@ -30,7 +31,7 @@ class CodePanel(Panel):
 
 @cache
 def _script(path: Path) -> str:
-    return path.read_text(encoding="utf-8")
+    return read_bundle(path).decode()
 
 
 def names(vocabulary: Vocabulary) -> dict[str, list[Name]]:

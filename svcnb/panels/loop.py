@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class Background:
-    """An event loop on its own thread. It starts on first use and ends with the process."""
+    """Event loop on a separate thread. It starts on first use and ends with the process."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -32,7 +32,7 @@ class Background:
 
 
 class _Task(Future[T]):
-    """A task of the running loop, with the interface of a future of another thread."""
+    """Task of the running loop, with the interface of a future of another thread."""
 
     def __init__(self, work: Coroutine[Any, Any, T]) -> None:
         super().__init__()

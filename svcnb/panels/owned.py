@@ -35,21 +35,21 @@ async def connected(owner: Signer, channel: Channel) -> Signer:
 
 
 async def do(nouns: Any, edit: Edit) -> None:
-    """Performs one call of a client, or of an account."""
+    """Performs one call of a client or an account."""
     noun, _, verb = edit.verb.partition(".")
     await getattr(getattr(nouns, noun), verb)(*edit.args, **edit.options)
 
 
 class Owned:
-    """An account whose owner's wallet is available.
+    """ChainSecured account whose owner's wallet is available.
 
     Attributes:
-        account: The account; changes through it are sent.
+        account: The account. Changes through this handle are sent.
     """
 
     def __init__(self, account: AsyncChainSecuredAccount, rehearsal: AsyncChainSecuredAccount) -> None:
         self.account = account
-        # A second handle, because a simulation and a change at the same time must not take each other's previews.
+        # The simulation has a second handle, so that a concurrent change does not receive its preview.
         self._rehearsal = rehearsal
         self._turn = asyncio.Lock()
 
@@ -58,7 +58,7 @@ class Owned:
         """Opens the account that a wallet owns.
 
         Raises:
-            ChainError: It owns no account.
+            ChainError: The wallet owns no account.
         """
         account = await service.chain_secured.open(owner)
         return cls(account, await service.chain_secured.open(owner, api_key_hash=account.api_key_hash))
@@ -70,7 +70,7 @@ class Owned:
             edit: The call. If it needs several transactions, only the first is simulated.
 
         Raises:
-            ChainError: The contract would refuse it, or the wallet cannot pay for it.
+            ChainError: The contract would reject the call, or the wallet cannot pay for it.
         """
         seen: list[Preview] = []
 

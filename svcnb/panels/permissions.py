@@ -1,4 +1,4 @@
-"""Permissions panel: a matrix of groups to edit, with the cost and the risks of each change shown first."""
+"""Permissions panel: an editable matrix of groups, with a preview of the cost and risks of each change."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from svcnb.client.models.groups import Group, GroupContents
 from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.permission_snapshot import master_wallet_of
 from svcnb.client.signing import Signer, as_signer
+from svcnb.errors import ExtraMissing
 from svcnb.panels.base import command
 from svcnb.panels.owned import OWNER_LINE, Owned, connected, do
-from svcnb.panels.resources import ResourcePanel
+from svcnb.panels.resources import ResourcePanel, wallet_title
 from svcnb.panels.wallet_panel import written
 from svcnb.protocol.action import Action
 from svcnb.protocol.limits import MAX_GROUP_ENTRIES
@@ -35,7 +36,7 @@ _NOTHING: Final[dict[str, Any]] = {
 
 
 class PermissionsPanel(ResourcePanel, bundle="permissions"):
-    """A matrix of groups by actions, wallets and usage keys.
+    """Matrix of groups with actions, wallets and usage keys.
 
     Changes are collected and applied together. Before that, the panel shows the necessary calls, their cost and
     warnings. A graph below shows why a key may run an action with a wallet, or which link is missing.
@@ -44,7 +45,8 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
     changes are transactions. Each is simulated, and shown decoded with its gas before the wallet signs it.
 
     Args:
-        client: The service. Changes need the account's master key; any key of the account can view the matrix.
+        client: Client of the service. Changes need the account's master key. Any key of the account can view the
+            matrix.
         actions: Actions to show in the matrix that are not registered in the account yet. The service lists only
             hashes. An action with a known hash and an unknown CID can only be permitted by rewriting its group.
         owner: The wallet of a ChainSecured account: a `svcnb.LocalSigner`, a `svcnb.BrowserSigner`, a
@@ -60,7 +62,10 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
     def __init__(self, client: Client, actions: Iterable[Action] = (), *, owner: AnySigner | None = None) -> None:
         given = list(actions)
         if not all(isinstance(each, Action) for each in given):
-            raise InvalidArgument("actions are svcnb.Action objects", hint="PermissionsPanel(svc, [svcnb.Action(...)])")
+            raise InvalidArgument(
+                "expected a list of svcnb.Action objects",
+                hint="Pass them as PermissionsPanel(svc, [svcnb.Action(...)]).",
+            )
         self._extra = {action.hashed_cid: action for action in given}
         self._matrix = Matrix((), {}, {}, {})
         self._given_owner = None if owner is None else as_signer(owner)
@@ -68,7 +73,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
         super().__init__(client)
 
     def session_changed(self, what: frozenset[str]) -> None:
-        """Clears the displayed account when another account is open."""
+        """Clears the displayed account if another account is open."""
         if "account" in what and self._given_owner is None:
             self._owned = None
 
@@ -108,23 +113,23 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
         # The contract accepts hashes; the service needs the CID of an action to permit it.
         takes = cids if self._owned is None else {hashed: hashed for hashed in names} | cids
         self._matrix = Matrix.of(held, keys, cids=takes, master_wallet=master)
-        rows = [_row("action", EVERY, "every action", "also one written by a stranger")]
+        rows = [_row("action", EVERY, "every action", "including actions of other people")]
         rows += [
             _row("action", hashed, name or "(no name)", cids.get(hashed) or hashed)
             for hashed, name in sorted(names.items(), key=lambda each: (each[1] == "", each[1], each[0]))
             if hashed.strip("0x")
         ]
         rows.append(
-            _row("wallet", EVERY, "every wallet", "the master wallet included" if master else "also those made later")
+            _row("wallet", EVERY, "every wallet", "including the master wallet" if master else "including later ones")
         )
         rows += [
             _row(
                 "wallet",
                 each.wallet_address,
-                _wallet_name(each.name, each.wallet_address == master),
+                wallet_title(each, number, master),
                 each.wallet_address,
             )
-            for each in wallets
+            for number, each in enumerate(wallets)
         ]
         rows += [_row("key", key.api_key_hash, key.name or "(no name)", key.api_key_hash) for key in keys]
         self.state = {
@@ -140,7 +145,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
 
     @command
     async def preview(self, changes: list[dict[str, Any]]) -> dict[str, Any]:
-        """Returns the calls and the cost of changes, and their new warnings."""
+        """Returns the calls, the cost and the new warnings of changes."""
         wanted = _changes(changes)
         edits = self._matrix.edits(wanted)
         now = self._matrix.warnings()
@@ -154,20 +159,20 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
 
     @command
     async def apply(self, changes: list[dict[str, Any]], calls: list[str]) -> None:
-        """Applies changes, call by call, and reads the account again, also after a failure.
+        """Applies changes, call by call, and reads the account again, even after a failure.
 
         Args:
             changes: The cells.
-            calls: The calls that were shown for them. Other calls are refused.
+            calls: The calls that were shown for these changes. Other calls are rejected.
         """
         wanted = _changes(changes)
-        self.channel.progress("Looking whether the account is still the same")
+        self.channel.progress("Checking whether the account has changed")
         await self.read()
         edits = self._matrix.edits(wanted)
         if [self._code(edit) for edit in edits] != calls:
             raise InvalidArgument(
-                "the account has changed since these calls were shown, and nothing was sent",
-                hint="Look at the matrix and at the calls again, then apply.",
+                "the account changed after these calls were shown; nothing was sent",
+                hint="Check the matrix and the calls again, then apply.",
             )
         try:
             for number, edit in enumerate(edits, start=1):
@@ -182,18 +187,18 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
         try:
             await do(await self._nouns(), edit)
         except SvcnbError as error:
-            error.add_note(f"{done} of {of} calls were made before this one; the matrix shows what holds now.")
+            error.add_note(f"{done} of {of} calls succeeded before this one. The matrix shows the current state.")
             raise
         self.record(self._code(edit))
 
     @command
     async def explain(self, key: str, action: str, wallet: str) -> dict[str, Any]:
-        """Explains why a key may run an action with a wallet, or not.
+        """Explains why a key may or may not run an action with a wallet.
 
         Args:
             key: Hash of the key.
             action: Hashed CID.
-            wallet: Address; empty to check only the run.
+            wallet: Address of the wallet. An empty text checks only the run.
         """
         found = await (await self._nouns()).explain(key, self._extra.get(action, action), wallet or None)
         self.record(f"{self._subject}.explain({', '.join(repr(each) for each in (key, action, wallet) if each)})")
@@ -208,7 +213,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
     # --- account ------------------------------------------------------------------------------------------------
 
     async def _nouns(self) -> Any:
-        """The object with groups, actions, wallets, usage keys and explain: the service, or the owner's account."""
+        """Returns the object with groups, actions, wallets, usage keys and explain."""
         if self._owner is None:
             return self.service
         if self._owned is None:
@@ -237,27 +242,26 @@ def _gas(rehearsed: Sequence[tuple[Edit, Preview]]) -> str:
     most = ether(sum(preview.max_cost_wei for _, preview in rehearsed))
     if not rehearsed:
         return ""
-    return f"gas of {most} and more" if any(_is_several(edit) for edit, _ in rehearsed) else f"at most {most} of gas"
+    return f"{most} of gas or more" if any(_is_several(edit) for edit, _ in rehearsed) else f"at most {most} of gas"
 
 
 def _is_several(edit: Edit) -> bool:
-    """Whether a group is rewritten with more members than one transaction can contain."""
+    """Returns whether a group is rewritten with more members than one transaction can contain."""
     return any(len(edit.options.get(kind, ())) > MAX_GROUP_ENTRIES for kind in ("actions", "wallets"))
 
 
 def _graph(found: Any) -> str:
     from svcnb import charts
 
-    # The text next to it already says what a title would say.
-    return charts.svg(charts.permission_graph(found).properties(title=""), theme="auto")
+    try:
+        # The text next to it already says what a title would say.
+        return charts.svg(charts.permission_graph(found).properties(title=""), theme="auto")
+    except ExtraMissing:  # the text says it without a drawing
+        return ""
 
 
 def _row(kind: Kind, which: str, name: str, note: str) -> dict[str, str]:
     return {"kind": kind, "id": which, "name": name, "note": note}
-
-
-def _wallet_name(name: str, is_master: bool) -> str:  # noqa: FBT001 - one caller, beside it
-    return "master wallet" if is_master else name or "(no name)"
 
 
 def _ticked(matrix: Matrix, rows: Sequence[Mapping[str, str]], keys: Sequence[UsageKey]) -> list[list[Any]]:
@@ -275,4 +279,4 @@ def _changes(told: list[dict[str, Any]]) -> list[Change]:
     try:
         return [Change(each["kind"], str(each["id"]), int(each["group"]), bool(each["on"])) for each in told]
     except (KeyError, TypeError, ValueError) as error:
-        raise InvalidArgument(f"this is no list of changes: {error!r}", hint="Reload the page.") from None
+        raise InvalidArgument(f"not a list of changes: {error!r}", hint="Reload the page.") from None

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from svcnb.client.errors import InvalidArgument
+from svcnb.client.errors import InvalidArgument, SvcnbError
 from svcnb.client.models.wallets import Wallet
 from svcnb.client.permission_snapshot import master_wallet_of
+from svcnb.client.secret import Secret
 from svcnb.panels.base import Panel, command
+from svcnb.panels.session import Session
+from svcnb.panels.wire import field
 from svcnb.protocol.action import Action
+from svcnb.protocol.hashes import api_key_hash, uint256_hex, usage_key_bytes, usage_key_hash
 
 
 class ResourcePanel(Panel):
-    """A panel that shows and creates wallets, groups and usage keys of the open account.
+    """Base class of panels that show and create wallets, groups and usage keys of the open account.
 
     In ChainSecured mode each creation is a transaction of the owner's wallet, shown before it is signed.
     """
@@ -24,6 +30,7 @@ class ResourcePanel(Panel):
         nouns = self.session.nouns
         wallets, groups, keys = await asyncio.gather(nouns.wallets.list(), nouns.groups.list(), nouns.usage_keys.list())
         usable, master = self.session.usable_keys, master_wallet_of(wallets)
+        own = _hashes(self.client.config.api_key)
         return {
             "mode": self.session.mode,
             "wallets": [
@@ -39,20 +46,22 @@ class ResourcePanel(Panel):
                 {"hash": each.api_key_hash, "name": each.name, "usable": each.api_key_hash in usable} for each in keys
             ],
             "run_key": self.session.run_key,
+            "client_key": next((each.name for each in keys if each.api_key_hash in own), ""),
         }
 
     @command
     async def new_wallet(self, name: str = "") -> dict[str, str]:
-        """Creates a wallet whose key the service keeps.
+        """Creates a wallet whose key the service stores.
 
         Args:
-            name: Its name on the chain; wallets in API mode have none.
+            name: Name of the wallet on the chain. Wallets in API mode have no name.
         """
         session = self.session
         on_chain = session.account is not None
         self.channel.progress("Creating the wallet")
-        given = (_named(name, "wallet"),) if on_chain else ()
-        made = await session.nouns.wallets.create(*given)
+        with field("name"), _announced(session):
+            given = (_named(name, "wallet"),) if on_chain else ()
+            made = await session.nouns.wallets.create(*given)
         variable = session.name("wallet", made.wallet_address)
         self.record(f"{variable} = {session.subject}.wallets.create({', '.join(map(repr, given))})")
         session.changed("resources")
@@ -63,7 +72,8 @@ class ResourcePanel(Panel):
         """Creates an empty group."""
         session = self.session
         self.channel.progress("Creating the group")
-        made = await session.nouns.groups.create(_named(name, "group"))
+        with field("name"):
+            made = await session.nouns.groups.create(_named(name, "group"))
         variable = session.name("group", made.id)
         self.record(f"{variable} = {session.subject}.groups.create({name!r})")
         session.changed("resources")
@@ -74,9 +84,10 @@ class ResourcePanel(Panel):
         """Creates a usage key that can only run the actions of some groups, and returns its secret once."""
         session = self.session
         if not groups:
-            raise InvalidArgument("the usage key needs a group", hint="Choose the group whose actions it may run.")
+            raise InvalidArgument("the usage key needs a group", hint="Choose the group whose actions the key may run.")
         self.channel.progress("Creating the usage key")
-        made = await session.nouns.usage_keys.create(_named(name, "usage key"), execute_in_groups=groups)
+        with field("name"), _announced(session):
+            made = await session.nouns.usage_keys.create(_named(name, "usage key"), execute_in_groups=groups)
         variable = session.name("key", made.api_key_hash)
         chosen = ", ".join(session.named("group", group) for group in groups)
         self.record(f"{variable} = {session.subject}.usage_keys.create({name!r}, execute_in_groups=[{chosen}])")
@@ -87,35 +98,57 @@ class ResourcePanel(Panel):
 
     @command
     def choose_key(self, which: str) -> None:
-        """Chooses the key that runs actions: a hash, or an empty text for the account's key."""
+        """Chooses the key that runs actions, by its hash. An empty text chooses the account's key."""
         self.session.choose_key(which)
 
     @command
     async def allow(self, source: str, group: int, wallet: str = "") -> None:
         """Permits an action in a group, and a wallet if one is given. Existing permissions are not changed."""
-        session, action = self.session, Action(source)
+        session = self.session
+        with field("source"):
+            action = Action(source)
         contents = await session.nouns.groups.contents(group)
         where = session.named("group", group)
         if not contents.any_action and action.hashed_cid not in {each.hashed_cid for each in contents.actions}:
-            self.channel.progress("Allowing the action in the group")
+            self.channel.progress("Permitting the action in the group")
             await session.nouns.groups.add_action(group, action)
             self.record(f"{session.subject}.groups.add_action({where}, {self.action_code(action)})")
         held = {each.wallet_address.lower() for each in contents.wallets}
         if wallet and not contents.any_wallet and wallet.lower() not in held:
-            self.channel.progress("Allowing the wallet in the group")
+            self.channel.progress("Permitting the wallet in the group")
             await session.nouns.groups.add_wallet(group, wallet)
             self.record(f"{session.subject}.groups.add_wallet({where}, {session.named('wallet', wallet)})")
         session.granted()
         session.changed("resources")
 
     def action_code(self, action: Action) -> str:
-        """The action as an expression of the recorded Python."""
+        """Returns the action as an expression of the recorded Python."""
         return repr(action.cid)
+
+
+@contextmanager
+def _announced(session: Session) -> Iterator[None]:
+    """Announces a failed creation on the chain, because the account panel lists it as unfinished."""
+    try:
+        yield
+    except SvcnbError:
+        if session.account is not None:
+            session.changed("resources")
+        raise
+
+
+def _hashes(key: Secret | None) -> set[str]:
+    """Returns the hashes under which the account may list a key. On the chain, a key has the hash of its bytes."""
+    if key is None:
+        return set()
+    text = key.reveal()
+    raw = usage_key_bytes(text)
+    return {api_key_hash(text)} | ({uint256_hex(usage_key_hash(raw))} if raw else set())
 
 
 def _named(name: str, what: str) -> str:
     if not name.strip():
-        raise InvalidArgument(f"the {what} needs a name", hint="Type a name.")
+        raise InvalidArgument(f"the {what} needs a name", hint="Enter a name.")
     return name.strip()
 
 

@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from svcnb.client.errors import InvalidArgument
+from svcnb.client.frames import pandas
 from svcnb.toolkit.run_feed import SeenRun
 
 CODE: Final = "charts.run_timeline(runs), charts.latency(runs), charts.success_rate(runs), charts.spend(runs)"
-"""The same as Python."""
+"""The same charts in Python."""
 
 
 def draw(runs: Sequence[SeenRun]) -> list[str]:
@@ -24,12 +25,12 @@ def draw(runs: Sequence[SeenRun]) -> list[str]:
     Raises:
         NothingToDraw: There are no runs.
     """
-    import pandas as pd
-
     from svcnb import charts
 
+    pd = pandas()
+
     if not runs:
-        raise charts.NothingToDraw("there are no runs to draw")
+        raise charts.NothingToDraw("no runs to draw")
     frame = pd.DataFrame(
         {
             "started_at": pd.to_datetime([run.started_at for run in runs], unit="s", utc=True),

@@ -23,10 +23,10 @@ from svcnb.toolkit.run_feed import RunFeed, SeenRun
 from svcnb.toolkit.run_summary import summarise
 
 SHOWN: Final = 200
-"""Rows of the table; older runs are counted in the charts."""
+"""Maximum number of rows in the table. The charts also include older runs."""
 
 NAMES_KEPT_S: Final = 20.0
-"""Time until cached names of actions and keys are read again."""
+"""Time until cached names of actions and keys are read again, in seconds."""
 
 FILTERS: Final = ("action", "key", "status", "origin")
 
@@ -39,8 +39,8 @@ class RunsPanel(Panel, bundle="runs"):
 
     Args:
         client: The service.
-        history: The local record; the client's own when None.
-        triggers: A client of the triggers service, to include the runs of triggers.
+        history: Local record. None means the record of the client.
+        triggers: Client of the triggers service, to include the runs of triggers.
 
     Attributes:
         filters: Filters of the list: ``action`` (a CID), ``key`` (its hash), ``status`` and ``origin``; an empty text
@@ -75,7 +75,7 @@ class RunsPanel(Panel, bundle="runs"):
 
     @property
     def runs(self) -> list[SeenRun]:
-        """The runs that the panel shows, read again, newest first."""
+        """Reads and returns the runs that the panel shows, newest first."""
         return self._wanted(self._feed.read())
 
     # --- commands -----------------------------------------------------------------------------------------------
@@ -106,7 +106,7 @@ class RunsPanel(Panel, bundle="runs"):
         """Returns all data of one run of the list."""
         run = self._seen.get(number)
         if run is None:
-            raise InvalidArgument("this run is not in the records any more", hint="Read the list again.")
+            raise InvalidArgument("this run is no longer stored", hint="Refresh the list.")
         trace = None
         if run.traced:
             try:
@@ -131,7 +131,7 @@ class RunsPanel(Panel, bundle="runs"):
     def choose(self, filters: dict[str, Any]) -> None:
         """Changes the filters."""
         if set(filters) != {*FILTERS, "everyone"}:
-            raise InvalidArgument(f"filters are {', '.join(FILTERS)} and everyone", hint="Reload the page.")
+            raise InvalidArgument(f"unknown filter: expected {', '.join(FILTERS)} or everyone", hint="Reload the page.")
         self.filters = filters
         self.record(self._chosen())
 
@@ -145,7 +145,7 @@ class RunsPanel(Panel, bundle="runs"):
         return drawn
 
     def _chosen(self) -> str:
-        """The filters as Python; the local record supports no others."""
+        """Returns the filters as Python code. The local record supports no other filters."""
         wanted = {name: self.filters[name] for name in ("action", "key")}
         if self.filters["status"] in {"success", "failed"}:
             wanted["status"] = self.filters["status"]
@@ -168,7 +168,7 @@ class RunsPanel(Panel, bundle="runs"):
         ]
 
     def _own_keys(self) -> set[str]:
-        """Hashes of the account's keys, as far as they are known; empty without a key."""
+        """Returns the known hashes of the account's keys. Empty without a key."""
         key = self.client.config.api_key
         return {*([api_key_hash(key.reveal())] if key else []), *self._keys}
 
@@ -211,7 +211,7 @@ class RunsPanel(Panel, bundle="runs"):
         }
 
     def _choices(self, found: list[SeenRun]) -> dict[str, dict[str, str]]:
-        """The available choices, by value, with their displayed names."""
+        """Returns the available choices, by value, with their displayed names."""
         return {
             "action": {run.cid: self._action_name(run) or _short(run.cid) for run in reversed(found) if run.cid},
             "key": {run.key_hash: self._key_name(run.key_hash) for run in reversed(found) if run.key_hash},

@@ -19,7 +19,7 @@ from svcnb.client.signing import LocalSigner, Signer
 from svcnb.panels.loop import BACKGROUND
 
 CLOSED: Final = {"mode": "", "address": "", "hash": "", "balance": ""}
-"""Displayed values without an open account."""
+"""Displayed values if no account is open."""
 
 BALANCE_DELAY_S: Final = 0.2
 """Delay after which several billed calls in a row cause a single refresh of the credit."""
@@ -43,11 +43,11 @@ class Session:
         client: The client. Opening an account changes its key, so the notebook and the panels use the same account.
 
     Attributes:
-        account: The open ChainSecured account, to await; None in API mode.
+        account: The open ChainSecured account, with asynchronous methods. None in API mode.
         owner: The wallet that signs for ChainSecured accounts.
-        host: The panel that asks a browser wallet, and asks for confirmation before a transaction is signed.
+        host: Panel that sends requests to a browser wallet and asks for confirmation before a transaction is signed.
         state: ``mode`` (``api``, ``chain`` or empty), ``address``, ``hash`` and ``balance`` of the open account.
-        lines: Performed actions, as Python.
+        lines: Performed actions, as Python code.
     """
 
     def __init__(self, client: Client) -> None:
@@ -99,7 +99,7 @@ class Session:
         return "svc" if self.account is None else "mine"
 
     def hang_up(self) -> None:
-        """Closes the connections of `service`; the next use opens new ones."""
+        """Closes the connections of `service`. The next use opens new ones."""
         with self._lock:
             service, self._service = self._service, None
         if service is not None:
@@ -108,11 +108,11 @@ class Session:
     # --- the account --------------------------------------------------------------------------------------------
 
     def opened(self, key: Any, **state: str) -> None:
-        """Makes an account in API mode the open one.
+        """Opens an account in API mode.
 
         Args:
-            key: Its key; None to keep the client's own.
-            **state: Known values of it, as in `state`.
+            key: Key of the account. None keeps the key of the client.
+            **state: Known values of the account, as in `state`.
         """
         if key is not None:
             self.client.use_key(key)
@@ -120,7 +120,7 @@ class Session:
         self._switch(None, {**CLOSED, "mode": "api", **state})
 
     def opened_on_chain(self, account: AsyncChainSecuredAccount, **state: str) -> None:
-        """Makes a ChainSecured account the open one."""
+        """Opens a ChainSecured account."""
         self._switch(account, {**CLOSED, "mode": "chain", **state})
 
     def closed(self) -> None:
@@ -140,7 +140,7 @@ class Session:
 
     @property
     def run_key(self) -> str:
-        """Hash of the usage key that runs actions; empty for the client's own key."""
+        """Hash of the usage key that runs actions. Empty for the key of the client."""
         return self._run_key
 
     @property
@@ -156,10 +156,10 @@ class Session:
             self.changed("key")
 
     def choose_key(self, which: str) -> None:
-        """Chooses the key that runs actions, by hash; an empty text chooses the client's own."""
+        """Chooses the key that runs actions, by its hash. An empty text chooses the key of the client."""
         if which and which not in self._keys:
             raise ConfigError(
-                "the secret of this usage key is not known in this session",
+                "this session does not have the secret of this usage key",
                 hint="Secrets are shown once. Create a new usage key, or open the account with the stored one.",
             )
         self._run_key = which
@@ -172,7 +172,7 @@ class Session:
         if self.account is not None:
             raise ConfigError(
                 "a ChainSecured account runs actions with a usage key",
-                hint="Create a usage key and choose it beside Run.",
+                hint="Create a usage key and choose it next to Run.",
             )
         return self.service
 
@@ -182,7 +182,7 @@ class Session:
 
     @property
     def until_effective(self) -> float | None:
-        """Seconds for which a refused run is repeated; None without a recent change of permissions."""
+        """Time for which a refused run is repeated, in seconds. None without a recent change of permissions."""
         return RETRY_S if time.monotonic() - self._granted_at < SETTLING_S else None
 
     # --- credit -------------------------------------------------------------------------------------------------
@@ -198,9 +198,16 @@ class Session:
             self.state = {**self.state, "balance": balance.balance_display}
             self._announce("balance")
 
+    @property
+    def _unasked_billing(self) -> Any:
+        """Object that reads the credit without a question to the user; None if the owner's wallet must sign for it."""
+        if self.account is None or isinstance(self.owner, LocalSigner):
+            return self.billing
+        key = self._keys.get(self._run_key) or next(iter(self._keys.values()), None)
+        return None if key is None else self.service.with_key(key).billing
+
     def _refresh_balance(self) -> None:
-        signs_alone = self.account is None or isinstance(self.owner, LocalSigner)
-        if self._reading or not self.state["mode"] or not signs_alone:
+        if self._reading or not self.state["mode"] or self._unasked_billing is None:
             return
         self._reading = True
         BACKGROUND.submit(self._read_balance())
@@ -208,13 +215,15 @@ class Session:
     async def _read_balance(self) -> None:
         await asyncio.sleep(BALANCE_DELAY_S)
         self._reading = False
+        if (billing := self._unasked_billing) is None:  # another account was opened in the meantime
+            return
         with contextlib.suppress(SvcnbError):  # the call that caused it has already reported the problem
-            self.show_balance(await self.billing.balance())
+            self.show_balance(await billing.balance())
 
     # --- announcements ------------------------------------------------------------------------------------------
 
     def watch(self, watcher: Watcher) -> None:
-        """Registers a callback, which gets the names of changes, on any thread."""
+        """Registers a callback that is called with the names of changes, on any thread."""
         with self._lock:
             if not self._watchers:
                 self.client.on_run.append(self)
@@ -286,6 +295,6 @@ class Session:
 
 
 def _same(before: dict[str, str], after: dict[str, str]) -> bool:
-    """Whether two states belong to the same account, even if it was converted in between."""
+    """Returns whether two states belong to the same account, even if it was converted in between."""
     which = "hash" if before["hash"] and after["hash"] else "address"
     return bool(before[which]) and before[which] == after[which]

@@ -1,4 +1,4 @@
-"""Signing panel: explains the four envelopes, signs them with any wallet, checks each rule, and sends them."""
+"""Signing panel, which explains the four envelopes, signs them with any wallet, checks each rule, and sends them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from svcnb.client.errors import InvalidArgument, SigningError
 from svcnb.client.signing import LocalSigner, SignedEnvelope, as_signer, recover, typed_data_digest
 from svcnb.panels.base import command
 from svcnb.panels.wallet_panel import WalletPanel
+from svcnb.panels.wire import field
 from svcnb.protocol.errors import MalformedValue
 from svcnb.protocol.limits import ISSUED_AT_WINDOW_S
 from svcnb.protocol.typed_data import Flow, flow_of
@@ -27,14 +28,14 @@ ENDPOINTS: Final = {
 
 
 class SigningPanel(WalletPanel, bundle="signing"):
-    """Shows an envelope field by field, asks a wallet to sign it, checks every rule, and sends it.
+    """Panel that shows the fields of an envelope, asks a wallet to sign it, checks every rule, and sends it.
 
     The wallet is a key of this process, a typed key, a browser wallet (EIP-1193, found by EIP-6963), or a contract
     wallet. A typed key is used once and not stored. One of the other wallets signs for a contract wallet. With
     `svcnb.BrowserSigner` the panel also signs requests from Python, on-chain writes included.
 
     Args:
-        client: The service; without one the panel only signs requests from Python.
+        client: Client of the service. Without a client, the panel only signs requests from Python.
         signer: A wallet of this process to sign with.
 
     Attributes:
@@ -54,7 +55,7 @@ class SigningPanel(WalletPanel, bundle="signing"):
         super().__init__(client)
 
     def about(self) -> dict[str, object]:
-        """The displayed envelope."""
+        """Returns the displayed envelope."""
         return {"flow": self.flow}
 
     @traitlets.validate("flow")
@@ -86,16 +87,18 @@ class SigningPanel(WalletPanel, bundle="signing"):
     @command
     def address_of(self, key: str) -> dict[str, str]:
         """Returns the address of a typed private key. The key is not stored."""
-        return {"address": LocalSigner.from_key(key).address}
+        with field("key", SigningError):
+            return {"address": LocalSigner.from_key(key).address}
 
     @command
     async def sign_here(self, typed_data: dict[str, Any], key: str = "") -> dict[str, str]:
         """Signs with the key of this process, or with a typed key."""
-        signer = LocalSigner.from_key(key) if key else self._signer
+        with field("key", SigningError):
+            signer = LocalSigner.from_key(key) if key else self._signer
         if signer is None:
             raise SigningError(
-                "there is no key to sign with",
-                hint="Type a private key, or make the panel with one: SigningPanel(svc, signer=LocalSigner...).",
+                "no signing key",
+                hint="Enter a private key, or pass a signer to the panel: SigningPanel(svc, signer=LocalSigner...).",
             )
         self._record_signing(typed_data, "svcnb.LocalSigner.from_key(os.environ['SVC_WALLET_KEY'])", signer.address)
         return {"signature": signer.sign_typed_data(typed_data)}
@@ -107,7 +110,7 @@ class SigningPanel(WalletPanel, bundle="signing"):
 
     @command
     async def check(self, typed_data: dict[str, Any], signature: str, flow: str) -> dict[str, Any]:
-        """Returns the signer, and the result of each rule of specification 5.6."""
+        """Returns the signer, and the result of each rule of docs/service/signatures.md#rules-of-a-signature."""
         verdicts = await self.service.chain_secured.check(typed_data, signature, flow=flow)
         try:
             recovered = recover(typed_data, signature)

@@ -7,11 +7,11 @@ from typing import Any, Final
 from svcnb.client.models.traces import Trace, TraceEvent
 
 SHOWN: Final = 200
-"""Maximum number of drawn events; a run has at most a thousand."""
+"""Maximum number of events to draw. A run has at most a thousand."""
 
 
 def trace_view(trace: Trace) -> dict[str, Any]:
-    """Returns a timeline as rows, with the begin and end of their bars in milliseconds.
+    """Returns a timeline as rows, with the start and end of their bars in milliseconds.
 
     Args:
         trace: The timeline.
@@ -26,7 +26,7 @@ def trace_view(trace: Trace) -> dict[str, Any]:
 
 
 def _row(event: TraceEvent) -> dict[str, Any]:
-    # The time in the queue is before the run.
+    # The time in the queue is before the start of the run.
     took = 0.0 if event.kind == "start" else event.took_ms or 0.0
     return {
         "label": event.label,

@@ -1,13 +1,13 @@
-"""Description of a transaction of AccountConfig in words, for its signer."""
+"""Plain-language description of an AccountConfig transaction, for its signer."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
+from svcnb.client.chain import abi
 from svcnb.client.chain.names import Names, sentence
 from svcnb.client.models.chain import ether
-from svcnb.protocol.abi import AbiError, decode
-from svcnb.protocol.contract import Function, functions
+from svcnb.protocol.contract import AbiError, Function, functions
 from svcnb.protocol.hashes import function_selector
 
 EXECUTE: Final = function_selector("execute(address,uint256,bytes)")
@@ -29,7 +29,7 @@ def decoded(fields: dict[str, Any]) -> dict[str, Any]:
     to, through = str(fields.get("to", "")), ""
     if data.startswith(EXECUTE):
         try:
-            inner_to, _, inner = decode(("address", "uint256", "bytes"), data[_SELECTOR:])
+            inner_to, _, inner = abi.decode(("address", "uint256", "bytes"), data[_SELECTOR:])
         except AbiError:
             pass
         else:
@@ -40,7 +40,7 @@ def decoded(fields: dict[str, Any]) -> dict[str, Any]:
     named = {} if what is None else dict(zip(what.names, arguments, strict=True))
     return {
         "known": what is not None,
-        "what": "a call that is not known here" if what is None else sentence(what.name, named, Names()),
+        "what": "an unknown call" if what is None else sentence(what.name, named, Names()),
         "function": "" if what is None else what.name,
         "arguments": [[name, argument_text(name, value)] for name, value in named.items()],
         "to": to,
@@ -54,14 +54,14 @@ def _call(data: bytes) -> tuple[Function | None, tuple[Any, ...]]:
     for what in functions().values():
         if data[:_SELECTOR] == what.selector:
             try:
-                return what, tuple(decode(what.inputs, data[_SELECTOR:]))
+                return what, tuple(abi.decode(what.inputs, data[_SELECTOR:]))
             except AbiError:
                 break
     return None, ()
 
 
 def argument_text(name: str, value: Any) -> str:
-    """An argument of a contract's function as readable text."""
+    """Returns an argument of a contract's function as readable text."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, (list, tuple)):

@@ -3,39 +3,44 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import cached_property
 from typing import Any, Final, get_args
 
 from svcnb.client import Client
 from svcnb.client.aio.triggers import AsyncTriggersClient
-from svcnb.client.errors import InvalidArgument
+from svcnb.client.errors import ConfigError, InvalidArgument, Unauthorized
 from svcnb.client.models.triggers import Trigger, TriggerRun
-from svcnb.client.resources import trigger_flows
+from svcnb.client.resources import trigger_configs
 from svcnb.client.resources.trigger_options import TriggerKind
 from svcnb.client.triggers import TriggersClient
 from svcnb.panels.base import Panel, command
 from svcnb.panels.loop import BACKGROUND
+from svcnb.panels.wire import field
+from svcnb.protocol.action import Action
 from svcnb.protocol.nesting import parse
 from svcnb.protocol.wire.triggers import ChainName
 from svcnb.toolkit.cost import of_calls
 
 WATCHED_RUNS: Final = 50
-"""Number of shown runs of one trigger, the newest ones."""
+"""Maximum number of runs to show for one trigger, newest first."""
 
 SHOWN_TIMES: Final = 5
-"""Number of shown next times of a schedule."""
+"""Number of future times to show for a schedule."""
+
+_ADDRESS: Final = re.compile(r"0x[0-9a-fA-F]{40}")
 
 
 class TriggersPanel(Panel, bundle="triggers"):
-    """Creates triggers, enables and disables them, and shows their runs live.
+    """Panel that creates, enables and disables triggers, and shows their runs live.
 
     The panel's state is empty. Tokens, addresses of webhooks and the input of runs are only sent to the open panel, so
     notebooks do not save them. The address of a webhook is secret, because anyone who has it can post.
 
     Args:
         client: The service, with the account's master key to create the group and the key of a new trigger.
-        triggers: A client of the triggers service, whose token the panel uses. By default the panel uses a new token,
-            which the user approves from the panel.
+        triggers: Client of the triggers service, whose token the panel uses. By default, the panel uses a new token,
+            which the user approves in the panel.
 
     Raises:
         ConfigError: The address of the triggers service is not set.
@@ -46,7 +51,7 @@ class TriggersPanel(Panel, bundle="triggers"):
     def __init__(self, client: Client, triggers: TriggersClient | None = None) -> None:
         if triggers is not None and not isinstance(triggers, TriggersClient):
             raise InvalidArgument(
-                f"triggers is a {type(triggers).__name__}", hint="Pass a svcnb.TriggersClient, or leave it out."
+                f"invalid triggers of type {type(triggers).__name__}", hint="Pass a svcnb.TriggersClient, or omit it."
             )
         self.triggers = TriggersClient(config=client.config) if triggers is None else triggers
         self._begun = False
@@ -56,7 +61,7 @@ class TriggersPanel(Panel, bundle="triggers"):
     def awaited(self) -> AsyncTriggersClient:
         """Async client of the same triggers service for commands, with the same token."""
         told = self.triggers
-        return AsyncTriggersClient(told._door.url, token=told.token, config=told._config)  # noqa: SLF001 - its twin
+        return AsyncTriggersClient(told._access.url, token=told.token, config=told._config)  # noqa: SLF001 - its twin
 
     def close(self) -> None:
         """Closes the panel and its connections. The given client of the triggers service stays open."""
@@ -86,13 +91,13 @@ class TriggersPanel(Panel, bundle="triggers"):
     def _introduce(self) -> None:
         if not self._begun:
             self._begun = True
-            self.record(f"triggers = svcnb.TriggersClient({self.awaited._door.url!r})\ntriggers.authorize()")  # noqa: SLF001 - our own client
+            self.record(f"triggers = svcnb.TriggersClient({self.awaited._access.url!r})\ntriggers.authorize()")  # noqa: SLF001 - our own client
 
     # --- triggers -----------------------------------------------------------------------------------------------
 
     @command
     async def read(self) -> list[dict[str, Any]]:
-        """The triggers, newest first."""
+        """Returns the triggers, newest first."""
         return [self._row(each) for each in await self.awaited.list()]
 
     def _row(self, trigger: Trigger) -> dict[str, Any]:
@@ -108,14 +113,14 @@ class TriggersPanel(Panel, bundle="triggers"):
 
     @command
     async def schedule(self, cron: str) -> dict[str, Any]:
-        """Returns in words when a schedule fires, and its next times by the service's clock."""
-        found = trigger_flows.preview_cron(cron, self.client.now(), SHOWN_TIMES)
+        """Returns a description of a schedule and its next times by the clock of the service."""
+        found = trigger_configs.preview_cron(cron, self.client.now(), SHOWN_TIMES)
         return {"says": found.sentence, "times": [f"{tick:%a %Y-%m-%d %H:%M:%S} UTC" for tick in found.times]}
 
     @command
     async def event(self, signature: str) -> dict[str, Any]:
         """Returns the meaning of an event signature."""
-        found = trigger_flows.preview_event(signature)
+        found = trigger_configs.preview_event(signature)
         return {"says": f"topic {found.topic0}", "arguments": [*found.arguments], "warnings": [*found.warnings]}
 
     @command
@@ -128,16 +133,25 @@ class TriggersPanel(Panel, bundle="triggers"):
             name: Its name.
             kind: ``webhook``, ``schedule`` or ``chain_event``.
             source: The action.
-            params: JSON of an object with the base params of every run; empty for none.
+            params: JSON object with the base params of every run, as text. Empty for no params.
             config: Settings of the kind.
-            usage_key: A key that may execute the action; empty to create one.
+            usage_key: Usage key that may execute the action. Empty to create a key.
         """
+        if not name.strip():
+            with field("name"):
+                raise InvalidArgument("the trigger needs a name", hint="Enter a name.")
         given = _settings(kind, config)
-        default = _object(params)
-        # Values that are left out are not passed as arguments.
+        with field("source"):
+            Action(source)
+        with field("params"):
+            default = _object(params)
+        # Values that are omitted are not passed as arguments.
         options: dict[str, Any] = {"config": given} | ({"default_params": default} if default else {})
         shown = "".join(f", {name}={value!r}" for name, value in options.items() if value)
         if usage_key.strip():
+            with field("usage_key", ConfigError, Unauthorized):
+                # The triggers service accepts any text as a key, and each run would fail.
+                await self.service.with_key(usage_key).billing.balance()
             made = await self.awaited.create(name, source, usage_key, kind, **options)
             self.record(
                 f"import os\ntriggers.create({name!r}, {source!r}, os.environ['SVC_USAGE_KEY'], {kind!r}{shown})"
@@ -172,13 +186,13 @@ class TriggersPanel(Panel, bundle="triggers"):
         """Returns one run with its input, output and logs."""
         found = next((each for each in await self.awaited.runs(trigger, limit=None) if each.id == run), None)
         if found is None:
-            raise InvalidArgument("this run is no longer kept", hint="Look at the list again.")
+            raise InvalidArgument("this run is no longer stored", hint="Refresh the list.")
         shown = {"input": _json(found.input), "result": _json(found.result) if found.ok else "", "logs": found.logs}
         return _run(found) | shown | {"error": found.error or ""}
 
     @command
     async def fire(self, trigger: str, body: str) -> dict[str, str]:
-        """Posts to a webhook as its sender would: as JSON if the body is valid JSON, otherwise as text."""
+        """Sends a POST request to a webhook, as JSON if the body is valid JSON, and otherwise as text."""
         try:
             content: Any = parse(body) if body.strip() else {}
         except ValueError:
@@ -206,23 +220,34 @@ def _when(trigger: Trigger) -> str:
         case "chain_event":
             return f"{trigger.config.get('event_signature', '')} on {trigger.config.get('chain', '')}"
         case _:
-            return "when somebody posts"
+            return "on each POST request"
 
 
 def _settings(kind: str, told: dict[str, Any]) -> dict[str, Any]:
-    """The settings of a kind, checked like in the client."""
+    """Returns the settings of a kind after the same checks as in the client."""
     match kind:
         case "webhook":
             return {}
         case "schedule":
-            return trigger_flows.schedule_config(str(told.get("cron", "")))
+            with field("cron"):
+                return trigger_configs.schedule_config(str(told.get("cron", "")))
         case "chain_event":
             block = str(told.get("start_block") or "").strip() or None
             names = ("chain", "contract_address", "event_signature")
             chain, contract, event = (str(told.get(name, "")).strip() for name in names)
-            begin = int(block) if block is not None and block.isdecimal() else block
-            return trigger_flows.chain_config(chain, contract, event, None, begin)
-    raise InvalidArgument(f"there are no triggers of kind {kind!r}", hint="webhook, schedule or chain_event.")
+            with field("contract_address"):
+                if not _ADDRESS.fullmatch(contract):
+                    raise InvalidArgument(
+                        f"invalid address {contract!r}", hint="Enter 0x and 40 hex digits, the address of the contract."
+                    )
+            with field("start_block"):
+                if block is not None and not block.isdecimal():
+                    raise InvalidArgument(
+                        f"invalid block {block!r}", hint="Enter the number of a block, or leave it empty."
+                    )
+            with field("event_signature"):
+                return trigger_configs.chain_config(chain, contract, event, None, None if block is None else int(block))
+    raise InvalidArgument(f"unknown kind of trigger {kind!r}", hint="Choose webhook, schedule or chain_event.")
 
 
 def _object(text: str) -> dict[str, Any]:
@@ -231,9 +256,11 @@ def _object(text: str) -> dict[str, Any]:
     try:
         found = parse(text)
     except ValueError as error:
-        raise InvalidArgument(f"the default parameters are no JSON: {error}", hint='For example {"limit": 5}') from None
+        raise InvalidArgument(
+            f"the default parameters are not JSON: {error}", hint=('Write, for example, {"limit": 5}.')
+        ) from None
     if not isinstance(found, dict):
-        raise InvalidArgument("the default parameters are no JSON object", hint='For example {"limit": 5}')
+        raise InvalidArgument("the default parameters are not a JSON object", hint='Write, for example, {"limit": 5}.')
     return found
 
 

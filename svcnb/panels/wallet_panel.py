@@ -17,7 +17,7 @@ _NO_WALLET: Final[dict[str, str]] = {"address": "", "name": ""}
 
 
 class WalletPanel(Panel):
-    """A panel that `svcnb.BrowserSigner` can use.
+    """Base class of panels that `svcnb.BrowserSigner` can use.
 
     Attributes:
         wallet: The browser wallet: ``address`` and ``name``; empty texts until one is connected.
@@ -42,7 +42,7 @@ class WalletPanel(Panel):
         """Shows an envelope, asks the browser wallet to sign it, and returns the signature.
 
         Raises:
-            SigningError: The wallet did not sign, or too late.
+            SigningError: The wallet did not sign in time.
         """
         asked = {"typed_data": typed_data, "window": ISSUED_AT_WINDOW_S, **await self._chain()}
         return str(await self.channel.ask("sign", asked, within=float(ISSUED_AT_WINDOW_S)))
@@ -66,7 +66,7 @@ class WalletPanel(Panel):
         return True
 
     async def _chain(self) -> dict[str, Any]:
-        """The chain that the wallet must use, as far as it is known."""
+        """Returns the chain that the wallet must use, if it is known."""
         if self._session is None:
             return {}
         # Not awaited, because the panels' connections may belong to another event loop than this one.
@@ -75,7 +75,7 @@ class WalletPanel(Panel):
 
 
 def written(preview: Preview) -> dict[str, Any]:
-    """Displayed form of a transaction before it is signed."""
+    """Returns the displayed form of a transaction before it is signed."""
     return {
         "what": preview.what,
         "function": preview.function,

@@ -19,7 +19,9 @@ Messages from the kernel:
 - ``settled``: id of an ask
 - ``tell``: name, args
 
-An error is an object: type, message, hint, consequences, and the panel where the user can fix it, if there is one.
+An error is an object: type, message, hint and consequences. If there is a panel where the user can fix it, ``place`` is
+its name. If a field of this panel contains the wrong value, ``field`` is its name. If a wallet cannot pay the gas,
+``wallet`` is its address.
 """
 
 from __future__ import annotations
@@ -28,13 +30,15 @@ import asyncio
 import inspect
 import logging
 import threading
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import Future
+from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import count
 from typing import Any, Final
 
-from svcnb.client.errors import InvalidArgument, SigningError, SvcnbError
+from svcnb.client.chain.writes import NO_GAS
+from svcnb.client.errors import BadRequest, ChainError, InvalidArgument, SigningError, SvcnbError
 from svcnb.logs import redact
 from svcnb.panels.loop import BACKGROUND
 
@@ -42,27 +46,49 @@ Send = Callable[[dict[str, Any]], object]
 Command = Callable[..., object]
 
 SHOWN_WITHIN_S: Final = 20.0
-"""Time limit for a view to show a question; after that, no view is assumed to show it."""
+"""Time limit for a view to show a question, in seconds. Afterwards, the kernel assumes that no view shows it."""
 
 _PLACES: Final = {
     "Unauthorized": ("Account", "Create an account, or open one with its key."),
     "OutOfCredit": ("Account", "Add credit to the account."),
-    "Forbidden": ("Permissions", "Allow the action in a group of this key, and the wallet in the same group."),
+    "Forbidden": ("Permissions", "Permit the action and the wallet in one group of this key."),
 }
-"""Where the user can fix an error of the service: the panel, and the fix."""
+"""Panel and fix for each error of the service that the user can fix."""
+
+_OF_INPUT: Final = (BadRequest, InvalidArgument)
+"""Errors about a typed value."""
 
 _LOG = logging.getLogger("svcnb.panels")
 _current: ContextVar[str] = ContextVar("command")
 
 
+@contextmanager
+def field(name: str, *also: type[SvcnbError]) -> Iterator[None]:
+    """Marks errors about a typed value with the name of its field. The panel shows them next to that field.
+
+    Args:
+        name: Name of the field in the panel's browser side.
+        *also: Other errors that this value causes here.
+    """
+    kinds: tuple[type[SvcnbError], ...] = (*_OF_INPUT, *also)
+    try:
+        yield
+    except kinds as error:
+        vars(error).setdefault("panel_field", name)
+        raise
+
+
 def failure(error: BaseException) -> dict[str, Any]:
-    """Displayed form of an error. Texts of this package's errors contain no secret; others are masked."""
+    """Returns the displayed form of an error.
+
+    Texts of this package's errors contain no secrets; other texts are masked.
+    """
     if isinstance(error, (asyncio.CancelledError, TimeoutError)) and not isinstance(error, SvcnbError):
         stopped = isinstance(error, asyncio.CancelledError)
         return {
             "type": "Cancelled" if stopped else "TimedOut",
-            "message": "Stopped." if stopped else "That took too long.",
-            "hint": "What had left already may still arrive; look before you do it again.",
+            "message": "Stopped." if stopped else "The operation took too long.",
+            "hint": "Requests that were already sent may still take effect. Check before you repeat it.",
             "consequences": [],
         }
     if isinstance(error, SvcnbError):
@@ -70,22 +96,26 @@ def failure(error: BaseException) -> dict[str, Any]:
         told = list(getattr(error, "consequences", ()))
         head = getattr(error, "name", "") or type(error).__name__
         place, click = _PLACES.get(type(error).__name__, ("", ""))
+        about = vars(error).get("panel_field", "")
+        wallet = str(error.arguments[0]) if isinstance(error, ChainError) and error.name == NO_GAS else ""
+        if wallet:
+            click = "Send ETH of this chain to the wallet, for example from another wallet. Then repeat the operation."
         return {
             "type": head,
             "message": redact(error.message),
             "hint": redact("\n".join([click or hint, *getattr(error, "__notes__", ())]).strip()),
             "consequences": told,
-        } | ({"place": place} if place else {})
+        } | {name: value for name, value in (("place", place), ("field", about), ("wallet", wallet)) if value}
     return {
         "type": type(error).__name__,
-        "message": redact(str(error)) or "something went wrong that was not foreseen",
-        "hint": "This is a fault of svcnb. The kernel's log has the details; please report them.",
+        "message": redact(str(error)) or "an unexpected error occurred",
+        "hint": "This is a bug in svcnb. Report the details from the log of the kernel.",
         "consequences": [],
     }
 
 
 class Channel:
-    """The kernel's side of one panel's messages. Every command gets one answer, also if it fails.
+    """Kernel side of the messages of one panel. Every command gets one response, even if it fails.
 
     Messages may arrive on any thread. Commands run on the panels' own thread.
 
@@ -150,7 +180,7 @@ class Channel:
         work = self._commands.get(name)
         if work is None or not isinstance(args, dict):
             raise InvalidArgument(
-                f"this panel has no command {name!r}" if work is None else f"{name} takes its arguments by name",
+                f"this panel has no command {name!r}" if work is None else f"{name} needs its arguments by name",
                 hint="Kernel and browser have different versions: restart the kernel and reload the page.",
             )
         try:
@@ -165,7 +195,7 @@ class Channel:
     # --- to the browser -----------------------------------------------------------------------------------------
 
     def tell(self, name: str, args: dict[str, Any]) -> None:
-        """Sends a message to all views, without an answer."""
+        """Sends a message to all views. There is no response."""
         self._send({"type": "tell", "name": name, "args": args})
 
     def progress(self, text: str) -> None:
@@ -175,16 +205,16 @@ class Channel:
             self._send({"type": "progress", "id": number, "text": text})
 
     async def ask(self, name: str, args: dict[str, Any], *, within: float | None, shown: float = SHOWN_WITHIN_S) -> Any:
-        """Asks the user of the panel, and waits for the answer. Can be awaited in any event loop.
+        """Asks the user of the panel and waits for the answer. It can be awaited in any event loop.
 
         Args:
             name: Name of the question in the panel's browser side.
             args: Its arguments.
-            within: Seconds until it is withdrawn; None waits without a limit.
-            shown: Seconds in which at least one view must show it.
+            within: Time limit in seconds, after which the question is withdrawn. None means no limit.
+            shown: Time limit in seconds for at least one view to show the question.
 
         Raises:
-            SigningError: No view shows it, the user declined, or the time is over.
+            SigningError: No view shows it, the user declined, or the time limit was exceeded.
         """
         number = f"ask-{next(self._numbers)}"
         ask = {"type": "ask", "id": number, "name": name, "args": args}
@@ -199,10 +229,11 @@ class Channel:
             if not done and not seen.is_set():
                 answer.cancel()
                 raise SigningError(
-                    "no panel shows what is to be signed",
-                    hint="Display the panel in a cell that has finished, and await this in a later one. A kernel that "
-                    "hears nothing while a cell waits (ipykernel before 7) needs it in a task: "
-                    "asyncio.create_task(...).",
+                    "no panel shows the data to sign",
+                    hint=(
+                        "Display the panel in one cell, and await this call in a later cell. With "
+                        "ipykernel before 7, start it as a task: asyncio.create_task(...)."
+                    ),
                 )
             return await _within(answer, within)
         finally:
@@ -232,6 +263,6 @@ async def _within(answer: Awaitable[Any], seconds: float | None) -> Any:
         return await asyncio.wait_for(answer, seconds)
     except TimeoutError:
         raise SigningError(
-            f"nobody answered within {seconds:g} s, and a signature made now would be too old",
-            hint="Do it again: it is asked anew, with the present time.",
+            f"not confirmed within {seconds:g} s, so the data to sign is too old",
+            hint="Repeat the call: it uses the current time.",
         ) from None

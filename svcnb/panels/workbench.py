@@ -1,4 +1,4 @@
-"""Workbench: all panels in one, for the instructor's screen."""
+"""Workbench: all panels in one widget, for the instructor's screen."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class Workbench(WalletPanel, bundle="workbench"):
     The session is that of the given client, so ``svc.groups.list()`` in a cell shows the groups that a panel created.
 
     Args:
-        client: The service.
-        owner: The wallet for ChainSecured accounts, as for `AccountPanel`.
+        client: Client of the service.
+        owner: Wallet for ChainSecured accounts, as in `AccountPanel`.
 
     Attributes:
         panels: The created panels, by the names of their tabs.
@@ -58,7 +58,7 @@ class Workbench(WalletPanel, bundle="workbench"):
     def open_tab(self, name: str) -> None:
         """Creates the panel of a tab, unless it exists."""
         if name not in TABS:
-            raise InvalidArgument(f"there is no tab {name!r}", hint=f"There are {', '.join(TABS)}.")
+            raise InvalidArgument(f"unknown tab {name!r}", hint=f"Choose one of {', '.join(TABS)}.")
         if name not in self.panels:
             self.panels = {**self.panels, name: getattr(import_module("svcnb.panels"), TABS[name])(self.client)}
 

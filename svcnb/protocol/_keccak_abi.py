@@ -1,13 +1,13 @@
-"""pycryptodome's C functions of Keccak, declared ahead of time for cffi.
+"""Declarations of pycryptodome's C functions for Keccak, parsed in advance for cffi.
 
-When pycryptodome is imported, it passes C declarations to cffi, which loads a C parser and builds its tables. That
-takes 30 to 80 milliseconds, longer than the emulator waits for its whole chain. In cffi's "out-of-line ABI mode", the
-saved parsed form loads in a fraction of a millisecond. Below is that form of `DECLARATIONS`; a test generates it again
-and compares.
+Importing pycryptodome passes C declarations to cffi, which loads a C parser and builds its tables. That takes 30 to 80
+milliseconds, which is longer than the emulator takes to load its chain. In cffi's "out-of-line ABI mode", the saved
+parsed form loads in a fraction of a millisecond. This module contains that form of `DECLARATIONS`. A test generates it
+again and compares both.
 
 Raises:
     ImportError: cffi or pycryptodome's library is not installed.
-    OSError: The library cannot be loaded.
+    OSError: pycryptodome's library cannot be loaded.
 """
 
 from __future__ import annotations
@@ -52,4 +52,4 @@ def _opened() -> Any:
 
 
 library: Final[Any] = _opened()
-"""The functions. Kept here, because they are unloaded with the object that loaded them."""
+"""Loaded C functions. This module keeps the library object, because deleting it would unload the functions."""

@@ -1,4 +1,4 @@
-"""ABI types as people write them in event signatures.
+"""ABI types in the form used in event signatures.
 
 Source: Solidity documentation, "Contract ABI Specification", types; human-readable form as in contract sources.
 """
@@ -24,7 +24,7 @@ class Type(NamedTuple):
     Attributes:
         base: Elementary name with full width, ``()`` for a tuple, ``[]`` for an array.
         members: Types of a tuple's members, or the one element type of an array.
-        length: Length of an array, None when it is dynamic (or no array).
+        length: Length of a fixed-length array. None for a dynamic array and for every other type.
     """
 
     base: str
@@ -36,11 +36,11 @@ class Type(NamedTuple):
         """Reads a type such as ``uint256``, ``(address,bytes)[]`` or ``tuple(bool)``.
 
         Raises:
-            MalformedValue: Not a type.
+            MalformedValue: The text is not an ABI type.
         """
         trimmed = text.strip()
         if depth > _MAX_DEPTH:
-            raise MalformedValue(f"a type nests deeper than {_MAX_DEPTH} levels")
+            raise MalformedValue(f"the type has too many levels of nesting: at most {_MAX_DEPTH} are allowed")
         if found := _ARRAY.match(trimmed):
             return cls("[]", (cls.parse(found[1], depth + 1),), int(found[2]) if found[2] else None)
         if trimmed.startswith(("(", "tuple(")) and trimmed.endswith(")"):
@@ -49,7 +49,7 @@ class Type(NamedTuple):
             return cls("()", tuple(cls.parse(_without_name(part), depth + 1) for part in split(inside)))
         if not _ELEMENTARY.match(trimmed) or not _width_is_legal(trimmed):
             raise MalformedValue(
-                f"{shown(trimmed)} is no ABI type",
+                f"{shown(trimmed)} is not an ABI type",
                 hint="use address, bool, string, bytes, bytes1 to bytes32, uint8 to uint256, int8 to int256, [] and ()",
             )
         return cls(trimmed + "256" if trimmed in {"uint", "int"} else trimmed)
@@ -59,15 +59,15 @@ class Type(NamedTuple):
 
     @property
     def encoded_as(self) -> str:
-        """The type by whose rules the value is encoded, for `svcnb.protocol.abi`.
+        """Type name that the encoder of the contract ABI uses for a value of this type.
 
-        A string is read as its bytes, so that one that is not UTF-8 loses nothing.
+        A string is decoded as bytes, so that text that is not valid UTF-8 is preserved.
         """
         return _written(self, {"string": "bytes", "function": "bytes24"})
 
     @property
     def is_array(self) -> bool:
-        """Returns whether it is an array, of fixed length or not."""
+        """Returns whether the type is an array, of fixed or dynamic length."""
         return self.base == "[]"
 
     @property
@@ -77,15 +77,15 @@ class Type(NamedTuple):
 
     @property
     def is_hashed_when_indexed(self) -> bool:
-        """Returns whether a topic can only contain this type's hash."""
+        """Returns whether a topic contains only the hash of a value of this type."""
         return self.is_array or self.base in {"()", "string", "bytes"}
 
 
 def split(inside: str) -> list[str]:
-    """Splits a list at its commas outside of brackets; empty for blank text.
+    """Splits a list at the commas outside of brackets. Blank text gives an empty list.
 
     Raises:
-        MalformedValue: Brackets do not match.
+        MalformedValue: The brackets do not match.
     """
     if not inside.strip():
         return []
@@ -98,7 +98,7 @@ def split(inside: str) -> list[str]:
             parts.append(inside[start:place])
             start = place + 1
     if depth != 0:
-        raise MalformedValue("its brackets do not match")
+        raise MalformedValue("the brackets of the type do not match", hint="close every bracket")
     return [*parts, inside[start:]]
 
 

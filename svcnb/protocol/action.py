@@ -26,23 +26,23 @@ _SHOWN_CHARACTERS: Final = 2_000
 class Action:
     """The source of an action, with its CID and hash.
 
-    Two actions are equal if their sources are equal; name and description are for people. Values in the source can be
-    trusted. Values in ``js_params`` come from the caller.
+    Two actions are equal if their sources are equal. The name and the description are only for display. Values in the
+    source can be trusted. Values in ``js_params`` come from the caller and cannot.
 
     Args:
-        source: JavaScript that defines ``main``. Every character counts, including white space at its end.
-        name: Name for lists.
-        description: Sentence for lists.
+        source: JavaScript that defines ``main``. Every character is part of the CID, including trailing white space.
+        name: Name to show in lists.
+        description: Sentence to show in lists.
 
     Raises:
         InvalidType: The source is not a string.
-        MalformedValue: The string is the name of a JavaScript file, or cannot be encoded as UTF-8.
+        MalformedValue: The source is the name of a JavaScript file, or cannot be encoded as UTF-8.
 
     Example:
         >>> Action("async function main({ n }) { return n + 1; }").cid
         'QmVuJt1peHoaofSAHR9e1Xn8X47JVi81QYxkivpwJeSDq6'
 
-    Source: specification 1.3 to 1.6.
+    Source: docs/service/keys.md#content-identifiers, docs/service/index.md#derived-actions.
     """
 
     source: str
@@ -57,16 +57,16 @@ class Action:
 
     def __post_init__(self) -> None:
         _require_text(self.source)
-        cid_of(self.source)  # rejects file names and strings without a UTF-8 form, where the mistake was made
+        cid_of(self.source)  # rejects file names and strings that UTF-8 cannot encode, at the line with the mistake
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str], *, name: str | None = None, description: str = "") -> Action:
-        """Reads an action from a file, byte for byte: line ends and a byte order mark stay as they are.
+        """Reads an action from a file, byte for byte: line endings and a byte order mark stay as they are.
 
         Args:
             path: A UTF-8 file.
-            name: Name for lists; the file's own, without ending, when left out.
-            description: Sentence for lists.
+            name: Name to show in lists. The default is the file name without its extension.
+            description: Sentence to show in lists.
 
         Raises:
             MalformedValue: The file is not UTF-8.
@@ -78,23 +78,23 @@ class Action:
         except UnicodeDecodeError as error:
             raise MalformedValue(
                 f"{shown(str(path))} is not UTF-8: byte {error.start} is {data[error.start]:#04x}",
-                hint="save it as UTF-8, without conversion of line ends",
+                hint="save the file as UTF-8 and keep its line endings",
             ) from None
         return cls(source, name=Path(path).stem if name is None else name, description=description)
 
     @cached_property
     def cid(self) -> str:
-        """CIDv0 of the source: the action's identity, ``Qm…``."""
+        """CIDv0 of the source, which starts with ``Qm`` and identifies the action."""
         return cid_of(self.source)
 
     @cached_property
     def hashed_cid(self) -> str:
-        """keccak256 of the CID's text, ``0x`` and 64 digits: the action's id on the contract."""
+        """Action id on the contract: keccak256 of the CID text, ``0x`` and 64 hex digits."""
         return hash_of(self.cid)
 
     @cached_property
     def size(self) -> int:
-        """Bytes of the source in UTF-8."""
+        """Size of the source in UTF-8, in bytes."""
         return len(encode_source(self.source))
 
     def derive(
@@ -108,22 +108,22 @@ class Action:
     ) -> Action:
         """Derives an action from this template by appending a constant to its source.
 
-        The audited bytes of the template stay unchanged at the start. Each constant results in another CID, and so in
-        another key. The constant is declared after all other code. Functions of the template can use it; statements
-        that run while the source is loaded cannot.
+        The derived source starts with the unchanged bytes of the audited template. Each constant results in a different
+        CID, and so in a different key. The constant is declared after all other code. So functions of the template can
+        use it, but statements that run while the source is loaded cannot.
 
         Args:
-            constant: Strings, numbers, booleans, None, lists and dictionaries of them. Equal constants give equal CIDs,
-                whatever the order of their members.
+            constant: Value made of strings, numbers, booleans, None, lists and dictionaries. Equal constants give equal
+                CIDs; the order of the members does not matter.
             name: The JavaScript identifier that the template reads.
-            protocol_version: Version of the format of the constant, written with the constant. Increase it when a new
-                template reads its constant in another way. An object gets the member ``protocolVersion``; for any other
-                constant, ``<name>_PROTOCOL_VERSION`` is declared.
-            title: Name for lists; the template's when left out.
-            description: Sentence for lists; the template's when left out.
+            protocol_version: Version of the constant's format, stored with the constant. Increase it when a new
+                template interprets its constant differently. An object gets the member ``protocolVersion``; for any
+                other constant, ``<name>_PROTOCOL_VERSION`` is declared.
+            title: Name to show in lists. The default is the template's name.
+            description: Sentence to show in lists. The default is the template's description.
 
         Returns:
-            The derived action, with the stamp and the template's CID.
+            The derived action, with the constant and the template's CID.
 
         Raises:
             MalformedValue: The constant has no exact JavaScript form, the name is not a free identifier, or the version
@@ -136,7 +136,7 @@ class Action:
             const LIMIT = {"cents": 500, "protocolVersion": 1};
             <BLANKLINE>
 
-        Source: specification 1.6 and 9.5.
+        Source: docs/service/index.md#derived-actions.
         """
         stamp = Stamp(name, constant, protocol_version)
         return Action(
@@ -148,13 +148,13 @@ class Action:
         )
 
     def stamp_in(self, derived: Action) -> Stamp | None:
-        """Returns the constant that was appended to this template, to audit an action from elsewhere.
+        """Returns the constant that was appended to this template. Use it to audit an action from another source.
 
         Args:
             derived: An action that claims to come from this template.
 
         Returns:
-            The stamp; None if the action is not exactly this template and one stamp.
+            The constant. None if the action is not exactly this template followed by one constant.
         """
         return Stamp.read(self.source, derived.source)
 
@@ -165,10 +165,10 @@ class Action:
             other: The action to compare with, treated as the newer one.
 
         Raises:
-            InvalidType: It is not an action.
+            InvalidType: ``other`` is not an action.
         """
         if not isinstance(other, Action):
-            raise InvalidType(f"an action is compared with an action, not {type(other).__name__}: pass Action(source)")
+            raise InvalidType(f"cannot compare an action with {type(other).__name__}: pass Action(source)")
         from svcnb.protocol.action_diff import ActionDiff
 
         return ActionDiff.between(self, other)
@@ -179,6 +179,8 @@ class Action:
         return f"Action({named}{self.cid}, {self.size} bytes{derived})"
 
     def _repr_html_(self) -> str:
+        from svcnb.brief import NO_MATH
+
         rows = {
             "name": self.name,
             "description": self.description,
@@ -194,7 +196,8 @@ class Action:
         )
         source = self.source[:_SHOWN_CHARACTERS] + ("…" if len(self.source) > _SHOWN_CHARACTERS else "")
         return (
-            "<table style='border-collapse:collapse;color:var(--jp-ui-font-color1,inherit);font-size:0.9em'>"
+            f"<table class='{NO_MATH}' "
+            "style='border-collapse:collapse;color:var(--jp-ui-font-color1,inherit);font-size:0.9em'>"
             f"<caption style='text-align:left'>Action</caption>{body}</table>"
             f"<details><summary>Source</summary><pre>{escape(source)}</pre></details>"
         )
@@ -203,4 +206,4 @@ class Action:
 def _require_text(source: object) -> None:
     if not isinstance(source, str):
         hint = "decode bytes first, or use Action.from_file(path)"
-        raise InvalidType(f"the source of an action is a text, not {type(source).__name__}: {hint}")
+        raise InvalidType(f"the source of an action must be a string, not {type(source).__name__}: {hint}")

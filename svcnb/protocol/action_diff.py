@@ -1,4 +1,4 @@
-"""Differences between two actions: one changed byte makes another action."""
+"""Differences between the sources of two actions. One changed byte results in a different action."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Sourced(Protocol):
 
     @property
     def source(self) -> str:
-        """JavaScript text."""
+        """JavaScript source code of the action."""
 
     @property
     def cid(self) -> str:
@@ -28,12 +28,13 @@ class ActionDiff:
     """The difference between two sources.
 
     Attributes:
-        before: CID of the older one.
-        after: CID of the newer one.
-        first_byte: Offset of the first byte that differs; None when the sources are equal.
-        changed_bytes: Bytes of the newer source between its first and last difference; 0 when bytes were only removed.
-        lines: Changed lines and two around them, marked ``-``, ``+`` or a space. In changed lines, carriage returns,
-            tabs, byte order marks and spaces at the end are visible.
+        before: CID of the older source.
+        after: CID of the newer source.
+        first_byte: Offset of the first byte that differs. None when the sources are equal.
+        changed_bytes: Number of bytes of the newer source from the first to the last difference. 0 when bytes were only
+            removed.
+        lines: Changed lines with two lines of context, marked ``-``, ``+`` or a space. In changed lines, carriage
+            returns, tabs, byte order marks and trailing spaces are shown as visible characters.
     """
 
     before: str
@@ -77,7 +78,7 @@ class ActionDiff:
 
 
 def _common(one: bytes, other: bytes) -> int:
-    """Returns the length of the common start, by binary search: comparing slices is fast at any size."""
+    """Returns the length of the common prefix, by binary search over slices, which compare fast at any size."""
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2
@@ -106,7 +107,7 @@ def _lines(older: str, newer: str) -> list[str]:
 
 
 def _split(source: str) -> list[str]:
-    # Not splitlines, which also splits at characters that are not line ends for JavaScript tools.
+    # `splitlines` would also split at characters that JavaScript tools do not treat as line endings.
     *whole, last = source.split("\n")
     return [f"{line}\n" for line in whole] + ([last] if last else [])
 

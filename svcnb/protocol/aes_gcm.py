@@ -1,4 +1,4 @@
-"""AES-256-GCM with tags of 16 bytes: pycryptodome, or @noble/ciphers in a browser page.
+"""AES-256-GCM with 16-byte tags, computed by pycryptodome, or by @noble/ciphers in a browser page.
 
 Source: NIST SP 800-38D.
 """
@@ -14,20 +14,25 @@ NONCE_BYTES: Final = 12
 TAG_BYTES: Final = 16
 
 
+def load() -> None:
+    """Loads the library in advance. Otherwise, the first call loads it, which takes a tenth of a second."""
+    seal(bytes(KEY_BYTES), bytes(NONCE_BYTES), b"")  # the import alone does not load its modules
+
+
 def seal(key: bytes, nonce: bytes, plain: bytes, about: bytes = b"") -> bytes:
     """Encrypts and authenticates bytes.
 
     Args:
         key: 32 bytes.
         nonce: 12 bytes, never used twice with one key.
-        plain: What to encrypt.
-        about: Additional data that is authenticated and not encrypted.
+        plain: Bytes to encrypt.
+        about: Additional data that is authenticated but not encrypted.
 
     Returns:
         Ciphertext and tag.
 
     Raises:
-        ValueError: Key or nonce has another length.
+        ValueError: The key or the nonce has the wrong length.
     """
     if len(key) != KEY_BYTES or len(nonce) != NONCE_BYTES:
         raise ValueError(f"AES-256-GCM needs a key of {KEY_BYTES} bytes and a nonce of {NONCE_BYTES}")
@@ -45,12 +50,12 @@ def unseal(key: bytes, nonce: bytes, sealed: bytes, about: bytes = b"") -> bytes
     """Reverses `seal`.
 
     Raises:
-        ValueError: It was changed, or encrypted with another key, nonce or additional data.
+        ValueError: The ciphertext was changed, or was encrypted with a different key, nonce or additional data.
     """
     if IN_PAGE:
         found = primitives().decrypt(key.hex(), nonce.hex(), sealed.hex(), about.hex())
         if found is None:
-            raise ValueError("the ciphertext does not fit key, nonce and additional data")
+            raise ValueError("the ciphertext does not match the key, the nonce and the additional data")
         return bytes.fromhex(found)
     from Crypto.Cipher import AES
 

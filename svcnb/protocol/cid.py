@@ -1,9 +1,9 @@
-"""CID of an action, computed from its bytes alone.
+"""Computation of an action's CID from its bytes.
 
-The function `cid` is for people and accepts text, bytes, paths and files. The function `source_cid` is for the
-protocol, where any text has a CID. The class `CidHasher` accepts a source piece by piece.
+The function `cid` is the public entry point and accepts text, bytes, paths and files. The function `source_cid`
+implements the protocol, in which any text has a CID. The class `CidHasher` accepts a source in pieces.
 
-Source: specification 1.3.
+Source: docs/service/keys.md#content-identifiers.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ __all__ = [
 
 
 class BinaryFile(Protocol):
-    """Any binary reader: an open file, a pipe, a response body."""
+    """Interface of a binary reader, such as an open file, a pipe or a response body."""
 
     def read(self, size: int, /) -> bytes | None:
-        """Returns at most ``size`` bytes; none at the end."""
+        """Returns at most ``size`` bytes, and no bytes at the end of the data."""
 
 
 _MULTIHASH: Final = b"\x12\x20"  # sha2-256, 32 bytes
@@ -53,18 +53,18 @@ def cid(source: str | Bytes | os.PathLike[str] | BinaryFile, *, progress: Progre
     """Computes the CIDv0 of a source locally.
 
     Args:
-        source: The source text, of which the exact UTF-8 bytes count; its bytes; the path of a file as `pathlib.Path`;
-            or a binary file. An open file is read from its position to its end.
-        progress: Called with the number of bytes hashed so far, for large sources.
+        source: The source as text, as bytes, as the `pathlib.Path` of a file, or as an open binary file. Text is hashed
+            as its exact UTF-8 bytes. An open file is read from its current position to its end.
+        progress: Function that is called with the number of bytes hashed so far, for large sources.
 
     Returns:
         46 characters that start with ``Qm``.
 
     Raises:
-        InvalidType: None of these, or a file opened in text mode.
+        InvalidType: The source has another type, or is a file opened in text mode.
         MalformedValue: The text is the name of a JavaScript file, or contains half a surrogate pair, which UTF-8 cannot
             encode.
-        OSError: The file cannot be read, or changed while it was read.
+        OSError: The file cannot be read, or its content changed during the read.
 
     Example:
         >>> cid("hello")
@@ -73,8 +73,8 @@ def cid(source: str | Bytes | os.PathLike[str] | BinaryFile, *, progress: Progre
     if isinstance(source, str):
         if len(source) <= _PATH_CHARACTERS and _looks_like_a_path(source.strip()):
             raise MalformedValue(
-                f"{shown(source)} looks like the name of a file, and a text is taken as the source itself",
-                hint="for the file write svcnb.cid(pathlib.Path(...))",
+                f"{shown(source)} looks like a file name, but a string must be the source itself",
+                hint="to hash the file, call svcnb.cid(pathlib.Path(...))",
             )
         return source_cid(source)
     if isinstance(source, (bytes, bytearray, memoryview)):
@@ -85,7 +85,7 @@ def cid(source: str | Bytes | os.PathLike[str] | BinaryFile, *, progress: Progre
 
 
 def _looks_like_a_path(text: str) -> bool:
-    # This excludes no action: a text that ends like this without brackets or an assignment defines no `main`.
+    # This rejects no valid action: such a text has neither brackets nor an assignment, so it cannot define `main`.
     return text.endswith(_FILE_ENDINGS) and not _NEVER_IN_PATHS.search(text)
 
 
@@ -104,7 +104,7 @@ def source_cid(source: str) -> str:
 
 
 def encode_source(source: str) -> bytes:
-    """Returns the bytes of a source text.
+    """Encodes a source text as UTF-8.
 
     Raises:
         MalformedValue: The text contains half a surrogate pair.
@@ -113,14 +113,14 @@ def encode_source(source: str) -> bytes:
         return source.encode()
     except UnicodeEncodeError as error:
         raise MalformedValue(
-            f"the source has no UTF-8 form: its character {error.start} is half of a surrogate pair",
+            f"the source cannot be encoded as UTF-8: character {error.start} is an unpaired surrogate",
             hint="read the file as UTF-8, or pass its bytes",
         ) from None
 
 
 @lru_cache(maxsize=_CACHED_SOURCES)
 def _of_short_text(source: str) -> str:
-    # At most 32 KiB each, so one leaf.
+    # At most 32 KiB each, so each source is a single leaf.
     digest, _, _ = leaf(encode_source(source))
     return _text(digest)
 
@@ -130,7 +130,7 @@ def _text(root_digest: bytes) -> str:
 
 
 class CidHasher:
-    """Computes a CID from pieces, like `hashlib`.
+    """Incremental CID computation with the interface of `hashlib`.
 
     Args:
         data: First piece.
@@ -145,11 +145,11 @@ class CidHasher:
     __slots__ = ("_rest", "_tree", "size")
 
     size: int
-    """Number of bytes so far."""
+    """Number of bytes added so far."""
 
     def __init__(self, data: Bytes = b"") -> None:
         self._tree = Tree()
-        # A leaf begins with its own length, so a chunk is buffered until it is full or the last one.
+        # A leaf begins with its own length, so a chunk is buffered until it is full or is known to be the last one.
         self._rest = bytearray()
         self.size = 0
         self.update(data)
@@ -158,10 +158,10 @@ class CidHasher:
         """Adds the next piece, of any length.
 
         Raises:
-            InvalidType: Not bytes.
+            InvalidType: The data is not bytes.
         """
         if not isinstance(data, (bytes, bytearray, memoryview)):
-            raise InvalidType(f"pieces are bytes, not {type(data).__name__}: encode a text first, text.encode()")
+            raise InvalidType(f"expected bytes, got {type(data).__name__}: encode a string first, text.encode()")
         view = _flat(data)
         self.size += len(view)
         if self._rest:
@@ -177,7 +177,7 @@ class CidHasher:
         self._rest += view[whole:]
 
     def digest(self) -> bytes:
-        """Returns the SHA-256 of the root block over all bytes so far, 32 bytes; more may follow."""
+        """Returns the 32-byte SHA-256 of the root block over all bytes so far. More data may be added afterwards."""
         tree = self._tree
         if self._rest or not self.size:
             tree = tree.copy()
@@ -185,7 +185,7 @@ class CidHasher:
         return tree.digest()
 
     def cid(self) -> str:
-        """Returns the CIDv0 of all bytes so far; more may follow."""
+        """Returns the CIDv0 of all bytes so far. More data may be added afterwards."""
         return _text(self.digest())
 
     def copy(self) -> CidHasher:
@@ -205,4 +205,4 @@ def _flat(data: Bytes) -> memoryview:
     try:
         return view.cast("B")
     except TypeError:
-        raise InvalidType("the memoryview has gaps: pass bytes(view)") from None
+        raise InvalidType("the memoryview is not contiguous: pass bytes(view)") from None

@@ -1,4 +1,4 @@
-"""CIDs as text: parsing, and conversion between versions 0 and 1.
+"""CIDs as text: parsing, conversion between versions 0 and 1, and comparison with content.
 
 The service uses version 0 (``Qm…``). IPFS tools often show version 1 (``bafy…``) of the same content.
 """
@@ -7,18 +7,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from svcnb.errors import InvalidType
-from svcnb.protocol import base58
 from svcnb.protocol.errors import MalformedCid, shown
-
-if TYPE_CHECKING:
-    from multiformats import CID
+from svcnb.protocol.limits import MAX_CID_CHARS
 
 _V0: Final = re.compile(r"Qm[1-9A-HJ-NP-Za-km-z]{44}\Z")
-_V0_PREFIX: Final = b"\x12\x20"  # sha2-256, 32 bytes
-_V0_BYTES: Final = 34
+# Base58 digits are in ASCII order, so texts of equal length sort like the numbers that they encode. These two texts
+# encode 0x1220 (sha2-256, 32 bytes) with the smallest and the largest digest.
+_FIRST_V0: Final = "QmNLei78zWmzUdbeRB3CiUfAizWUrbeeZh5K1rhAQKCh51"
+_LAST_V0: Final = "QmfZy5bvk7a3DQAjCbGNtmrPXWkyVvPrdnZMyBZ5q5ieKG"
+_V0_DIGEST_BYTES: Final = 32
+_DAG_PB: Final = 0x70
 _HINT: Final = "compute it from the source: svcnb.cid(source)"
 
 
@@ -27,12 +28,12 @@ class ParsedCid:
     """Parts of a CID.
 
     Attributes:
-        text: The CID as it was given, without white space around it.
+        text: The CID as it was given, without surrounding white space.
         version: 0 or 1.
-        codec: How the root block is encoded, for example ``dag-pb``.
-        hash_name: How it was hashed, for example ``sha2-256``.
+        codec: Encoding of the root block, for example ``dag-pb``.
+        hash_name: Name of the hash function, for example ``sha2-256``.
         digest: The hash.
-        base: How the text is encoded, for example ``base58btc``.
+        base: Encoding of the text, for example ``base58btc``.
     """
 
     text: str
@@ -45,16 +46,32 @@ class ParsedCid:
     def __str__(self) -> str:
         return self.text
 
+    def identifies(self, content: bytes | bytearray | memoryview) -> bool:
+        """Returns whether this is the CID of the content.
+
+        The content is a block, or a file that was added to IPFS with the default options of ``ipfs add``. These are
+        chunks of 256 KiB and at most 174 links in a node. The leaves may be raw.
+
+        Raises:
+            InvalidType: The content is not bytes.
+            MalformedCid: The hash function of the CID is not available.
+        """
+        from svcnb.protocol.cid_content import is_block, is_file
+
+        if not isinstance(content, (bytes, bytearray, memoryview)):
+            raise InvalidType(f"invalid content: expected bytes, got {type(content).__name__}")
+        return is_block(self, bytes(content)) or is_file(self, bytes(content))
+
 
 def is_cid_v0(text: object) -> bool:
     """Returns whether a string is a CID of version 0, the form that the service uses.
 
-    Fast, and imports nothing. Checks the form, the alphabet and the 34 bytes that the string encodes.
+    The check is fast and imports nothing. It covers the alphabet, and that the string encodes 34 bytes that start with
+    0x1220.
     """
     if not isinstance(text, str) or not _V0.match(text):
         return False
-    raw = base58.decode(text)
-    return len(raw) == _V0_BYTES and raw.startswith(_V0_PREFIX)
+    return _FIRST_V0 <= text <= _LAST_V0
 
 
 def is_cid(text: object) -> bool:
@@ -69,80 +86,101 @@ def is_cid(text: object) -> bool:
 
 
 def parse_cid(text: str) -> ParsedCid:
-    """Reads a CID of any version.
+    """Parses a CID of any version, encoding, codec and hash function.
 
     Args:
-        text: The CID; white space around it is ignored.
+        text: The CID. Surrounding white space is ignored.
 
     Raises:
-        InvalidType: Not a string.
-        MalformedCid: Not a CID.
+        InvalidType: ``text`` is not a string.
+        MalformedCid: ``text`` is not a CID.
     """
-    found = _read(text)
-    return ParsedCid(
-        text=text.strip(),
-        version=int(found.version),
-        codec=found.codec.name,
-        hash_name=found.hashfun.name,
-        digest=bytes(found.raw_digest),
-        base=found.base.name,
-    )
+    return _read(text)
 
 
 def to_v1(text: str, base: str = "base32") -> str:
-    """Writes a CID in version 1.
+    """Converts a CID to version 1.
 
     Args:
         text: A CID of any version.
         base: Multibase name of the encoding, for example ``base32`` or ``base58btc``.
 
     Raises:
-        InvalidType: Not a string.
-        MalformedCid: Not a CID, or no such encoding.
+        InvalidType: ``text`` is not a string.
+        MalformedCid: ``text`` is not a CID, or ``base`` is not a known encoding.
 
     Example:
         >>> to_v1("QmWfVY9y3xjsixTgbd9AorQxH7VtMpzfx2HaWtsoUYecaX")
         'bafybeid3weurg3gvyoi7nisadzolomlvoxoppe2sesktnpvdve3256n5tq'
     """
+    from multiformats import multibase, multicodec
+
     found = _read(text)
+    raw = b"\x01" + multicodec.wrap(found.codec, _multihash(found))
     try:
-        return str(found.set(version=1, base=base))
+        return multibase.encode(raw, base)
     except (KeyError, ValueError):
         raise MalformedCid(
-            f"{shown(base)} is no encoding of CIDs", hint="write base32, base58btc, base16 or base64url"
+            f"{shown(base)} is not a CID encoding", hint='pass "base32", "base58btc", "base16" or "base64url"'
         ) from None
 
 
 def to_v0(text: str) -> str:
-    """Writes a CID in version 0.
+    """Converts a CID to version 0.
 
     Args:
         text: A CID of any version.
 
     Raises:
-        InvalidType: Not a string.
-        MalformedCid: Not a CID, or one that version 0 cannot express, such as the CID of a raw leaf.
+        InvalidType: ``text`` is not a string.
+        MalformedCid: ``text`` is not a CID, or version 0 cannot express it. An example is the CID of a raw leaf.
     """
+    from multiformats import multibase
+
     found = _read(text)
-    if found.codec.name != "dag-pb" or found.hashfun.name != "sha2-256":
+    if (found.codec, found.hash_name, len(found.digest)) != ("dag-pb", "sha2-256", _V0_DIGEST_BYTES):
         raise MalformedCid(
-            f"{shown(text)} is {found.codec.name} hashed by {found.hashfun.name}; version 0 means dag-pb and sha2-256",
+            f"{shown(text)} is {found.codec} hashed by {found.hash_name}; version 0 requires dag-pb and sha2-256",
             hint="add the file without raw leaves (ipfs add --cid-version=0), or compute its CID here",
         )
-    return base58.encode(_V0_PREFIX + bytes(found.raw_digest))
+    return multibase.encode(_multihash(found), "base58btc")[1:]
 
 
-def _read(text: str) -> CID:
+def _read(text: str) -> ParsedCid:
     if not isinstance(text, str):
-        raise InvalidType(f"a CID is a text, not {type(text).__name__}")
+        raise InvalidType(f"a CID must be a string, not {type(text).__name__}")
     given = text.strip()
-    # Imported here: it takes a tenth of a second, and only CIDs from elsewhere need it.
-    from multiformats import CID
+    if len(given) > MAX_CID_CHARS:
+        raise MalformedCid(f"{shown(given)} is not a CID: at most {MAX_CID_CHARS} characters are allowed", hint=_HINT)
+    # Imported here, because the import takes a tenth of a second and only CIDs of other systems need it. The class
+    # `CID` of multiformats is not used: it rejects hash functions that it cannot compute, but parsing needs none.
+    from multiformats import multibase, multicodec, varint
 
     try:
-        found = CID.decode(given)
+        if is_cid_v0(given):
+            base, version, codec, hashed = "base58btc", 0, _DAG_PB, multibase.decode(f"z{given}")
+        else:
+            encoding, raw = multibase.decode_raw(given)
+            base, (version, _, rest) = encoding.name, varint.decode_raw(raw)
+            codec, _, rest = varint.decode_raw(rest)
+            hashed = bytes(rest)
+        hash_code, _, rest = varint.decode_raw(hashed)
+        size, _, digest = varint.decode_raw(rest)
+        codec_name, hash_name = multicodec.get(code=codec).name, multicodec.get(code=hash_code).name
     except Exception as error:
-        raise MalformedCid(f"{shown(given)} is no CID", hint=_HINT) from error
-    if found.version == 0 and not is_cid_v0(given):
-        raise MalformedCid(f"{shown(given)} is no CID: version 0 is 46 characters that start with Qm", hint=_HINT)
-    return found
+        raise MalformedCid(f"{shown(given)} is not a CID", hint=_HINT) from error
+    if version > 1:
+        raise MalformedCid(f"{shown(given)} is not a CID: unknown version {version}", hint=_HINT)
+    if version == 0 and not is_cid_v0(given):
+        raise MalformedCid(f"{shown(given)} is not a CID: version 0 has 46 characters and starts with Qm", hint=_HINT)
+    if size != len(digest):
+        raise MalformedCid(
+            f"{shown(given)} is not a CID: its hash has {len(digest)} bytes, expected {size}", hint=_HINT
+        )
+    return ParsedCid(given, version, codec_name, hash_name, bytes(digest), base)
+
+
+def _multihash(cid: ParsedCid) -> bytes:
+    from multiformats import multicodec, varint
+
+    return bytes(multicodec.wrap(cid.hash_name, varint.encode(len(cid.digest)) + cid.digest))

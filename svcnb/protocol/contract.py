@@ -1,9 +1,10 @@
-"""Interface of the AccountConfig contract: its functions, events and errors, and their encoding.
+"""Interface of the AccountConfig contract: functions, events, errors, and their encoding.
 
-The data is in ``account_config.json``, which is made from the compiler's output and read on first use. This module does
-not access a chain.
+The data is in ``account_config.json``, which is generated from the compiler's output and read on first use. This module
+does not access a chain. The methods take the encoder as an argument: the client uses eth-abi, and the emulator uses its
+own encoder, which imports faster.
 
-Source: reference facts 6.
+Source: docs/service/contract.md#account-contract.
 """
 
 from __future__ import annotations
@@ -12,15 +13,39 @@ import json
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
-from svcnb.protocol.abi import AbiError, decode, encode
+from svcnb.errors import InvalidArgument
 
 INTERFACE: Final = Path(__file__).with_name("account_config.json")
 SELECTOR_BYTES: Final = 4
 
-# Reverts of the language itself (Solidity documentation, "Panic via assert and Error via require").
+# Reverts of Solidity itself (Solidity documentation, "Panic via assert and Error via require").
 _BUILT_IN: Final = {"0x08c379a0": ("Error", ("string",)), "0x4e487b71": ("Panic", ("uint256",))}
+
+
+class AbiError(InvalidArgument):
+    """Error for a value that does not match its ABI type, or for bytes that are not an encoding of the type."""
+
+    default_hint = "compare the values with the types in the ABI of the contract"
+
+
+class Codec(Protocol):
+    """Interface of an encoder of the contract ABI: `svcnb.client.chain.abi` or `svcnb.emulator.platform.abi`."""
+
+    def encode(self, types: Sequence[str], values: Sequence[Any]) -> bytes:
+        """Encodes one value for each type, in order.
+
+        Raises:
+            AbiError: A value does not match its type.
+        """
+
+    def decode(self, types: Sequence[str], data: bytes) -> tuple[Any, ...]:
+        """Decodes one value for each type. Addresses become lower-case text; arrays become tuples.
+
+        Raises:
+            AbiError: The bytes are not an encoding of these types.
+        """
 
 
 class Function(NamedTuple):
@@ -28,12 +53,10 @@ class Function(NamedTuple):
 
     Attributes:
         name: Its name, which is unique.
-        selector: The first four bytes of its calls.
+        selector: The first four bytes of the data of its calls.
         inputs: Types of its arguments.
-        outputs: Types of what it returns.
+        outputs: Types of its return values.
         names: Names of its arguments.
-        output_names: Names of what it returns; an empty string if there is none.
-        is_view: Whether it only reads.
     """
 
     name: str
@@ -41,27 +64,25 @@ class Function(NamedTuple):
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     names: tuple[str, ...]
-    output_names: tuple[str, ...]
-    is_view: bool
 
-    def encode_call(self, arguments: Sequence[Any]) -> bytes:
+    def encode_call(self, codec: Codec, arguments: Sequence[Any]) -> bytes:
         """Returns the call data.
 
         Raises:
-            AbiError: An argument does not fit its type, or their number is wrong.
+            AbiError: An argument does not match its type, or the number of arguments is wrong.
         """
         try:
-            return self.selector + encode(self.inputs, arguments)
+            return self.selector + codec.encode(self.inputs, arguments)
         except AbiError as error:
-            raise AbiError(f"{self.name}({', '.join(self.names)}): {error}") from error
+            raise AbiError(f"{self.name}({', '.join(self.names)}): {error.message}") from error
 
-    def decode_result(self, data: bytes) -> Any:
+    def decode_result(self, codec: Codec, data: bytes) -> Any:
         """Returns the result of a call: None, one value, or a tuple of several values.
 
         Raises:
             AbiError: The data is not a result of this function.
         """
-        found = decode(self.outputs, data)
+        found = codec.decode(self.outputs, data)
         if not found:
             return None
         return found[0] if len(found) == 1 else found
@@ -73,39 +94,40 @@ class Event(NamedTuple):
     Attributes:
         name: Its name.
         topic: The first topic of its logs.
-        fields: Name, type and whether it is a topic, for each field in order.
+        fields: For each field, in order: its name, its type, and whether it is a topic.
     """
 
     name: str
     topic: bytes
     fields: tuple[tuple[str, str, bool], ...]
 
-    def decode_log(self, topics: Sequence[bytes], data: bytes) -> dict[str, Any]:
+    def decode_log(self, codec: Codec, topics: Sequence[bytes], data: bytes) -> dict[str, Any]:
         """Returns the fields of a log, in the order of the declaration.
 
         Args:
-            topics: All topics of the log, the event's own first.
-            data: Its data.
+            codec: The encoder.
+            topics: All topics of the log. The first one is the topic of the event.
+            data: Data of the log.
 
         Raises:
             AbiError: The log does not belong to this event.
         """
         indexed = [kind for _, kind, is_topic in self.fields if is_topic]
         if len(topics) != len(indexed) + 1:
-            raise AbiError(f"{self.name} has {len(indexed) + 1} topics, the log {len(topics)}")
-        from_topics = iter([decode((kind,), topic)[0] for kind, topic in zip(indexed, topics[1:], strict=True)])
-        from_data = iter(decode([kind for _, kind, is_topic in self.fields if not is_topic], data))
+            raise AbiError(f"{self.name} has {len(indexed) + 1} topics, but the log has {len(topics)}")
+        from_topics = iter([codec.decode((kind,), topic)[0] for kind, topic in zip(indexed, topics[1:], strict=True)])
+        from_data = iter(codec.decode([kind for _, kind, is_topic in self.fields if not is_topic], data))
         return {name: next(from_topics if is_topic else from_data) for name, _, is_topic in self.fields}
 
 
 class Revert(NamedTuple):
-    """Reason why a call was refused.
+    """Reason why the contract reverted a call.
 
     Attributes:
-        name: Name of the custom error, ``Error`` for a message, or ``Panic`` for a code of the language. Empty when the
-            contract gave no reason or an unknown one.
-        args: Its arguments; the raw data as one argument when it is unknown.
-        names: Names of the arguments; empty when unknown.
+        name: Name of the custom error, ``Error`` for a message, or ``Panic`` for a panic code of Solidity. Empty when
+            the contract gave no reason, or a reason that is not in the ABI.
+        args: Arguments of the error. For an unknown error, the raw data as a single argument.
+        names: Names of the arguments. Empty for an unknown error.
     """
 
     name: str
@@ -119,14 +141,14 @@ class Revert(NamedTuple):
 
 
 def abi() -> list[dict[str, Any]]:
-    """Returns the whole ABI as the compiler writes it, for other libraries. Do not change it."""
+    """Returns the complete ABI in the compiler's format, for other libraries. Callers must not change it."""
     found: list[dict[str, Any]] = _interface()["abi"]
     return found
 
 
 @cache
 def functions() -> dict[str, Function]:
-    """Returns all functions by name."""
+    """Returns all functions, with their names as keys."""
     selectors = _interface()["functions"]
     return {
         entry["name"]: Function(
@@ -135,8 +157,6 @@ def functions() -> dict[str, Function]:
             inputs=_types(entry["inputs"]),
             outputs=_types(entry["outputs"]),
             names=_names(entry["inputs"]),
-            output_names=_names(entry["outputs"]),
-            is_view=entry["stateMutability"] in {"view", "pure"},
         )
         for entry in abi()
         if entry["type"] == "function"
@@ -147,7 +167,7 @@ def function(name: str) -> Function:
     """Returns one function.
 
     Raises:
-        KeyError: The contract has none of this name; the message suggests similar names.
+        KeyError: The contract has no function with this name. The message suggests similar names.
     """
     found = functions().get(name)
     if found is None:
@@ -162,7 +182,7 @@ def function(name: str) -> Function:
 
 @cache
 def events() -> dict[bytes, Event]:
-    """Returns all events by their first topic."""
+    """Returns all events, with their first topics as keys."""
     topics = _interface()["events"]
     found = [
         Event(
@@ -176,27 +196,28 @@ def events() -> dict[bytes, Event]:
     return {event.topic: event for event in found}
 
 
-def decode_revert(data: bytes) -> Revert:
-    """Reads the data of a revert.
+def decode_revert(codec: Codec, data: bytes) -> Revert:
+    """Decodes the data of a revert.
 
     Args:
-        data: The data from the chain, selector first; may be empty.
+        codec: The encoder.
+        data: Data from the chain, which starts with the selector. It may be empty.
 
     Returns:
-        The error; an unknown one keeps its data.
+        The decoded error. An unknown error keeps its raw data.
     """
     known = _errors().get(data[:SELECTOR_BYTES])
     if known is not None:
         name, types, names = known
         try:
-            return Revert(name, decode(types, data[SELECTOR_BYTES:]), names)
+            return Revert(name, codec.decode(types, data[SELECTOR_BYTES:]), names)
         except AbiError:
             pass
     return Revert("", (data,) if data else ())
 
 
 def signature(entry: dict[str, Any]) -> str:
-    """Returns name and types of an ABI entry, from which its selector or topic is computed."""
+    """Returns the name and the types of an ABI entry. Its selector or topic is computed from this text."""
     return f"{entry['name']}({','.join(_types(entry['inputs']))})"
 
 

@@ -1,9 +1,9 @@
-"""Schedules: parsing of cron expressions, their times, and the limits of the triggers service.
+"""Cron schedules: parsing, times of the ticks, and the limits of the triggers service.
 
-All times are UTC. Five fields are minute, hour, day of month, month, day of week; a sixth field in front holds seconds.
-The field rules are those of Debian's cron, as read by the library cronsim.
+All times are UTC. The five fields are minute, hour, day of month, month and day of week. An optional sixth field in
+front contains seconds. The library cronsim parses the fields by the rules of Debian's cron.
 
-Source: specification 4.5 and 8; reference facts 10.3.
+Source: docs/service/triggers.md#sources-of-runs, docs/service/limits.md#limits-of-the-service.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _LAST_HOUR: Final = 23
 
 
 class InvalidCron(MalformedValue):
-    """A string is not a schedule, never fires, or fires more often than every 30 seconds."""
+    """Error for a string that is not a schedule, never fires, or fires more often than every 30 seconds."""
 
 
 class Cron:
-    """A checked schedule.
+    """Validated schedule.
 
     Args:
-        text: Five fields, or six with seconds first.
+        text: Five fields, or six fields with seconds first.
 
     Raises:
         InvalidCron: The string is not a schedule, never fires, or can fire twice within less than 30 seconds.
@@ -46,33 +46,35 @@ class Cron:
 
     def __init__(self, text: str) -> None:
         if not isinstance(text, str):
-            raise InvalidType(f"a schedule is a text of five or six fields, not {type(text).__name__}")
+            raise InvalidType(f"a schedule must be a string of five or six fields, not {type(text).__name__}")
         self.text = text
         if not text.strip() or len(text) > _MAX_LENGTH:
-            raise InvalidCron(f"{shown(text)} is no schedule", hint=f"write five fields, {_EXAMPLES}")
+            raise InvalidCron(f"{shown(text)} is not a schedule", hint=f"write five fields, {_EXAMPLES}")
         parsed = self._parse(datetime(2024, 1, 1, tzinfo=UTC))
         if _finest_s(parsed) < SCHEDULE_SCAN_S:
             raise InvalidCron(
-                f"{shown(text)} can fire twice within {_finest_s(parsed)} s, and schedules are scanned every "
-                f"{SCHEDULE_SCAN_S} s",
+                (
+                    f"{shown(text)} can fire twice within {_finest_s(parsed)} s, but schedules are scanned every "
+                    f"{SCHEDULE_SCAN_S} s"
+                ),
                 hint=f"leave at least {SCHEDULE_SCAN_S} s between ticks, {_EXAMPLES}",
             )
         try:
             next(parsed)
         except StopIteration:
-            raise InvalidCron(f"{shown(text)} never fires", hint="check day and month") from None
+            raise InvalidCron(f"{shown(text)} never fires", hint="check the day and the month") from None
 
     def __repr__(self) -> str:
         return f"Cron({self.text!r})"
 
     def ticks(self, after: float) -> Iterator[datetime]:
-        """Yields the times when it fires.
+        """Yields the times when the schedule fires.
 
         Args:
             after: Unix seconds; the first tick is later than this.
 
         Yields:
-            UTC times in order, without end for any schedule that keeps firing.
+            UTC times in order. The iterator has no end, unless the schedule stops firing.
         """
         yield from self._parse(datetime.fromtimestamp(after, UTC))
 
@@ -83,7 +85,7 @@ class Cron:
             moment: Unix seconds.
 
         Returns:
-            Unix seconds, or infinity if it does not fire again within the next decades.
+            Unix seconds, or infinity if the schedule does not fire again within the next decades.
         """
         tick = next(self.ticks(moment), None)
         return float("inf") if tick is None else tick.timestamp()
@@ -94,7 +96,7 @@ class Cron:
 
     @property
     def sentence(self) -> str:
-        """Returns the schedule in English words, for example ``At 09:00 on Monday (UTC)``."""
+        """Returns the schedule as English text, for example ``At 09:00 on Monday (UTC)``."""
         from cronsim import CronSim
 
         words = CronSim(self.text, datetime(2024, 1, 1, tzinfo=UTC)).explain()
@@ -107,16 +109,19 @@ class Cron:
             return CronSim(self.text, after)
         except CronSimError as error:
             raise InvalidCron(
-                f"{shown(self.text)} is no schedule: {str(error).lower()}",
-                hint=f"write minute, hour, day of month, month, day of week, seconds in front; {_EXAMPLES}",
+                f"{shown(self.text)} is not a schedule: {str(error).lower()}",
+                hint=(
+                    "write minute, hour, day of month, month and day of week, optionally with seconds first; "
+                    f"{_EXAMPLES}"
+                ),
             ) from None
 
 
 def _finest_s(parsed: CronSim) -> int:
     """Returns the minimum number of seconds between two ticks, not more than 60.
 
-    A check of the next ten ticks, which is common, depends on the present day and misses later gaps. So this method
-    checks the fields themselves. It does not check whether the fields of the day separate 23:59 and 00:00.
+    A check of only the next ticks would depend on the current day and would miss later gaps. So this function checks
+    the fields themselves. It does not check whether the day fields exclude one of 23:59 and 00:00.
     """
     seconds = sorted(parsed.seconds)
     within = min((later - earlier for earlier, later in pairwise(seconds)), default=60)

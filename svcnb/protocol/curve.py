@@ -1,8 +1,8 @@
-"""Choice of the secp256k1 library; the only module that imports one.
+"""Selection of the secp256k1 library. No other module imports one.
 
 Three libraries give the same results. ``coincurve`` has wheels up to Python 3.13 and ``wallycore`` up to 3.14. Both use
-the C library libsecp256k1. ``eth-keys`` is pure Python, about a hundred times slower, and runs on every version. The
-first one that is installed is used, in this order.
+the C library libsecp256k1. ``eth-keys`` is pure Python, about a hundred times slower, and runs on every version. This
+module uses the first library that is installed, in this order.
 
 Every library signs deterministically (RFC 6979) and returns s in the lower half of the order (EIP-2).
 """
@@ -19,7 +19,7 @@ from svcnb.extras import install_command
 from svcnb.protocol.in_page import primitives
 
 ORDER: Final = 0xFFFFFFFF_FFFFFFFF_FFFFFFFF_FFFFFFFE_BAAEDCE6_AF48A03B_BFD25E8C_D0364141
-"""Order of the group's generator (SEC 2, section 2.4.1); a secret is a number from 1 to ORDER - 1."""
+"""Order of the group's generator (SEC 2, section 2.4.1). A private key is a number from 1 to ORDER - 1."""
 
 SECRET_BYTES: Final = 32
 
@@ -27,17 +27,18 @@ _WALLY_HEADER: Final = 31  # 27, and 4 for a compressed public key
 
 
 class SlowSignatures(UserWarning):
-    """Signatures are computed without libsecp256k1: correct but slow."""
+    """Warning that signatures are computed without libsecp256k1: correct but slow."""
 
 
 class Library(NamedTuple):
-    """Operations of one secp256k1 library. Arguments are checked by the callers.
+    """Operations of one secp256k1 library. The callers check the arguments.
 
     Attributes:
         name: Its name in the package index.
-        sign: Digest and secret, 32 bytes each, to r, s and parity (0 or 1), 65 bytes.
-        recover: Digest, r and s (64 bytes) and parity to the signer's public key; ValueError if there is none.
-        public_key: Secret to its public key: the coordinates x and y, 64 bytes.
+        sign: Function of a digest and a private key, 32 bytes each. Returns r, s and the parity (0 or 1) as 65 bytes.
+        recover: Function of a digest, r and s (64 bytes) and the parity. Returns the signer's public key, or raises
+            ValueError if no key matches.
+        public_key: Function of a private key. Returns the public key as its coordinates x and y, 64 bytes.
     """
 
     name: str
@@ -117,7 +118,7 @@ def _noble() -> Library:
     def recover(digest: bytes, compact: bytes, parity: int) -> bytes:
         key: str = found.recover(digest.hex(), compact.hex(), parity)
         if not key:
-            raise ValueError("no public key fits the signature")
+            raise ValueError("no public key matches the signature")
         return bytes.fromhex(key)
 
     def public_key(secret: bytes) -> bytes:
@@ -134,7 +135,7 @@ def library() -> Library:
     """Returns the first library that is installed.
 
     Raises:
-        ImportError: No library is installed.
+        ImportError: No secp256k1 library is installed.
     """
     for load in LIBRARIES:
         try:
@@ -143,7 +144,7 @@ def library() -> Library:
             continue
         if load is _eth_keys:
             warn(
-                "neither coincurve nor wallycore is installed, so every signature takes some milliseconds: "
+                "neither coincurve nor wallycore is installed, so each signature takes several milliseconds: "
                 f"{install_command('chain')}",
                 SlowSignatures,
                 stacklevel=4,
@@ -161,7 +162,8 @@ def require_secret(candidate: bytes) -> None:
     """Checks a private key.
 
     Raises:
-        ValueError: It is not one. The message does not contain the bytes: a mistyped key is still almost a secret.
+        ValueError: The bytes are not a private key. The message does not contain them, because a mistyped key reveals
+            most of the real one.
     """
     if not is_secret(candidate):
         raise ValueError(

@@ -1,9 +1,9 @@
-"""Constant that makes a derived action from an audited template.
+"""Constants that turn an audited template into a derived action.
 
-The bytes written here are part of the CID of every derived action, and the action's key depends on the CID. So this
-form never changes: one line, ``const NAME = <JSON>;``, with sorted members and everything beyond ASCII escaped.
+The bytes of the constant are part of the CID of every derived action, and the action's key depends on the CID. So this
+form must never change: one line, ``const NAME = <JSON>;``, with sorted members and all non-ASCII characters escaped.
 
-Source: specification 1.6 and 9.5.
+Source: docs/service/index.md#derived-actions.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ MAX_SAFE_INTEGER: Final = 2**53 - 1
 _MAX_DEPTH: Final = 32
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]{0,127}\Z")
 _TAKEN: Final = re.compile(
-    # ECMA-262: reserved words, those of strict mode and modules too, and names that cannot be declared or mislead.
+    # Reserved words of ECMA-262, including those of strict mode and modules, and names that cannot be declared or
+    # mislead.
     r"(?:arguments|await|break|case|catch|class|const|continue|debugger|default|delete|do|else|enum|eval|export|extends|"
     r"false|finally|for|function|if|implements|import|in|instanceof|interface|let|new|null|package|private|protected|"
     r"public|return|static|super|switch|this|throw|true|try|typeof|undefined|var|void|while|with|yield|NaN|Infinity|"
@@ -36,15 +37,15 @@ _LINE: Final = re.compile(r"const ([A-Za-z_$][A-Za-z0-9_$]*) = (.*);\n\Z")
 
 @dataclass(frozen=True)
 class Stamp:
-    """A named constant and the version of its meaning.
+    """Named constant and the version of its format.
 
     Attributes:
         name: The JavaScript identifier.
         constant: The value, without the version.
-        protocol_version: Positive whole number.
+        protocol_version: Positive integer.
 
     Raises:
-        MalformedValue: One of them cannot be written as JavaScript without loss.
+        MalformedValue: The name, the constant or the version cannot be written as JavaScript without loss.
     """
 
     name: str
@@ -54,25 +55,28 @@ class Stamp:
     def __post_init__(self) -> None:
         if not _is_free_identifier(self.name):
             raise MalformedValue(
-                f"{shown(self.name)} cannot name a constant",
-                hint="write an identifier of letters, digits, _ and $ that JavaScript does not reserve, such as CONST",
+                f"{shown(self.name)} is not a valid constant name",
+                hint=(
+                    "write an identifier of letters, digits, _ and $ that is not a reserved word of JavaScript, "
+                    "such as CONST"
+                ),
             )
         if not _is_version(self.protocol_version):
             raise MalformedValue(
-                f"protocol_version {shown(self.protocol_version)} is no positive whole number", hint="begin with 1"
+                f"protocol_version {shown(self.protocol_version)} is not a positive integer", hint="start with 1"
             )
         _check(self.constant, self.name)
         if isinstance(self.constant, dict) and VERSION_MEMBER in self.constant:
             raise MalformedValue(
-                f"the member {VERSION_MEMBER!r} is written from protocol_version",
-                hint=f"leave it out and pass protocol_version={shown(self.constant[VERSION_MEMBER])}",
+                f"the constant already contains {VERSION_MEMBER!r}, which is reserved for protocol_version",
+                hint=f"omit it and pass protocol_version={shown(self.constant[VERSION_MEMBER])}",
             )
-        # A copy in the form that JavaScript reads, with lists for tuples, which later changes of the argument do not
-        # affect.
+        # A copy in the form that JavaScript reads, with lists instead of tuples. Later changes of the argument do not
+        # affect it.
         object.__setattr__(self, "constant", parse(_json(self.constant)))
 
     def line(self) -> str:
-        """Returns the declaration, with its line end."""
+        """Returns the declaration, including its line ending."""
         if isinstance(self.constant, dict):
             value = _json({**self.constant, VERSION_MEMBER: self.protocol_version})
             return f"const {self.name} = {value};\n"
@@ -95,13 +99,13 @@ class Stamp:
             if found:
                 line = template.count("\n", 0, found.start()) + 1
                 raise MalformedValue(
-                    f"the template declares {name} itself, in line {line}", hint="choose another name for the constant"
+                    f"the template already declares {name}, in line {line}", hint="choose another name for the constant"
                 )
         return f"{_ended(template)}{self.line()}"
 
     @staticmethod
     def read(template: str, derived: str) -> Stamp | None:
-        """Returns the constant by which an action was derived from a template; None if it was not."""
+        """Returns the constant by which an action was derived from a template, or None if it was not."""
         start = _ended(template)
         found = _LINE.match(derived[len(start) :]) if derived.startswith(start) else None
         if not found:
@@ -114,7 +118,7 @@ class Stamp:
             else:
                 constant = parse(text)
                 stamp = Stamp(name, constant, constant.pop(VERSION_MEMBER))
-            # The bytes decide, not their meaning: an equivalent line has another CID.
+            # The comparison is by bytes, because an equivalent line with other bytes results in another CID.
             return stamp if stamp.append_to(template) == derived else None
         except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
             return None
@@ -129,7 +133,7 @@ def _is_version(number: object) -> bool:
 
 
 def _ended(template: str) -> str:
-    # The constant must not become part of a comment in the last line.
+    # The new line must not become part of a comment in the template's last line.
     return template if template.endswith("\n") or not template else f"{template}\n"
 
 
@@ -138,14 +142,16 @@ def _json(value: Any) -> str:
 
 
 def _check(value: Any, where: str, inside: tuple[int, ...] = ()) -> None:
-    """Rejects values that JavaScript would read differently."""
+    """Rejects values that JavaScript would interpret differently."""
     if not isinstance(value, (dict, list, tuple)):
         _check_plain(value, where)
         return
     if id(value) in inside:
-        raise MalformedValue(f"{where} contains itself", hint="stamp plain data")
+        raise MalformedValue(f"{where} contains itself", hint="pass plain data without cycles")
     if len(inside) == _MAX_DEPTH:
-        raise MalformedValue(f"the constant is nested more than {_MAX_DEPTH} deep", hint="stamp something flatter")
+        raise MalformedValue(
+            f"the constant has more than {_MAX_DEPTH} levels of nesting", hint="pass data with fewer levels"
+        )
     for key, item in value.items() if isinstance(value, dict) else enumerate(value):
         if isinstance(value, dict):
             _check_member(key, where)
@@ -158,21 +164,25 @@ def _check_plain(value: Any, where: str) -> None:
     if isinstance(value, int):
         if abs(value) > MAX_SAFE_INTEGER:
             raise MalformedValue(
-                f"{where} is {shown(value)}, and JavaScript rounds whole numbers beyond 2**53 - 1",
-                hint="stamp it as text and read it with BigInt(...)",
+                f"{where} is {shown(value)}, but JavaScript rounds integers beyond 2**53 - 1",
+                hint="pass it as a string and read it with BigInt(...)",
             )
     elif isinstance(value, float):
         if not math.isfinite(value):
-            raise MalformedValue(f"{where} is {value}, which JSON cannot say", hint="stamp a finite number or None")
+            raise MalformedValue(
+                f"{where} is {value}, which JSON cannot represent", hint=("pass a finite number or None")
+            )
     else:
         raise MalformedValue(
-            f"{where} is {type(value).__name__}, which JSON cannot say",
-            hint="stamp texts, numbers, booleans, None, lists and dictionaries; bytes as 0x hex",
+            f"{where} is {type(value).__name__}, which JSON cannot represent",
+            hint="pass strings, numbers, booleans, None, lists and dictionaries; write bytes as 0x hex",
         )
 
 
 def _check_member(key: Any, where: str) -> None:
     if not isinstance(key, str):
-        raise MalformedValue(f"{where} has the member {shown(key)}, and members are texts", hint=f"write {str(key)!r}")
+        raise MalformedValue(f"{where} has the key {shown(key)}, but keys must be strings", hint=f"write {str(key)!r}")
     if key == "__proto__":
-        raise MalformedValue(f"{where} has the member '__proto__', which is none in JavaScript", hint="rename it")
+        raise MalformedValue(
+            f"{where} has the key '__proto__', which JavaScript does not treat as a property", hint="rename it"
+        )

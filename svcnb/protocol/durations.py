@@ -1,4 +1,4 @@
-"""Parser for spans of time: ``"10m"``, ``"1h30m"``, ``90``."""
+"""Parser for durations: ``"10m"``, ``"1h30m"``, ``90``."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ _PART = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?)(ms|[smhdw])")
 
 
 def seconds(span: float | str | timedelta) -> float:
-    """Returns a span of time in seconds.
+    """Converts a duration to seconds.
 
     Args:
-        span: Seconds as a number, a ``timedelta``, or text of numbers and units (ms, s, m, h, d, w).
+        span: Number of seconds, a ``timedelta``, or text with numbers and units (ms, s, m, h, d, w).
 
     Returns:
-        Seconds, at least 0.
+        Number of seconds, at least 0.
 
     Raises:
-        InvalidArgument: The string is not a span, or the span is negative or not finite.
+        InvalidArgument: The string is not a duration, or the duration is negative or not finite.
 
     Example:
         >>> seconds("1h30m")
@@ -35,7 +35,7 @@ def seconds(span: float | str | timedelta) -> float:
     else:
         value = float(span)
     if not math.isfinite(value) or value < 0:
-        raise InvalidArgument(f"{span!r} is not a span of time: give at least 0 seconds")
+        raise InvalidArgument(f"{span!r} is not a valid duration: expected at least 0 seconds")
     return value
 
 
@@ -44,6 +44,6 @@ def _parse(text: str) -> float:
     parts = _PART.findall(compact)
     if not parts or "".join(number + unit for number, unit in parts) != compact:
         raise InvalidArgument(
-            f"{text!r} is not a span of time: write numbers with units, for example '90s', '10m' or '1h30m'"
+            f"{text!r} is not a duration: expected numbers with units, for example '90s', '10m' or '1h30m'"
         )
     return math.fsum(float(number) * _UNITS_S[unit] for number, unit in parts)

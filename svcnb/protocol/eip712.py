@@ -1,7 +1,7 @@
-"""EIP-712 digest of any flat envelope, step by step, for lessons, for explaining refusals, and for comparison.
+"""EIP-712 digest of any flat envelope, with all steps, for lessons and for explanations of rejected signatures.
 
 `svcnb.protocol.typed_data` is faster and supports only the four canonical envelopes. This module hashes any envelope,
-also a wrong one. So it shows *why* a signature over a changed envelope belongs to another digest.
+even an invalid one. So it can show *why* a signature over a changed envelope does not match.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _INTEGER: Final = re.compile(r"(u?)int([0-9]{0,3})\Z")
 _FIXED_BYTES: Final = re.compile(r"bytes([1-9]|[12][0-9]|3[0-2])\Z")
 _WORD: Final = 32
 _BITS: Final = 256
-_HINT: Final = "an envelope has the members types, primaryType, domain and message"
+_HINT: Final = "pass an envelope with the members types, primaryType, domain and message"
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,10 @@ class DigestParts:
 
     Attributes:
         type_string: Canonical text of the primary type.
-        type_hash: keccak256 of it.
+        type_hash: keccak256 of ``type_string``.
         domain_separator: Hash of the domain under ``EIP712Domain``.
         struct_hash: Hash of the message under the primary type.
-        digest: What is signed: keccak256 of 0x1901, the separator and the struct hash.
+        digest: The signed bytes: keccak256 of 0x1901, the domain separator and the struct hash.
     """
 
     type_string: str
@@ -57,13 +57,14 @@ class DigestParts:
 
 
 def digest_parts(typed_data: dict[str, Any]) -> DigestParts:
-    """Hashes an envelope as it is written.
+    """Hashes an envelope without checking it against the canonical shape.
 
     Args:
-        typed_data: Members types, primaryType, domain and message; fields of atomic types, string or bytes.
+        typed_data: Envelope with the members types, primaryType, domain and message. Fields have an atomic type, string
+            or bytes.
 
     Raises:
-        MalformedValue: A member, a type or a value is missing, or a type is not an atomic one.
+        MalformedValue: A member, a type or a value is missing, or a type is an array or a struct.
     """
     try:
         types, primary = typed_data["types"], typed_data["primaryType"]
@@ -73,7 +74,7 @@ def digest_parts(typed_data: dict[str, Any]) -> DigestParts:
     except KeyError as error:
         raise MalformedValue(f"the envelope lacks {error}", hint=_HINT) from None
     except (TypeError, AttributeError) as error:
-        raise MalformedValue(f"the envelope has another shape: {error}", hint=_HINT) from None
+        raise MalformedValue(f"the envelope has the wrong structure: {error}", hint=_HINT) from None
     digest = keccak256(b"\x19\x01" + separator + message)
     return DigestParts(type_string, keccak256(type_string.encode()), separator, message, digest)
 
@@ -91,7 +92,7 @@ def _struct_hash(name: str, fields: list[dict[str, str]], values: dict[str, Any]
 def _word(kind: str, value: Any, name: str) -> bytes:
     if kind == "string":
         if not isinstance(value, str):
-            raise MalformedValue(f"{name} is {shown(value)}, and its type is string")
+            raise MalformedValue(f"{name} is {shown(value)}, but its type is string")
         return keccak256(value.encode())
     if kind == "bytes":
         return keccak256(_bytes(value, name))
@@ -99,30 +100,28 @@ def _word(kind: str, value: Any, name: str) -> bytes:
         return bytes.fromhex(normal_address(value)[2:]).rjust(_WORD, b"\0")
     if kind == "bool":
         if not isinstance(value, bool):
-            raise MalformedValue(f"{name} is {shown(value)}, and its type is bool", hint="Give True or False.")
+            raise MalformedValue(f"{name} is {shown(value)}, but its type is bool", hint="pass True or False")
         return int(value).to_bytes(_WORD, "big")
     if found := _INTEGER.match(kind):
         return _integer(value, int(found[2] or _BITS), signed=not found[1], name=name)
     if found := _FIXED_BYTES.match(kind):
         data = _bytes(value, name)
         if len(data) != int(found[1]):
-            raise MalformedValue(f"{name} holds {len(data)} bytes, and its type is {kind}")
+            raise MalformedValue(f"{name} contains {len(data)} bytes, but its type is {kind}")
         return data.ljust(_WORD, b"\0")
-    raise MalformedValue(
-        f"the type {shown(kind)} is none of the flat ones", hint="arrays and structs are not needed here"
-    )
+    raise MalformedValue(f"the type {shown(kind)} is not supported", hint="use a type without arrays and structs")
 
 
 def _integer(value: Any, bits: int, *, signed: bool, name: str) -> bytes:
     if isinstance(value, bool) or not isinstance(value, (int, str)):
-        raise MalformedValue(f"{name} is {shown(value)}, no number of {bits} bits")
+        raise MalformedValue(f"{name} is {shown(value)}: expected a number of {bits} bits")
     try:
         number = int(value, 0) if isinstance(value, str) else value
         # A signed number narrower than a word is extended by its sign.
         number.to_bytes(bits // 8, "big", signed=signed)
         return number.to_bytes(_WORD, "big", signed=signed)
     except (ValueError, TypeError, OverflowError):
-        raise MalformedValue(f"{name} is {shown(value)}, no number of {bits} bits") from None
+        raise MalformedValue(f"{name} is {shown(value)}: expected a number of {bits} bits") from None
 
 
 def _bytes(value: Any, name: str) -> bytes:

@@ -1,6 +1,6 @@
-"""Server-side checks of an envelope and of a signature's form, in the order of the rules.
+"""Server-side checks of an envelope and of the form of its signature, in the order of the rules.
 
-Source: specification 5.6; reference facts 6.9 for the numbers of the rules.
+Source: docs/service/signatures.md#rules-of-a-signature, with the numbers of the rules.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from svcnb.protocol.vocabulary import Vocabulary
 
 _DEFAULT: Final = Vocabulary()
 _SAFE_RECURSION: Final = 5_000
-_MAX_DEPTH: Final = 2_048  # each level takes two bytes of the 4096
+_MAX_DEPTH: Final = 2_048  # each level takes two of the 4096 bytes
 _CANONICAL: Final = {flow: canonical_types(flow) for flow in Flow}
 _MEMBERS: Final = frozenset({"types", "primaryType", "domain", "message"})
 _DOMAIN_MEMBERS: Final = frozenset(name for name, _ in DOMAIN_FIELDS)
@@ -38,10 +38,10 @@ _NUMBER: Final = re.compile(r"(?:0[xX]([0-9a-fA-F]{1,128})|([0-9]{1,128}))\Z")
 
 
 class EnvelopeRefused(MalformedValue):
-    """An envelope that a server must reject.
+    """Error for an envelope that a server must reject.
 
     Attributes:
-        rule: Number of the broken rule, 1 to 8 as in reference facts 6.9.
+        rule: Number of the violated rule, 1 to 8, as in docs/service/signatures.md#rules-of-a-signature.
     """
 
     def __init__(self, message: str, *, rule: int = 0, hint: str = "") -> None:
@@ -54,11 +54,11 @@ class EnvelopeRefused(MalformedValue):
 
 @dataclass(frozen=True, slots=True)
 class CheckedEnvelope:
-    """Content of a checked envelope.
+    """Content of a validated envelope.
 
     Attributes:
-        flow: What the signature is for.
-        address: Wallet that claims to have signed, ``0x`` and 40 lower-case digits.
+        flow: Purpose of the signature.
+        address: Address that claims to have signed, ``0x`` and 40 lower-case hex digits.
         issued_at: Unix seconds.
         digest: The 32 bytes that the wallet signs.
     """
@@ -72,20 +72,20 @@ class CheckedEnvelope:
 def check_envelope(
     typed_data: object, *, flow: Flow, chain_id: int, now_s: int, vocabulary: Vocabulary | None = None
 ) -> CheckedEnvelope:
-    """Checks all of an envelope except its signature, in the order of the rules.
+    """Checks everything in an envelope except its signature, in the order of the rules.
 
     Args:
-        typed_data: The received value: an object, or JSON text of one.
-        flow: The flow of the endpoint.
+        typed_data: The received value: an object, or the JSON text of an object.
+        flow: The flow that the endpoint accepts.
         chain_id: The node's chain id.
         now_s: The server's time in Unix seconds.
-        vocabulary: Names of the service; the specification's when left out.
+        vocabulary: Names of the service. The default is the names of the specification.
 
     Returns:
         Address, time and digest.
 
     Raises:
-        EnvelopeRefused: A rule is broken; the first one is reported.
+        EnvelopeRefused: The envelope violates a rule. The error reports the first one.
     """
     received = _parsed(_small_enough(typed_data))
     _require_members(3, "typed_data", received, _MEMBERS)
@@ -95,36 +95,38 @@ def check_envelope(
     if received["primaryType"] != flow:
         _refuse(
             4,
-            f"primaryType is {shown(received['primaryType'])}, and this endpoint takes {flow.value}",
-            "sign an envelope for this flow: a signature for one flow is refused by every other",
+            f"primaryType is {shown(received['primaryType'])}, but this endpoint accepts {flow.value}",
+            "sign an envelope for this flow: a signature is valid for one flow only",
         )
     domain_name = (vocabulary or _DEFAULT).domain_name
     _check_domain(received["domain"], domain_name, chain_id)
     if not canonical:
-        _refuse(6, _types_problem(received["types"], flow), "declare the canonical types, fields in their order")
+        _refuse(
+            6, _types_problem(received["types"], flow), ("declare the canonical types, with the fields in their order")
+        )
     address, issued_at = _check_message(received["message"], now_s)
     digest = message_digest(flow, bytes.fromhex(address[2:]), domain_separator(domain_name, chain_id), issued_at)
     return CheckedEnvelope(flow, address, issued_at, digest)
 
 
 def signature_bytes(signature: object) -> bytes:
-    """Reads the signature that came with an envelope.
+    """Parses the signature that was sent with an envelope.
 
     Args:
-        signature: Hex text, ``0x`` optional, white space around it ignored. It may be empty: some contract wallets
-            accept that.
+        signature: Hex text, with or without ``0x``. Surrounding white space is ignored. The signature may be empty,
+            because some contract wallets accept that.
 
     Raises:
-        EnvelopeRefused: Rule 8: not hex, or longer than 4096 bytes.
+        EnvelopeRefused: The signature violates rule 8: it is not hex, or is longer than 4096 bytes.
     """
     if not isinstance(signature, str):
-        _refuse(8, f"signature is {_json_kind(signature)}, and hex text is wanted")
+        _refuse(8, f"signature is {_json_kind(signature)}, but must be a hex string")
     try:
         data = parse_hex(signature, what="signature")
     except MalformedHex as error:
         _refuse(8, error.message)
     if len(data) > MAX_SIGNATURE_BYTES:
-        _refuse(8, f"the signature has {len(data)} bytes, at most {MAX_SIGNATURE_BYTES} are allowed")
+        _refuse(8, f"the signature has {len(data)} bytes; at most {MAX_SIGNATURE_BYTES} are allowed")
     return data
 
 
@@ -141,17 +143,17 @@ def _small_enough(typed_data: object) -> object:
     except RecursionError:
         size = -1
     except (TypeError, ValueError) as error:
-        _refuse(1, f"typed_data is no JSON: {error}", "send plain JSON")
+        _refuse(1, f"typed_data is not JSON: {error}", "send plain JSON")
     if size < 0:
-        _refuse(1, f"typed_data is nested too deeply to be within {MAX_TYPED_DATA_BYTES} bytes", "send the envelope")
+        _refuse(1, f"typed_data is nested too deeply for {MAX_TYPED_DATA_BYTES} bytes", "send the unchanged envelope")
     if size > MAX_TYPED_DATA_BYTES:
-        _refuse(1, f"typed_data has {size} bytes as JSON, at most {MAX_TYPED_DATA_BYTES} are allowed")
+        _refuse(1, f"typed_data has {size} bytes as JSON; at most {MAX_TYPED_DATA_BYTES} are allowed")
     return typed_data
 
 
 def _too_deep(value: object) -> bool:
-    # The C encoder depends on Python's recursion limit. Libraries raise it (py_ecc, which eth-account loads, to 100
-    # 000). A nested list would then crash the process instead of being rejected.
+    # The C encoder depends on Python's recursion limit. Some libraries raise it: py_ecc, which eth-account loads, sets
+    # it to 100,000. A nested list would then crash the process instead of being rejected.
     if getrecursionlimit() <= _SAFE_RECURSION:
         return False
     level = [value]
@@ -168,33 +170,34 @@ def _parsed(typed_data: object) -> dict[str, Any]:
         try:
             typed_data = parse(typed_data, _without_repeats)
         except (ValueError, RecursionError) as error:
-            _refuse(2, f"typed_data is text that is no JSON: {error}", "send the object itself, or its JSON")
+            _refuse(2, f"typed_data is a string that is not JSON: {error}", "send the object, or its JSON as a string")
     if not isinstance(typed_data, dict):
-        _refuse(2, f"typed_data is {_json_kind(typed_data)}", "send an object, or the JSON text of one")
+        _refuse(2, f"typed_data is {_json_kind(typed_data)}", "send an object, or its JSON as a string")
     return typed_data
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    # If a member occurs twice, wallet and server could use different values, and so sign and check different data.
+    # If a member occurs twice, the wallet and the server could use different values. Then they sign and check different
+    # data.
     members = dict(pairs)
     if len(members) != len(pairs):
-        raise ValueError("a member is given twice")
+        raise ValueError("a member occurs twice")
     return members
 
 
 def _check_field_members(types: Any) -> None:
     if not isinstance(types, dict):
-        _refuse(3, f"types is {_json_kind(types)}, and an object is wanted")
+        _refuse(3, f"types is {_json_kind(types)}, but must be an object")
     for name, fields in types.items():
         if not isinstance(fields, list):
-            _refuse(3, f"types.{name} is {_json_kind(fields)}, and a list of fields is wanted")
+            _refuse(3, f"types.{name} is {_json_kind(fields)}, but must be a list of fields")
         for field in fields:
             _require_members(3, f"a field of types.{name}", field, _FIELD_MEMBERS)
 
 
 def _require_members(rule: int, what: str, value: object, wanted: frozenset[str]) -> None:
     if not isinstance(value, dict):
-        _refuse(rule, f"{what} is {_json_kind(value)}, and an object is wanted")
+        _refuse(rule, f"{what} is {_json_kind(value)}, but must be an object")
     if value.keys() == wanted:
         return
     if missing := sorted(wanted - value.keys()):
@@ -206,21 +209,21 @@ def _require_members(rule: int, what: str, value: object, wanted: frozenset[str]
 def _check_domain(domain: Any, domain_name: str, chain_id: int) -> None:
     _require_members(5, "domain", domain, _DOMAIN_MEMBERS)
     if domain["name"] != domain_name:
-        _refuse(5, f"domain.name is {shown(domain['name'])}, and this service is {domain_name!r}")
+        _refuse(5, f"domain.name is {shown(domain['name'])}, but the name of this service is {domain_name!r}")
     if domain["version"] != DOMAIN_VERSION:
-        _refuse(5, f"domain.version is {shown(domain['version'])}, and {DOMAIN_VERSION!r} (a text) is wanted")
+        _refuse(5, f"domain.version is {shown(domain['version'])}, and {DOMAIN_VERSION!r} (a string) is required")
     given = _number(domain["chainId"])
     if given is None:
         _refuse(
             5,
             f"domain.chainId is {shown(domain['chainId'])}",
-            "send a decimal text, 0x hex or a number, as get_node_chain_config tells it",
+            "send the value of get_node_chain_config as a decimal string, 0x hex or a number",
         )
     if given != chain_id:
         _refuse(
             5,
-            f"domain.chainId is {shown(domain['chainId'])}, and the node's chain is {chain_id}",
-            "sign for the chain of get_node_chain_config",
+            f"domain.chainId is {shown(domain['chainId'])}, but the node's chain is {chain_id}",
+            "sign for the chain that get_node_chain_config returns",
         )
 
 
@@ -233,7 +236,7 @@ def _types_problem(types: dict[str, Any], flow: Flow) -> str:
     name = next(name for name, fields in canonical.items() if types[name] != fields)
     wanted = ", ".join(f"{field['type']} {field['name']}" for field in canonical[name])
     found = ", ".join(f"{field['type']} {field['name']}" for field in types[name])
-    return f"types.{name} is ({shown(found)[1:-1]}), and ({wanted}) is wanted"
+    return f"types.{name} is ({shown(found)[1:-1]}), but must be ({wanted})"
 
 
 def _check_message(message: Any, now_s: int) -> tuple[str, int]:
@@ -241,13 +244,17 @@ def _check_message(message: Any, now_s: int) -> tuple[str, int]:
     try:
         address = normal_address(message["address"])
     except (TypeError, MalformedValue):
-        _refuse(7, f"message.address is {shown(message['address'])}", "send the wallet's address, 0x and 40 hex digits")
+        _refuse(
+            7,
+            f"message.address is {shown(message['address'])}",
+            ("send the wallet's address: 0x followed by 40 hex digits"),
+        )
     issued_at = _number(message["issuedAt"])
     if issued_at is None or issued_at > MAX_ISSUED_AT:
         _refuse(
             7,
             f"message.issuedAt is {shown(message['issuedAt'])}",
-            "send Unix seconds as a decimal text, 0x hex or a number, at most 2^63 - 1",
+            "send Unix seconds as a decimal string, 0x hex or a number, at most 2^63 - 1",
         )
     if abs(issued_at - now_s) > ISSUED_AT_WINDOW_S:
         side = "before" if issued_at < now_s else "after"
@@ -255,13 +262,13 @@ def _check_message(message: Any, now_s: int) -> tuple[str, int]:
             7,
             f"message.issuedAt is {abs(issued_at - now_s)} seconds {side} the server's time {now_s}, "
             f"at most {ISSUED_AT_WINDOW_S} are allowed",
-            "sign again with the present time, and compare your clock with the server's Date header",
+            "sign again with the current time, and compare your clock with the server's Date header",
         )
     return address, issued_at
 
 
 def _number(value: object) -> int | None:
-    """Returns an unsigned number from a JSON number, decimal text or 0x hex text; None for anything else."""
+    """Parses an unsigned number from a JSON number, decimal text or 0x hex text. Returns None for anything else."""
     if isinstance(value, str):
         found = _NUMBER.match(value)
         if not found:
@@ -273,5 +280,5 @@ def _number(value: object) -> int | None:
 def _json_kind(value: object) -> str:
     if value is None:
         return "null"
-    kinds = {bool: "a boolean", int: "a number", float: "a number", str: "a text", list: "a list", dict: "an object"}
+    kinds = {bool: "a boolean", int: "a number", float: "a number", str: "a string", list: "a list", dict: "an object"}
     return kinds.get(type(value), type(value).__name__)

@@ -1,6 +1,6 @@
-"""Error codes of structured error bodies, one row per status.
+"""Error codes of structured error bodies, one for each HTTP status.
 
-Source: specification 7; the row for 413 is the reference facts' proposal (2.9), since the specification has none.
+Source: docs/service/http.md#errors.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ class ErrorCode(NamedTuple):
 
     Attributes:
         status: HTTP status.
-        code: Value of the body's ``error`` member.
-        cause: When the service returns it.
-        retry: Whether the same call may succeed later without a change by the caller; such responses charge nothing.
+        code: Value of the ``error`` member of the body.
+        cause: Situation in which the service returns this status.
+        retry: Whether the same call may succeed later without a change by the caller. Such responses are not charged.
     """
 
     status: int
@@ -41,7 +41,7 @@ ERROR_CODES: Final[dict[int, ErrorCode]] = {
 }
 
 GENERIC_CODE: Final = "error"
-"""Code of a status that is not in the table."""
+"""Code for a status that is not in the table."""
 
 
 def code_of(status: int) -> str:
@@ -51,7 +51,7 @@ def code_of(status: int) -> str:
         status: HTTP status.
 
     Returns:
-        The code of the specification's table, or ``error`` for a status outside it.
+        The code from the table, or ``error`` for a status that is not in the table.
     """
     row = ERROR_CODES.get(status)
     return row.code if row else GENERIC_CODE

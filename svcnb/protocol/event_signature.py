@@ -1,9 +1,10 @@
-"""Parser for event signatures, and decoder for the arguments in a log.
+"""Parser for event signatures, and decoder for the arguments of a log.
 
-A signature is ``Name(type,type)``, optionally with argument names and ``indexed`` marks, as in Solidity. A signature's
-hash does not contain which arguments are indexed. Without marks, this is inferred from the log: see `Event.decode`.
+A signature is ``Name(type,type)``, optionally with argument names and ``indexed`` marks, as in Solidity. The hash of a
+signature does not include which arguments are indexed. Without marks, this is inferred from the log: see
+`Event.decode`.
 
-Source: specification 4.5 (chain_event); reference facts 10.3; Solidity ABI specification for the encoding.
+Source: docs/service/triggers.md#sources-of-runs; Solidity ABI specification for the encoding.
 """
 
 from __future__ import annotations
@@ -16,29 +17,30 @@ from itertools import combinations
 from typing import Any, Final
 
 from svcnb.errors import InvalidType
-from svcnb.protocol import abi
 from svcnb.protocol.abi_types import Type, split
+from svcnb.protocol.contract import AbiError, Codec
 from svcnb.protocol.errors import MalformedValue, shown
 from svcnb.protocol.hashes import event_topic
 
 MAX_INDEXED: Final = 3
-"""Maximum number of topics of a log besides topic0, and so of indexed arguments."""
+"""Maximum number of topics of a log in addition to topic0, which is the maximum number of indexed arguments."""
 
 _MAX_LENGTH: Final = 1024
 _MAX_ARGUMENTS: Final = 17
-"""More would not fit the stack of the EVM; it also bounds the search for indexed arguments."""
+"""Maximum number of arguments: the stack of the EVM allows no more, and the search for indexed ones stays short."""
 _NAME: Final = re.compile(r"\s*(?:event\s+)?([A-Za-z_$][\w$]*)\s*\(")
 _ARGUMENT_NAME: Final = re.compile(r"[A-Za-z_$][\w$]*\Z", re.ASCII)
+_WORD_BYTES: Final = 32
 _DECIMAL_LIMIT: Final = 1 << 128
 _EXAMPLE: Final = "for example Transfer(address,address,uint256)"
 
 
 class InvalidSignature(MalformedValue):
-    """A string is not an event signature."""
+    """Error for a string that is not an event signature."""
 
 
 class UndecodableLog(MalformedValue):
-    """A log's topics and data do not encode the arguments of the signature."""
+    """Error for a log whose topics and data do not encode the arguments of the signature."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +49,8 @@ class Argument:
 
     Attributes:
         type: Its ABI type.
-        name: Its name; empty if it has none.
-        indexed: Whether it was marked ``indexed``.
+        name: Its name. Empty if the signature does not name it.
+        indexed: Whether the signature marks it as ``indexed``.
     """
 
     type: Type
@@ -58,13 +60,13 @@ class Argument:
 
 @dataclass(frozen=True)
 class Reading:
-    """The arguments of a log, and how they were decoded.
+    """Decoded arguments of a log, and how they were assigned to topics.
 
     Attributes:
         values: The result of `Event.decode`.
-        indexed: Positions of the arguments that were read from topics, from 0.
-        marked: Whether the signature marks these; otherwise they were inferred.
-        ambiguous: Whether the log also fits other arguments as indexed.
+        indexed: Positions of the arguments that were read from topics, counted from 0.
+        marked: Whether the signature marks the indexed arguments. If not, they were inferred.
+        ambiguous: Whether the log also matches with other arguments as indexed.
     """
 
     values: dict[str, Any]
@@ -75,12 +77,12 @@ class Reading:
 
 @dataclass(frozen=True)
 class Event:
-    """A parsed event signature.
+    """Parsed event signature.
 
     Attributes:
         name: The event's name.
-        arguments: Its arguments in order.
-        none_indexed: Whether it is known that no argument is indexed.
+        arguments: The event's arguments, in order.
+        none_indexed: Whether no argument is indexed, as stated by the caller.
     """
 
     name: str
@@ -89,43 +91,48 @@ class Event:
 
     @classmethod
     def parse(cls, text: str) -> Event:
-        """Reads a signature.
+        """Parses an event signature.
 
         Args:
             text: ``Name(type,type)``. The types ``uint`` and ``int`` mean their 256-bit forms. A type may be followed
                 by ``indexed`` and an argument name. The word ``event`` at the start and ``;`` at the end are ignored.
 
         Raises:
-            InvalidType: Not a string.
-            InvalidSignature: Not of that form, or a type is unknown.
+            InvalidType: ``text`` is not a string.
+            InvalidSignature: The text does not have this form, or a type is unknown.
 
         Example:
             >>> Event.parse("Transfer(address indexed from, address indexed to, uint value)").canonical
             'Transfer(address,address,uint256)'
         """
         if not isinstance(text, str):
-            raise InvalidType(f"an event signature is a text, not {type(text).__name__}")
+            raise InvalidType(f"an event signature must be a string, not {type(text).__name__}")
         trimmed = text.strip().removesuffix(";").rstrip()
         found = _NAME.match(trimmed)
         if not found or not trimmed.endswith(")") or len(text) > _MAX_LENGTH:
-            raise InvalidSignature(f"{shown(text)} is no event signature", hint=f"write Name(type,type), {_EXAMPLE}")
+            raise InvalidSignature(
+                f"{shown(text)} is not an event signature", hint=(f"write Name(type,type), {_EXAMPLE}")
+            )
         arguments = tuple(_argument(part, text) for part in _split(trimmed[found.end() : -1], text))
         if len(arguments) > _MAX_ARGUMENTS:
-            raise InvalidSignature(f"{shown(text)} has {len(arguments)} arguments, more than {_MAX_ARGUMENTS}")
+            raise InvalidSignature(
+                f"{shown(text)} has {len(arguments)} arguments; at most {_MAX_ARGUMENTS} are allowed"
+            )
         if sum(argument.indexed for argument in arguments) > MAX_INDEXED:
             raise InvalidSignature(
-                f"{shown(text)} marks more than {MAX_INDEXED} arguments as indexed", hint="a log has room for three"
+                f"{shown(text)} marks more than {MAX_INDEXED} arguments as indexed",
+                hint=("a log has at most three indexed arguments"),
             )
         return cls(found[1], arguments)
 
     @cached_property
     def canonical(self) -> str:
-        """Returns the form that is hashed: name and full types, without spaces, names or marks."""
+        """Returns the form that is hashed: the event name and full types, without spaces, argument names or marks."""
         return f"{self.name}({','.join(str(argument.type) for argument in self.arguments)})"
 
     @cached_property
     def topic0(self) -> str:
-        """First topic of the event's logs, ``0x`` and 64 hex digits."""
+        """First topic of the event's logs: ``0x`` and 64 hex digits."""
         return "0x" + event_topic(self.canonical).hex()
 
     @property
@@ -134,24 +141,28 @@ class Event:
         return self.none_indexed or any(argument.indexed for argument in self.arguments)
 
     def with_indexed(self, positions: Collection[int]) -> Event:
-        """Returns the same event with its indexed arguments marked.
+        """Returns a copy of the event with its indexed arguments marked.
 
         Args:
-            positions: Their positions, from 0.
+            positions: Positions of the indexed arguments, counted from 0.
 
         Raises:
-            InvalidSignature: There is no such argument, or more than `MAX_INDEXED`, or the signature marks others.
+            InvalidSignature: A position does not exist, there are more than `MAX_INDEXED`, or the signature marks other
+                arguments.
         """
         if len(set(positions)) > MAX_INDEXED or not all(0 <= place < len(self.arguments) for place in positions):
             raise InvalidSignature(
-                f"indexed {sorted(positions)} does not fit {self.canonical}",
-                hint=f"write the positions of at most {MAX_INDEXED} of its {len(self.arguments)} arguments, from 0",
+                f"indexed {sorted(positions)} does not match {self.canonical}",
+                hint=(
+                    f"pass the positions of at most {MAX_INDEXED} of its {len(self.arguments)} arguments, counted "
+                    "from 0"
+                ),
             )
         marked = {place for place, argument in enumerate(self.arguments) if argument.indexed}
         if marked and marked != set(positions):
             raise InvalidSignature(
                 f"indexed {sorted(positions)} contradicts the marks of the signature, {sorted(marked)}",
-                hint="mark the indexed arguments in one of the two places",
+                hint="mark the indexed arguments either in the signature or in indexed",
             )
         arguments = tuple(
             replace(argument, indexed=place in positions) for place, argument in enumerate(self.arguments)
@@ -160,49 +171,53 @@ class Event:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Returns the limits of ``event.decoded`` for this signature."""
+        """Returns warnings about limitations of ``event.decoded`` for this signature."""
         return tuple(_warnings(self))
 
-    def decode(self, topics: Sequence[str], data: str) -> dict[str, Any]:
-        """Returns the arguments of a log.
+    def decode(self, codec: Codec, topics: Sequence[str], data: str) -> dict[str, Any]:
+        """Decodes the arguments of a log.
 
-        If the signature has marks, they apply. Without marks, the first assignment that fits is used, with the first
-        arguments tried as indexed before later ones. A topic must be a value of its type, and the data must be exactly
-        the encoding of the rest.
+        If the signature has marks, they apply. Without marks, the method uses the first assignment that matches, and
+        tries earlier arguments as indexed before later ones. A topic must be a valid value of its type. The data must
+        be exactly the encoding of the other arguments.
 
         Args:
+            codec: Encoder of the contract ABI.
             topics: All topics of the log, topic0 first, as ``0x`` hex.
-            data: The log's data, as ``0x`` hex.
+            data: Data of the log, as ``0x`` hex.
 
         Returns:
-            ``arg0``, ``arg1``, … in order of the signature, and each argument again under its name if it has one.
-            Addresses are lower-case hex. Integers are decimal strings, from 2**128 on ``0x`` and 64 hex digits. Bytes
-            are ``0x`` hex; arrays and tuples are lists. An indexed argument of a dynamic type is its raw topic, since a
-            log contains only its hash.
+            A dictionary with ``arg0``, ``arg1``, … in the order of the signature, and each named argument also under
+            its name. Addresses are lower-case hex. Integers are decimal strings; from 2**128 upwards, they are ``0x``
+            and 64 hex digits. Bytes are ``0x`` hex; arrays and tuples are lists. An indexed argument of a dynamic type
+            is its raw topic, since a log contains only its hash.
 
         Raises:
-            UndecodableLog: No assignment fits.
+            UndecodableLog: No assignment matches.
         """
-        return self.read(topics, data).values
+        return self.read(codec, topics, data).values
 
-    def read(self, topics: Sequence[str], data: str) -> Reading:
-        """Works like `decode`, and also returns the assignment.
+    def read(self, codec: Codec, topics: Sequence[str], data: str) -> Reading:
+        """Decodes the arguments like `decode`, and also returns how they were assigned to topics.
 
         Raises:
-            UndecodableLog: No assignment fits.
+            UndecodableLog: No assignment matches.
         """
         words = [_word(topic) for topic in topics[1:]]
         payload = _bytes(data)
         fitting = (
             (positions, values)
             for positions in self._assignments(len(words))
-            if (values := self._fit(positions, words, payload)) is not None
+            if (values := self._fit(codec, positions, words, payload)) is not None
         )
         for positions, values in fitting:
             return Reading(self._named(values), positions, self.marked, next(fitting, None) is not None)
         raise UndecodableLog(
-            f"a log with {len(words)} indexed arguments and {len(payload)} bytes of data does not fit {self.canonical}",
-            hint="compare the signature with the contract's source; mark indexed arguments to be sure",
+            (
+                f"a log with {len(words)} indexed arguments and {len(payload)} bytes of data does not match "
+                f"{self.canonical}"
+            ),
+            hint="compare the signature with the contract's source, and mark the indexed arguments",
         )
 
     def _assignments(self, count: int) -> Iterator[tuple[int, ...]]:
@@ -211,12 +226,12 @@ class Event:
             return iter((marked,) if len(marked) == count else ())
         return combinations(range(len(self.arguments)), count)
 
-    def _fit(self, positions: tuple[int, ...], words: list[bytes], payload: bytes) -> list[Any] | None:
+    def _fit(self, codec: Codec, positions: tuple[int, ...], words: list[bytes], payload: bytes) -> list[Any] | None:
         plain = [argument.type for place, argument in enumerate(self.arguments) if place not in positions]
         try:
-            from_data = iter(_exactly(plain, payload))
+            from_data = iter(_exactly(codec, plain, payload))
             from_topics = iter(
-                word if kind.is_hashed_when_indexed else _exactly([kind], word)[0]
+                word if kind.is_hashed_when_indexed else _exactly(codec, [kind], word)[0]
                 for kind, word in zip((self.arguments[place].type for place in positions), words, strict=True)
             )
             return [
@@ -225,7 +240,7 @@ class Event:
                 else _shown_value(argument.type, next(from_data))
                 for place, argument in enumerate(self.arguments)
             ]
-        except abi.AbiError:
+        except AbiError:
             return None
 
     def _named(self, values: list[Any]) -> dict[str, Any]:
@@ -236,14 +251,14 @@ class Event:
         return decoded
 
 
-# --- reading the text -----------------------------------------------------------------------------------------------
+# --- parsing --------------------------------------------------------------------------------------------------------
 
 
 def _split(inside: str, whole: str) -> list[str]:
     try:
         return split(inside)
     except MalformedValue as error:
-        raise InvalidSignature(f"{shown(whole)} is no event signature: {error.message}", hint=_EXAMPLE) from None
+        raise InvalidSignature(f"{shown(whole)} is not an event signature: {error.message}", hint=_EXAMPLE) from None
 
 
 def _argument(text: str, whole: str) -> Argument:
@@ -252,13 +267,13 @@ def _argument(text: str, whole: str) -> Argument:
     rest = words[1:] if indexed else words
     if len(rest) > 1 or (rest and (not _ARGUMENT_NAME.match(rest[0]) or rest[0] == "indexed")):
         raise InvalidSignature(
-            f"{shown(text.strip())} in {shown(whole)} is no argument",
-            hint=f"write its type, then 'indexed' and a name if wanted, {_EXAMPLE}",
+            f"{shown(text.strip())} in {shown(whole)} is not an argument",
+            hint=f"write its type, then optionally 'indexed' and a name, {_EXAMPLE}",
         )
     try:
         return Argument(Type.parse(written), rest[0] if rest else "", indexed)
     except MalformedValue as error:
-        raise InvalidSignature(f"{shown(whole)} is no event signature: {error.message}", hint=error.hint) from None
+        raise InvalidSignature(f"{shown(whole)} is not an event signature: {error.message}", hint=error.hint) from None
 
 
 def _type_and_words(text: str) -> tuple[str, list[str]]:
@@ -272,13 +287,13 @@ def _type_and_words(text: str) -> tuple[str, list[str]]:
     return trimmed[: close + 1] + tail, [word for word in words if word]
 
 
-# --- reading and showing values -------------------------------------------------------------------------------------
+# --- decoding and formatting values----------------------------------------------------------------------------------
 
 
 def _word(topic: str) -> bytes:
     word = _bytes(topic)
-    if len(word) != abi.WORD:
-        raise UndecodableLog(f"{shown(topic)} is no topic", hint="a topic is 0x and 64 hex digits")
+    if len(word) != _WORD_BYTES:
+        raise UndecodableLog(f"{shown(topic)} is not a topic", hint="write a topic as 0x followed by 64 hex digits")
     return word
 
 
@@ -286,19 +301,19 @@ def _bytes(text: str) -> bytes:
     try:
         return bytes.fromhex(text.removeprefix("0x"))
     except ValueError:
-        raise UndecodableLog(f"{shown(text)} is no hex") from None
+        raise UndecodableLog(f"{shown(text)} is not hex", hint="pass 0x followed by hex digits") from None
 
 
-def _exactly(kinds: Sequence[Type], data: bytes) -> tuple[Any, ...]:
-    """Returns the values whose encoding is exactly these bytes. Many wrong types can decode them; few encode them back.
+def _exactly(codec: Codec, kinds: Sequence[Type], data: bytes) -> tuple[Any, ...]:
+    """Decodes bytes and checks that the values encode to the same bytes, which rejects most wrong types.
 
     Raises:
-        AbiError: There are none.
+        AbiError: The bytes are not the exact encoding of such values.
     """
     types = [kind.encoded_as for kind in kinds]
-    values = abi.decode(types, data)
-    if abi.encode(types, values) != data:
-        raise abi.AbiError("the bytes are no usual encoding")
+    values = codec.decode(types, data)
+    if codec.encode(types, values) != data:
+        raise AbiError("the bytes are not a standard ABI encoding")
     return values
 
 
@@ -308,7 +323,7 @@ def _shown_value(kind: Type, value: Any, *, raw: bool = False) -> Any:
     if isinstance(value, (bool, str)):
         return value
     if isinstance(value, int):
-        # Numbers of this size are mostly hashes and ids, so they are written in the same form, which makes them
+        # Numbers of this size are mostly hashes and ids, so they have the same form as hashes, which makes them
         # comparable.
         return str(value) if value < _DECIMAL_LIMIT else f"0x{value:064x}"
     parts = (kind.element,) * len(value) if kind.is_array else kind.members
@@ -323,10 +338,10 @@ def _warnings(event: Event) -> Iterator[str]:
     ]
     if not event.marked and len(event.arguments) > 1:
         yield (
-            "No argument is marked as indexed. The service without marks takes the first arguments as indexed; this "
-            "emulator tries all places and takes the first that fits. Copy the marks from the contract's source "
-            "to be sure."
+            "No argument is marked as indexed. Without marks, the service treats the first arguments as indexed. "
+            "The emulator tries all positions and takes the first that matches. Copy the marks from the contract's "
+            "source."
         )
     if hashed:
         which = ", ".join(hashed)
-        yield f"A log holds only the hash of an indexed text, bytes, array or tuple: then {which} is a raw topic."
+        yield f"A log contains only the hash of an indexed string, bytes, array or tuple, so {which} is a raw topic."

@@ -1,6 +1,6 @@
-"""Hashes that the service and its contract use as identifiers, and their hex form.
+"""Hashes that the service and its contract use as identifiers, and their hex forms.
 
-Source: specification 2; reference facts 4.1; EIP-55 for addresses.
+Source: docs/service/keys.md#identifiers; EIP-55 for addresses.
 """
 
 from __future__ import annotations
@@ -46,49 +46,51 @@ _HASH: Final = re.compile(r"0[xX][0-9a-fA-F]{64}\Z")
 
 
 def parse_hex(text: str, size: int | None = None, what: str = "value") -> bytes:
-    """Reads hex.
+    """Parses hex text.
 
     Args:
-        text: Hex digits in either case, ``0x`` optional, white space around them ignored.
-        size: Expected number of bytes, or None for any.
+        text: Hex digits in either case, with or without ``0x``. Surrounding white space is ignored.
+        size: Expected number of bytes. None allows any number.
         what: Name of the value for the error message.
 
     Returns:
         The bytes.
 
     Raises:
-        InvalidType: Not a string.
-        MalformedHex: Not hex, an odd number of digits, or another number of bytes. The message does not contain the
-            string, since it can be a secret.
+        InvalidType: ``text`` is not a string.
+        MalformedHex: The text is not hex, has an odd number of digits, or has the wrong number of bytes. The message
+            does not contain the text, because it can be a secret.
     """
     if not isinstance(text, str):
-        raise InvalidType(f"the {what} is hex text, not {type(text).__name__}")
+        raise InvalidType(f"the {what} must be a hex string, not {type(text).__name__}")
     found = _HEX.match(text.strip())
     if not found or len(found[1]) % 2:
         raise MalformedHex(
-            f"the {what} is no hex: {len(text.strip())} characters, want an even number of the digits 0-9 and a-f, "
-            "0x in front or not"
+            f"the {what} is not hex: got {len(text.strip())} characters, expected an even number of the digits 0-9 "
+            "and a-f, optionally after 0x"
         )
     data = bytes.fromhex(found[1])
     if size is not None and len(data) != size:
-        raise MalformedHex(f"the {what} holds {len(data)} bytes, {size} are wanted: 0x and {2 * size} hex digits")
+        raise MalformedHex(
+            f"the {what} has {len(data)} bytes: expected {size}, as 0x followed by {2 * size} hex digits"
+        )
     return data
 
 
 def uint256_hex(number: int) -> str:
-    """Writes a number in the form of the contract's hashes.
+    """Formats a number like the hashes of the contract.
 
     Args:
-        number: 0 to 2**256 - 1.
+        number: A number from 0 to 2**256 - 1.
 
     Returns:
         ``0x`` and 64 lower-case hex digits.
 
     Raises:
-        MalformedValue: The number does not fit.
+        MalformedValue: The number is out of range.
     """
     if not 0 <= number < 1 << 256:
-        raise MalformedValue(f"{shown(number)} does not fit 256 bits: it lies between 0 and 2**256 - 1")
+        raise MalformedValue(f"{shown(number)} is out of range: expected 0 to 2**256 - 1")
     return f"0x{number:064x}"
 
 
@@ -96,24 +98,24 @@ def uint256_hex(number: int) -> str:
 
 
 def normal_address(address: str) -> str:
-    """Returns an address in the service's form.
+    """Normalises an address to the form that the service uses.
 
     Args:
-        address: 40 hex digits in any case, ``0x`` optional, white space around them ignored.
+        address: 40 hex digits in either case, with or without ``0x``. Surrounding white space is ignored.
 
     Returns:
         ``0x`` and 40 lower-case hex digits.
 
     Raises:
-        InvalidType: Not a string.
-        MalformedAddress: Not 20 bytes of hex.
+        InvalidType: The argument is not a string.
+        MalformedAddress: The address is not 20 bytes of hex.
     """
     if not isinstance(address, str):
-        raise InvalidType(f"an address is a text, 0x and 40 hex digits, not {type(address).__name__}")
+        raise InvalidType(f"an address must be a string of 0x and 40 hex digits, not {type(address).__name__}")
     found = _ADDRESS.match(address.strip())
     if not found:
         raise MalformedAddress(
-            f"{shown(address)} is no address", hint="write 0x and 40 hex digits, as wallet_address shows them"
+            f"{shown(address)} is not an address", hint="write 0x followed by 40 hex digits, like a wallet_address"
         )
     return "0x" + found[1].lower()
 
@@ -128,8 +130,8 @@ def checksum_address(address: str) -> str:
         ``0x`` and 40 hex digits in mixed case.
 
     Raises:
-        InvalidType: Not a string.
-        MalformedAddress: Not an address, or mixed case with a wrong checksum.
+        InvalidType: The argument is not a string.
+        MalformedAddress: The text is not an address, or has mixed case and a wrong checksum.
     """
     digits = normal_address(address)[2:]
     # Half a byte of the hash determines each letter.
@@ -138,14 +140,14 @@ def checksum_address(address: str) -> str:
     given = address.strip()[-40:]
     if given not in {mixed, digits, digits.upper()}:
         raise MalformedAddress(
-            f"the checksum of {shown(address)} is wrong, so a digit was probably mistyped",
-            hint="compare it with its source, or write it in lower case to skip the check",
+            f"the checksum of {shown(address)} is wrong, so a digit is probably mistyped",
+            hint="compare it with the original, or write it in lower case to skip the check",
         )
     return "0x" + mixed
 
 
 def wallet_lookup_key(address: str) -> int:
-    """Returns the number under which the contract stores the account of an admin wallet.
+    """Returns the number that identifies an admin wallet's account in the contract.
 
     Args:
         address: The wallet's address.
@@ -154,10 +156,10 @@ def wallet_lookup_key(address: str) -> int:
         ``uint256(keccak256(abi.encodePacked(address)))``.
 
     Raises:
-        InvalidType: Not a string.
-        MalformedAddress: Not an address.
+        InvalidType: The argument is not a string.
+        MalformedAddress: The text is not an address.
 
-    Source: specification 2, Account.
+    Source: docs/service/keys.md#identifiers.
     """
     return int.from_bytes(keccak256(bytes.fromhex(normal_address(address)[2:])), "big")
 
@@ -166,29 +168,29 @@ def wallet_lookup_key(address: str) -> int:
 
 
 def key_hash(text: str) -> int:
-    """Returns the number under which the contract stores an account key or a usage key.
+    """Returns the number that identifies an account key or a usage key in the contract.
 
     Args:
-        text: The key as it is sent in the header; white space around it is ignored.
+        text: The key as it is sent in the header. Surrounding white space is ignored.
 
     Returns:
         keccak256 of its UTF-8 bytes, as a number.
 
     Raises:
-        InvalidType: Not a string.
+        InvalidType: The argument is not a string.
 
-    Source: reference facts 4.1.
+    Source: docs/service/keys.md#identifiers.
     """
     return int.from_bytes(_text_hash(text, "a key"), "big")
 
 
 def api_key_hash(text: str) -> str:
-    """`key_hash` as ``0x`` and 64 hex digits: the public, stable identity of a key."""
+    """Returns `key_hash` as ``0x`` and 64 hex digits. It is public and identifies the key permanently."""
     return "0x" + _text_hash(text, "a key").hex()
 
 
 def usage_key_hash(secret: bytes) -> int:
-    """Returns the number under which a ChainSecured usage key is stored on the contract.
+    """Returns the number that identifies a ChainSecured usage key in the contract.
 
     Args:
         secret: The key's 32 secret bytes (its base64 text decoded).
@@ -197,26 +199,27 @@ def usage_key_hash(secret: bytes) -> int:
         keccak256 of the bytes, as a number.
 
     Raises:
-        MalformedValue: Another number of bytes.
+        MalformedValue: The secret does not have 32 bytes.
 
-    Source: specification 2, Usage API key.
+    Source: docs/service/keys.md#identifiers.
     """
     if len(secret) != HASH_BYTES:
         raise MalformedValue(
-            f"a ChainSecured usage key has {HASH_BYTES} secret bytes, not {len(secret)}", hint="decode its base64 text"
+            f"a ChainSecured usage key has {HASH_BYTES} secret bytes, got {len(secret)}", hint="decode its base64 text"
         )
     return int.from_bytes(keccak256(secret), "big")
 
 
 def usage_key_bytes(text: str) -> bytes | None:
-    """Returns the 32 secret bytes behind a key's text.
+    """Decodes the text of a key to its 32 secret bytes.
 
     Args:
         text: The key as it is presented: standard base64 (RFC 4648, section 4).
 
     Returns:
-        None when the string is not the base64 of exactly 32 bytes. The last digit before ``=`` has four bits of the key
-        and two that must be zero (section 3.5). Without that check, four strings would mean the same key.
+        The bytes. None when the text is not the base64 of exactly 32 bytes. The last digit before ``=`` contains four
+        bits of the key and two bits that must be zero (section 3.5). Without that check, four texts would represent the
+        same key.
     """
     try:
         raw = base64.b64decode(text, validate=True)
@@ -229,24 +232,24 @@ def hashed_cid(cid: str) -> str:
     """Returns the hash that identifies an action on the contract.
 
     Args:
-        cid: The raw CID as text, for example ``Qm…``. Its syntax is not checked, as the service does not check it.
+        cid: The raw CID as text, for example ``Qm…``. Its syntax is not checked, because the service does not check it.
 
     Returns:
-        ``0x`` and 64 lower-case hex digits: keccak256 of the text's UTF-8 bytes.
+        keccak256 of the UTF-8 bytes of the text, as ``0x`` and 64 lower-case hex digits.
 
     Raises:
-        InvalidType: Not a string.
-        MalformedValue: The string is already such a hash, or empty.
+        InvalidType: The argument is not a string.
+        MalformedValue: The text is already such a hash, or is empty.
 
     Example:
         >>> hashed_cid("QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH")
         '0x46d1c74d168a4d3e6e61ae1937aeed3c103095e05af39f9f4aa38f96d651b5a1'
 
-    Source: specification 2, Action.
+    Source: docs/service/keys.md#identifiers.
     """
     digest = _text_hash(cid, "a CID", trim=False)
     if _HASH.match(cid.strip()):
-        raise MalformedValue(f"{cid.strip()} is a hashed CID already", hint="use it as it is")
+        raise MalformedValue(f"{cid.strip()} is already a hashed CID", hint="use it unchanged")
     if not cid:
         raise MalformedValue("the CID is empty", hint="compute it: svcnb.cid(source)")
     return "0x" + digest.hex()
@@ -254,7 +257,7 @@ def hashed_cid(cid: str) -> str:
 
 def _text_hash(text: str, what: str, *, trim: bool = True) -> bytes:
     if not isinstance(text, str):
-        raise InvalidType(f"{what} is a text, not {type(text).__name__}")
+        raise InvalidType(f"{what} must be a string, not {type(text).__name__}")
     return keccak256((text.strip() if trim else text).encode("utf-8", "surrogatepass"))
 
 
@@ -262,7 +265,7 @@ def _text_hash(text: str, what: str, *, trim: bool = True) -> bytes:
 
 
 def function_selector(signature: str) -> bytes:
-    """Returns the first four bytes of a call.
+    """Returns the first four bytes of the data of a call.
 
     Args:
         signature: Name and argument types without spaces, for example ``transfer(address,uint256)``. Custom errors also

@@ -1,4 +1,4 @@
-"""Work on several threads, with the results in the order of the items."""
+"""Parallel map on several threads, with the results in the order of the items."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def cores() -> int:
 
 
 class _Shared(Generic[Item, Result]):
-    """Items that several threads take one by one, and their results.
+    """Items that several threads process one by one, and their results.
 
     Attributes:
-        results: Results by the position of their item.
-        failures: Errors that were raised; after the first one no item is started.
-        helping: Locks, each released when a started helper ends.
+        results: Results, with the position of each item as key.
+        failures: Errors that were raised. No item is started after the first one.
+        helping: Locks of the started helper threads. Each is released when its thread ends.
     """
 
     def __init__(self, work: Callable[[Item], Result], items: Iterable[Item]) -> None:
@@ -42,7 +42,7 @@ class _Shared(Generic[Item, Result]):
         self.helping: list[LockType] = []
 
     def work_one(self) -> bool:
-        """Processes the next item. Returns whether there was one; after a failure there is none."""
+        """Processes the next item. Returns False if there was none, or after a failure."""
         with self._lock:
             taken = None if self.failures else next(self._left, None)
         if taken is None:
@@ -55,7 +55,7 @@ class _Shared(Generic[Item, Result]):
         return True
 
     def help(self) -> None:
-        """Processes items until there are none; the function of a helper thread."""
+        """Main function of a helper thread: processes items until none remain."""
         ended = allocate_lock()
         ended.acquire()
         with self._lock:
@@ -69,34 +69,36 @@ class _Shared(Generic[Item, Result]):
             ended.release()
 
     def close(self) -> None:
-        """Waits for helpers that have started. Helpers that start later find no items.
+        """Waits for helper threads that have started. Threads that start later find no items.
 
-        If every core is busy, a thread may wait several times as long as hashing a MiB takes.
+        The method does not wait for threads that have not started yet. If every core is busy, a start can take longer
+        than the work.
         """
         with self._lock:
             self._over = True
-            self._left = iter(())  # a helper that starts late keeps no reference to the caller's items
+            self._left = iter(())  # so that a helper thread that starts late keeps no reference to the caller's items
         for ended in self.helping:
             ended.acquire()
 
 
 def working_along(work: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Generator[Result, None, None]:
-    """Yields results in the order of the items, for items that are cheap to create. The calling thread also works.
+    """Yields results in the order of the items, for items that are cheap to create. The caller's thread also works.
 
-    Each free thread takes the next item, so that no thread waits for one that the system delays.
+    Each idle thread takes the next item, so no thread waits for a thread that the operating system delays.
 
     Args:
-        work: Processes one item. Its first error is raised here, and no item is started after it.
-        items: Any number.
-        workers: Number of threads including the calling one; fewer if the system has none left.
+        work: Function that processes one item. Its first error is raised here, and no item is started after it.
+        items: Items to process.
+        workers: Number of threads, including the calling thread. Fewer are used if the system cannot start more.
     """
     if workers == 1:
         yield from map(work, items)
         return
     shared = _Shared(work, items)
-    with suppress(RuntimeError):  # the system has no thread left
+    with suppress(RuntimeError):  # the system cannot start another thread
         for _ in range(workers - 1):
-            # Not a `threading.Thread`: its `start` waits until it runs, a tenth of the time for hashing a MiB.
+            # Not a `threading.Thread`: its `start` waits until the thread runs, a tenth of the time that hashing a MiB
+            # takes.
             start_new_thread(shared.help, ())
     position = 0
     try:
@@ -104,7 +106,7 @@ def working_along(work: Callable[[Item], Result], items: Iterable[Item], workers
             while position in shared.results:
                 yield shared.results.pop(position)
                 position += 1
-    except BaseException as error:  # the consumer needs no more results: the helpers stop, too
+    except BaseException as error:  # no more results are needed: helper threads stop too
         shared.failures.append(error)
         raise
     finally:

@@ -1,4 +1,4 @@
-"""JavaScript in a browser page, with hashes, signatures and encryption from @noble.
+"""Access to JavaScript in a browser page: hashes, signatures and encryption of the @noble libraries.
 
 Pyodide has no build of the libraries that other platforms use.
 """
@@ -10,8 +10,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from svcnb.bundles import read_bundle
+
 IN_PAGE: Final = sys.platform == "emscripten"
-"""Returns whether this interpreter runs in a browser page, where there are no processes, threads or sockets."""
+"""Whether this interpreter runs in a browser page, which has no processes, threads or sockets."""
 
 BUNDLE: Final = Path(__file__).with_name("static") / "primitives.js"
 
@@ -34,4 +36,4 @@ def load_script(bundle: Path) -> Any:
     """
     from pyodide.code import run_js
 
-    return run_js(bundle.read_text("utf-8"))
+    return run_js(read_bundle(bundle).decode())

@@ -1,10 +1,10 @@
-"""Keccak-256 as in Ethereum, with the padding from before FIPS 202.
+"""Keccak-256 as Ethereum uses it, with the padding that preceded FIPS 202.
 
-pycryptodome computes it. Its C functions are called directly, with declarations that cffi parsed in advance
-(`_keccak_abi`). If these do not fit, its documented interface is used, which takes 50 to 90 milliseconds to load. In
-both cases, the first few short inputs of a process are hashed in Python, in a fraction of a millisecond each. So a
-short command loads no library. An installation without the extras ``chain`` and ``emulator`` has no pycryptodome and
-hashes everything in Python.
+pycryptodome computes the hash. This module calls its C functions directly, with declarations that cffi parsed in
+advance (`_keccak_abi`). If the installed release does not match them, it uses the documented interface, which takes 50
+to 90 milliseconds to load. In both cases, the first few short inputs of a process are hashed in Python, in a fraction
+of a millisecond each. So a short command loads no library. An installation without the extras ``chain`` and
+``emulator`` has no pycryptodome and hashes everything in Python.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from svcnb.errors import InvalidType
 from svcnb.protocol.in_page import IN_PAGE, primitives
 
 RATE_BYTES: Final = 136
-"""Bytes absorbed between two permutations: 1600 bits of state without twice the 256 bits of capacity."""
+"""Number of bytes absorbed between two permutations: the 1600 bits of state minus the capacity of 2 x 256 bits."""
 
 _PURE_CALLS: Final = 24
 _PURE_BYTES: Final = 4 * RATE_BYTES
@@ -32,10 +32,10 @@ def keccak256(data: bytes | bytearray | memoryview) -> bytes:
     """Hashes bytes.
 
     Args:
-        data: What to hash.
+        data: Bytes to hash.
 
     Returns:
-        32 bytes.
+        The hash, 32 bytes.
 
     Raises:
         InvalidType: The value is not bytes, for example a string that was not encoded.
@@ -52,7 +52,7 @@ def keccak256(data: bytes | bytearray | memoryview) -> bytes:
 def _as_bytes(data: object) -> bytes:
     if isinstance(data, (bytes, bytearray, memoryview)):
         return bytes(data)
-    raise InvalidType(f"keccak256 hashes bytes, not {type(data).__name__}: encode a text first, text.encode()")
+    raise InvalidType(f"keccak256 needs bytes, got {type(data).__name__}: encode a string first, text.encode()")
 
 
 def _load() -> Callable[[bytes], bytes]:
@@ -62,10 +62,10 @@ def _load() -> Callable[[bytes], bytes]:
         if found(b"") != _OF_NOTHING:
             found = _by_wrapper()
     except (ImportError, AttributeError, OSError, TypeError):
-        # Another release, or no cffi: the documented interface works in all of them.
+        # The release is another one, or cffi is missing. The documented interface always works.
         try:
             found = _in_page() if IN_PAGE else _by_wrapper()
-        except ImportError:  # the core installation hashes little, and pycryptodome is as large as pydantic
+        except ImportError:  # the core has no pycryptodome: it hashes little
             found = keccak256_pure
     _native = found
     return found
@@ -87,9 +87,9 @@ def _by_wrapper() -> Callable[[bytes], bytes]:
 
 
 def _without_wrapper() -> Callable[[bytes], bytes]:
-    """Hash by the library's C functions, without its hash object, which takes longer than the hash itself.
+    """Hashes with the library's C functions directly. Creating its hash object would take longer than the hash itself.
 
-    Finding the signer of an envelope takes three hashes, so this saves a tenth of the time of a verification.
+    Recovering the signer of an envelope takes three hashes, so this saves a tenth of the time of a verification.
     """
     from svcnb.protocol._keccak_abi import ffi, library as functions
 
@@ -102,10 +102,10 @@ def _without_wrapper() -> Callable[[bytes], bytes]:
     new, contents = ffi.new, ffi.buffer
 
     def native(data: bytes) -> bytes:
-        # Each call has its own state: threads and signal handlers may hash at the same time.
+        # Each call has its own state, because threads and signal handlers may hash at the same time.
         holder, out = new("void *[1]"), new("uint8_t[]", 32)
         if init(holder, 64, 24):
-            raise MemoryError("no memory for a hash state")
+            raise MemoryError("not enough memory for a hash state")
         state = holder[0]
         try:
             absorb(state, data, len(data))
@@ -134,7 +134,7 @@ def _round_constants() -> tuple[int, ...]:
 
 
 def _rotations() -> tuple[tuple[int, int, int], ...]:
-    """For every FIPS 202 ``lane`` except the first: its source, its rotation and its target (rho, then pi)."""
+    """Returns source, rotation and target of every FIPS 202 ``lane`` except the first (steps rho and pi)."""
     moves, x, y = [], 1, 0
     for step in range(24):
         target_x, target_y = y, (2 * x + 3 * y) % 5
@@ -148,13 +148,13 @@ _MOVES: Final = _rotations()
 
 
 def keccak256_pure(data: bytes) -> bytes:
-    """Computes the same hash without any library, about a hundred times slower.
+    """Computes the same hash in pure Python, about a hundred times slower.
 
     Args:
-        data: What to hash.
+        data: Bytes to hash.
 
     Returns:
-        32 bytes.
+        The hash, 32 bytes.
     """
     padded = bytearray(data)
     padded += bytes(RATE_BYTES - len(data) % RATE_BYTES)

@@ -1,46 +1,48 @@
-"""All numeric limits of the interface.
+"""Numeric limits of the interface.
 
-Docs, error messages, the configuration endpoint, the runtime and the tests read these. The names contain the units.
+The docs, error messages, configuration endpoint, runtime and tests read these constants. Their names contain the units.
 """
 
 from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-# --- money (specification 8) ------------------------------------------------------------------------------------
+# --- money (docs/service/billing.md#prices) --------------------------------------------------------------------------
 MANAGEMENT_COST_CENTS: Final = 1
 EXECUTION_COST_CENTS_PER_SECOND: Final = 1
 MIN_PAYMENT_CENTS: Final = 500
 EXECUTION_FUNDS_CHECK_MS: Final = 5_000
 PAYMENT_PACKAGES_CENTS: Final = (500, 1000, 2500, 5000)
 
-# --- identifiers (specification 1.3) ----------------------------------------------------------------------------
+# --- identifiers (docs/service/keys.md#content-identifiers) ----------------------------------------------------------
 CID_CHUNK_BYTES: Final = 262_144
 CID_MAX_LINKS: Final = 174
 
-# --- signatures (specification 5.6) -----------------------------------------------------------------------------
+# --- signatures (docs/service/signatures.md#rules-of-a-signature) ----------------------------------------------------
 MAX_TYPED_DATA_BYTES: Final = 4_096
 MAX_SIGNATURE_BYTES: Final = 4_096
 ISSUED_AT_WINDOW_S: Final = 300
 MAX_ISSUED_AT: Final = 2**63 - 1
 CONTRACT_SIGNATURE_GAS: Final = 1_000_000
 
-# --- contract (reference facts 6.1) -----------------------------------------------------------------------------
+# --- contract (docs/service/contract.md#writes) ----------------------------------------------------------------------
 MAX_GROUP_ENTRIES: Final = 10
 MAX_KEY_GROUPS: Final = 50
 MAX_CHAIN_TEXT_BYTES: Final = 25 * 1024
-"""Maximum bytes of UTF-8 of a name and its description together. A write of a payer has 25,000,000 gas, and a new word
-of 32 bytes costs 22,100 (EIP-2929). This fits together with the largest permission lists."""
+"""Maximum size of a name and its description together, in bytes of UTF-8. A write by a payer has 25,000,000 gas, and
+a new word of 32 bytes costs 22,100 (EIP-2929). Texts of this size and the largest permission lists fit into one
+write."""
 USAGE_KEY_LIFETIME_S: Final = 10 * 365 * 24 * 3600
 USAGE_KEY_CHAIN_BALANCE: Final = 10_000_000
 
-# --- HTTP (reference facts 2.3, 8) ------------------------------------------------------------------------------
+# --- HTTP (docs/service/http.md#value-formats, docs/service/http.md#overload-and-transport) --------------------------
 MAX_BODY_BYTES: Final = 10 * 1024 * 1024
 MAX_CONNECTIONS: Final = 1_000
 MAX_BODIES_BYTES: Final = 128 * 1024 * 1024
-"""Maximum bytes of request bodies in the emulator at once, from their arrival to the end of their requests."""
+"""Maximum size of all request bodies that the emulator holds at the same time, in bytes."""
 MAX_BODIES_BYTES_PER_CALLER: Final = 64 * 1024 * 1024
-"""Maximum bytes of these for one credential; requests without one share a part."""
+"""Maximum size of the request bodies of one credential at the same time, in bytes. Requests without a credential
+share one limit."""
 DEFAULT_PAGE_NUMBER: Final = 0
 DEFAULT_PAGE_SIZE: Final = 10
 MAX_U64: Final = 2**64 - 1
@@ -48,7 +50,7 @@ JS_PARAMS_ADVICE_BYTES: Final = 64 * 1024
 MAX_JSON_VALUES: Final = 250_000
 """Maximum number of values in one JSON body, so that parsing takes milliseconds, not seconds."""
 
-# --- triggers (specification 4.5, 8; reference facts 10) ---------------------------------------------------------
+# --- triggers (docs/service/triggers.md#sources-of-runs, docs/service/triggers.md#errors) -----------------------------
 SCHEDULE_SCAN_S: Final = 30
 CHAIN_EVENT_SCAN_S: Final = 15
 CHAIN_CONFIRMATIONS: Final = 12
@@ -66,19 +68,20 @@ RUNS_PAGE_DEFAULT: Final = 50
 RUNS_PAGE_MAX: Final = 100
 KEPT_TRIGGER_RUNS: Final = 10_000
 
-# --- the emulator's clock (times that fit block timestamps, HTTP dates and RFC 3339, with a margin for computations) --
+# --- the emulator's clock (times that block timestamps, HTTP dates and RFC 3339 can express, with a margin) -----------
 CLOCK_EARLIEST_S: Final = 0  # 1970-01-01T00:00:00Z
 CLOCK_LATEST_S: Final = 32_503_680_000  # 3000-01-01T00:00:00Z
 
-# --- resources that all runs share ---------------------------------------------------------------------------------
+# --- resources shared by all runs -----------------------------------------------------------------------------------
 MAX_OUTBOUND: Final = 100
-"""Maximum number of outbound requests at once, over all accounts."""
+"""Maximum number of concurrent outbound requests of all accounts together."""
 MAX_OUTBOUND_PER_ACCOUNT: Final = 20
 MAX_OUTBOUND_PER_RUN: Final = 10
 OUTBOUND_WAIT_S: Final = 30
-"""Seconds that an outbound request waits in the queue; then it fails with an error that the action can catch."""
+"""Maximum time that an outbound request waits in the queue, in seconds. Then it fails with an error that the action
+can catch."""
 MAX_HELD_BYTES: Final = 160 * 1024 * 1024
-"""Maximum bytes of outbound responses in the service at once, over all accounts."""
+"""Maximum size of all outbound responses in the service at the same time, over all accounts, in bytes."""
 MAX_HELD_BYTES_PER_ACCOUNT: Final = 64 * 1024 * 1024
 SMALL_ANSWER_BYTES: Final = 64 * 1024
 """Responses up to this size do not count towards that maximum."""
@@ -88,27 +91,32 @@ MAX_TRACE_METHOD_CHARS: Final = 64
 MAX_TRACE_HOST_CHARS: Final = 255
 MAX_TRACE_TEXT_CHARS: Final = 1_000
 KEPT_EXECUTION_BYTES: Final = 64 * 1024 * 1024
-"""Maximum bytes of logs, errors and traces in the history of executions; the oldest are deleted."""
+"""Maximum size of the logs, errors and traces in the execution history, in bytes. Beyond it, the oldest are deleted."""
 MAX_TRIGGERS_BYTES: Final = 16 * 1024 * 1024
-"""Maximum bytes of all triggers of one owner: names, code, params and settings."""
+"""Maximum size of all triggers of one owner, in bytes: names, code, params and settings."""
 TRIGGER_BYTES: Final = 1_000
-"""Bytes counted for each trigger in addition to its texts."""
+"""Number of bytes that each trigger counts in addition to its texts."""
 MAX_OPEN_INPUT_BYTES: Final = 16 * 1024 * 1024
-"""Maximum bytes of inputs of one owner's runs that have not ended."""
+"""Maximum size of the inputs of one owner's unfinished runs, in bytes."""
 KEPT_TRIGGER_INPUT_BYTES: Final = 16 * 1024 * 1024
-"""Maximum bytes of inputs and responses of one owner's ended runs; those of the oldest runs are deleted."""
+"""Maximum size of the inputs and responses of one owner's finished runs, in bytes. Beyond it, those of the oldest
+runs are deleted."""
 
 # --- bounds of untrusted input -----------------------------------------------------------------------------------
 MAX_MESSAGE_BYTES: Final = 1024 * 1024
-"""Maximum length of a message of Encrypt. Decrypt accepts its results."""
+"""Maximum length of a message that Encrypt accepts. Decrypt accepts every result of Encrypt."""
 MAX_FETCH_REQUEST_BYTES: Final = MAX_BODY_BYTES
 """Maximum length of the body of one outbound request."""
+MAX_FETCH_URL_CHARS: Final = 64 * 1024
+"""Maximum length of the URL of an outbound request. Most servers accept less."""
+MAX_FETCH_HEADER_CHARS: Final = 256 * 1024
+"""Maximum length of all headers of an outbound request together. Most servers accept less."""
 MAX_CID_CHARS: Final = 1_024
 """Maximum length of a CID in a key operation or a management call."""
 MAX_SCANNED_SOURCE: Final = 256 * 1024
-"""Maximum length of a source that the engine ``auto`` searches for names, in characters. Longer ones run on v8."""
+"""Maximum length of a source that the engine ``auto`` searches for names, in characters. Longer sources run on v8."""
 
-# --- client behaviour (reference facts 8) -----------------------------------------------------------------------
+# --- client behaviour (docs/service/client.md#timeouts-and-retries) --------------------------------------------------
 CLOCK_SKEW_WARNING_S: Final = 120
 
 
@@ -116,19 +124,19 @@ class ActionLimits(NamedTuple):
     """Limits of one execution of an action.
 
     Attributes:
-        timeout_ms: Maximum duration of a run in milliseconds of wall clock, including waiting.
-        memory_limit_mb: Largest heap in MiB.
-        max_code_length: Largest source in bytes.
-        max_response_length: Largest response in bytes of the stored text.
-        max_console_log_length: Maximum bytes of console output.
+        timeout_ms: Maximum duration of a run in milliseconds of wall-clock time, including waiting time.
+        memory_limit_mb: Maximum heap size in MiB.
+        max_code_length: Maximum size of the source in bytes.
+        max_response_length: Maximum size of the response as text, in bytes.
+        max_console_log_length: Maximum number of bytes of console output.
         max_fetch_count: Maximum number of outbound requests.
-        max_get_keys_count: Maximum number of key operations, over all four key functions together.
-        max_retries: Attempts to reach the runtime before giving up.
-        client_timeout_ms_buffer: Milliseconds that a client waits beyond ``timeout_ms``.
-        max_fetch_bytes: Largest body of one outbound answer, in bytes.
+        max_get_keys_count: Maximum number of key operations, all four key functions together.
+        max_retries: Maximum number of attempts to reach the runtime.
+        client_timeout_ms_buffer: Time that a client waits in addition to ``timeout_ms``, in milliseconds.
+        max_fetch_bytes: Maximum size of the body of one outbound response, in bytes.
         fetch_timeout_ms: Maximum duration of an outbound request in milliseconds.
 
-    Source: specification 1.8 and 8; reference facts 5.7 where the specification is silent.
+    Source: docs/service/limits.md#limits-of-a-run.
     """
 
     timeout_ms: int = 900_000
@@ -148,7 +156,7 @@ def is_triggers_token(text: str) -> bool:
     """Returns whether a string can be a bearer token of the triggers service.
 
     Args:
-        text: The token, without its scheme: 20 to 1,024 printable ASCII characters, no spaces.
+        text: The token without its scheme: 20 to 1,024 printable ASCII characters without spaces.
     """
     return (
         MIN_TRIGGERS_TOKEN <= len(text) <= MAX_TRIGGERS_TOKEN

@@ -1,9 +1,8 @@
-"""Limits on the shape of a JSON text, checked in linear time before the text is parsed.
+"""Limits on the structure of a JSON text, checked in linear time before parsing.
 
-Python's parser recurses. If a library has raised the recursion limit, a deeply nested text crashes the process. A text
-of many small values takes forty times its size in memory once it is parsed. Texts from actions, callers and services
-are therefore measured first. The measurement reads each byte a fixed number of times and keeps one block of the text in
-memory.
+Python's parser is recursive. If a library has raised the recursion limit, a deeply nested text crashes the process. A
+parsed text of many small values takes forty times its size in memory. So texts from actions, callers and services are
+measured first. The measurement reads each byte a fixed number of times and keeps one block of the text in memory.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from itertools import accumulate
 from typing import Any, Final
 
 MAX_PARSED: Final = 900
-"""Maximum nesting that `parse` accepts. Python can parse it with its default limits."""
+"""Maximum number of nesting levels that `parse` accepts. Python can parse them with its default limits."""
 
 _BLOCK_BYTES: Final = 64 * 1024
 _NOT_BRACKETS: Final = bytes(set(range(256)) - set(b"[]{}"))
@@ -22,7 +21,10 @@ _STEPS: Final = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 
 
 def deeper_than(text: bytes, limit: int) -> bool:
-    """Returns whether arrays and objects nest deeper than ``limit``. If it is not JSON, either may result."""
+    """Returns whether arrays and objects nest deeper than ``limit``.
+
+    For a text that is not JSON, the result is undefined.
+    """
     if text.count(b"[") + text.count(b"{") <= limit:
         return False
     depth = 0
@@ -32,13 +34,13 @@ def deeper_than(text: bytes, limit: int) -> bool:
         if max(depths) > limit:
             return True
         if min(depths) < 0:
-            return False  # not JSON: the parser also stops there
+            return False  # not JSON; the parser also stops here
         depth = depths[-1]
     return False
 
 
 def more_values_than(text: bytes, limit: int) -> bool:
-    """Returns whether a JSON text has more than ``limit`` values, counted by its commas and opening brackets."""
+    """Returns whether a JSON text has more than ``limit`` values. Counts commas and opening brackets."""
     if _separators(text) <= limit:
         return False
     found = 0
@@ -53,15 +55,15 @@ def parse(text: bytes | str, pairs: Callable[[list[tuple[str, Any]]], Any] | Non
     """Parses JSON from a file, a person, a caller or a service.
 
     Args:
-        text: The JSON. Bytes are UTF-8.
-        pairs: Creates an object from its members; `dict` by default.
+        text: JSON text. Bytes must be UTF-8.
+        pairs: Function that creates an object from its members. The default is `dict`.
 
     Raises:
-        ValueError: It is not JSON, or nests deeper than `MAX_PARSED`.
+        ValueError: The text is not JSON, or nests deeper than `MAX_PARSED`.
     """
     measured = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
     if deeper_than(measured, MAX_PARSED):
-        raise ValueError(f"the JSON nests deeper than {MAX_PARSED} levels")
+        raise ValueError(f"the JSON has more than {MAX_PARSED} levels of nesting")
     return json.loads(text, object_pairs_hook=pairs)
 
 
@@ -70,12 +72,12 @@ def _separators(text: bytes) -> int:
 
 
 def _outside_of_strings(text: bytes) -> Iterator[bytes]:
-    """Yields the text outside of strings, block by block."""
+    """Yields the parts of a JSON text that are outside of strings, block by block."""
     inside = False
     start = 0
     while start < len(text):
         block = text[start : start + _BLOCK_BYTES]
-        # A block ends after a complete escape, so that the next one does not begin in the middle of one.
+        # A block ends after a complete escape sequence, so that the next block does not begin inside one.
         if (len(block) - len(block.rstrip(b"\\"))) % 2:
             block = text[start : start + _BLOCK_BYTES + 1]
         start += len(block)

@@ -1,8 +1,8 @@
 """Signatures over 32-byte digests on secp256k1: signing, and recovery of the signer's address.
 
-`svcnb.protocol.curve` chooses the library that computes (extra ``chain`` or ``emulator``).
+`svcnb.protocol.curve` selects the library (extra ``chain`` or ``emulator``).
 
-Source: EIP-191 and EIP-712 for what is signed; SEC 1, 4.1.6 for recovery.
+Source: EIP-191 and EIP-712 for the signed bytes; SEC 1, section 4.1.6 for recovery.
 """
 
 from __future__ import annotations
@@ -26,11 +26,13 @@ def sign_digest(digest: bytes, secret: bytes) -> bytes:
         secret: The private key, 32 bytes.
 
     Returns:
-        65 bytes: r, s, and v of 27 or 28. The same input gives the same signature (RFC 6979), s in the lower half.
+        65 bytes: r, s, and v, which is 27 or 28. The same input gives the same signature (RFC 6979). The value s is in
+        the lower half of the group order.
 
     Raises:
-        ValueError: Another length, or bytes that are not a private key. The message contains neither.
-        ImportError: No library for the curve is installed.
+        ValueError: An argument has the wrong length, or the bytes are not a private key. The message contains neither
+            argument.
+        ImportError: No secp256k1 library is installed.
     """
     _require_digest(digest)
     require_secret(secret)
@@ -39,38 +41,39 @@ def sign_digest(digest: bytes, secret: bytes) -> bytes:
 
 
 def recover_address(digest: bytes, signature: bytes) -> str:
-    """Returns the address whose key made a signature.
+    """Returns the address whose key created a signature.
 
-    Any well-formed signature results in *some* address: compare it with the expected one. As in Ethereum's own
-    recovery, s may be in either half. So there are two valid signatures, and their bytes are not an identity.
+    Any well-formed signature results in *some* address, so callers must compare it with the expected one. As in
+    Ethereum's own recovery, s may be in either half. So each signature has two valid forms, and its bytes must not be
+    used as an identifier.
 
     Args:
         digest: The 32 bytes that were signed.
-        signature: 65 bytes: r, s, and v of 27 or 28, or 0 or 1.
+        signature: 65 bytes: r, s, and v, which is 27, 28, 0 or 1.
 
     Returns:
-        ``0x`` and 40 lower-case digits.
+        ``0x`` and 40 lower-case hex digits.
 
     Raises:
-        MalformedSignature: Another length, another v, or numbers that belong to no point of the curve.
+        MalformedSignature: The length or v is wrong, or r and s do not belong to a point of the curve.
         ValueError: The digest does not have 32 bytes.
-        ImportError: No library for the curve is installed.
+        ImportError: No secp256k1 library is installed.
     """
     _require_digest(digest)
     if len(signature) != SIGNATURE_BYTES:
         raise MalformedSignature(
-            f"the signature has {len(signature)} bytes, {SIGNATURE_BYTES} are wanted: r, s and v",
-            hint="compact signatures (EIP-2098, 64 bytes) are unsupported; contract signatures have any length",
+            f"the signature has {len(signature)} bytes: expected {SIGNATURE_BYTES}, which are r, s and v",
+            hint="pass the 65-byte form; compact signatures (EIP-2098) are not supported",
         )
     parity = signature[-1]
     if parity >= _V:
         parity -= _V
     if parity > 1:
-        raise MalformedSignature(f"v of the signature is {signature[-1]}, and 27, 28, 0 or 1 are wanted")
+        raise MalformedSignature(f"v of the signature is {signature[-1]}: expected 27, 28, 0 or 1")
     try:
         point = library().recover(digest, signature[:-1], parity)
     except ValueError:
-        raise MalformedSignature("r and s of the signature belong to no point of the curve") from None
+        raise MalformedSignature("r and s of the signature are not a point of the curve", hint="sign again") from None
     return "0x" + keccak256(point)[-20:].hex()
 
 
@@ -85,17 +88,17 @@ def address_of_secret(secret: bytes) -> str:
 
     Raises:
         ValueError: The bytes are not a private key. The message does not contain them.
-        ImportError: No library for the curve is installed.
+        ImportError: No secp256k1 library is installed.
     """
     require_secret(secret)
     return "0x" + keccak256(library().public_key(secret))[-20:].hex()
 
 
 def personal_digest(message: str | bytes) -> bytes:
-    """The 32 bytes that a wallet signs for a personal message (EIP-191, version ``E``).
+    """Returns the 32 bytes that a wallet signs for a personal message (EIP-191, version ``E``).
 
     Args:
-        message: A string, signed as UTF-8, or bytes.
+        message: Bytes, or a string, which is encoded as UTF-8.
     """
     body = message.encode() if isinstance(message, str) else message
     return keccak256(b"\x19Ethereum Signed Message:\n" + str(len(body)).encode() + body)
@@ -103,4 +106,4 @@ def personal_digest(message: str | bytes) -> bytes:
 
 def _require_digest(digest: bytes) -> None:
     if len(digest) != HASH_BYTES:
-        raise ValueError(f"a digest has {HASH_BYTES} bytes, not {len(digest)}: hash the message first")
+        raise ValueError(f"a digest has {HASH_BYTES} bytes, got {len(digest)}: hash the message first")

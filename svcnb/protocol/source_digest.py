@@ -1,9 +1,9 @@
-"""Root digest of a source of any size, in memory, in a file, or in a stream.
+"""Root digest of a source of any size: in memory, in a file, or in a stream.
 
 Several threads hash large inputs, since the leaves of the tree are independent and `hashlib` releases the interpreter
 lock. Memory stays below 8 MiB at any size.
 
-Source: specification 1.3.
+Source: docs/service/keys.md#content-identifiers.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from svcnb.protocol.limits import CID_CHUNK_BYTES
 from svcnb.protocol.unixfs import Node, Tree, leaf, leaves, parent
 
 Progress = Callable[[int], object]
-"""Called from the calling thread with the number of bytes hashed so far."""
+"""Progress function, which is called on the caller's thread with the number of bytes hashed so far."""
 
 _THREADED_BYTES: Final = 1024 * 1024  # below this, starting threads takes longer than they save
 _BATCH_BYTES: Final = 4 * CID_CHUNK_BYTES  # the largest task: large compared to the overhead, and still short
@@ -37,10 +37,13 @@ _MAX_STREAM_WORKERS: Final = 4  # a little more than two buffers of 512 KiB each
 def of_memory(data: memoryview, progress: Progress | None) -> bytes:
     """Returns the root digest of bytes in memory."""
     if progress is not None and not callable(progress):
-        raise InvalidType(f"progress is a {type(progress).__name__}: expected a function of a number of bytes")
+        raise InvalidType(
+            f"invalid progress of type {type(progress).__name__}: expected a function that accepts a number of bytes"
+        )
     size = len(data)
     if size < _THREADED_BYTES:
-        # Does as little as possible: after a chunk, the processor's caches contain only the chunk.
+        # This function does as little as possible, because after a chunk the processor's caches contain only that
+        # chunk.
         digest, _, _ = parent(leaves(data)) if size > CID_CHUNK_BYTES else leaf(data)
         if progress:
             progress(size)
@@ -71,7 +74,7 @@ def of_path(path: os.PathLike[str], progress: Progress | None) -> bytes:
     """Returns the root digest of a file's content.
 
     Raises:
-        OSError: It cannot be read, or its size changes during the read.
+        OSError: The file cannot be read, or its size changes during the read.
     """
     with Path(path).open("rb", buffering=0) as file:
         before = os.fstat(file.fileno())
@@ -85,14 +88,14 @@ def of_path(path: os.PathLike[str], progress: Progress | None) -> bytes:
 
 
 def _of_file(file: Any, size: int, progress: Progress | None) -> bytes:
-    # Read, not mapped: if another process shortens a mapped file, this process crashes. A buffer that a thread reuses
-    # stays in its core's cache, so the copy costs only a few percent.
+    # The file is read, not mapped: if another process shortens a mapped file, this process crashes. A buffer that a
+    # thread reuses stays in its core's cache, so the copy costs only a few percent.
     own, lock = local(), Lock()
 
     def read_at(buffer: memoryview, offset: int) -> int:
         if hasattr(os, "preadv"):
             return os.preadv(file.fileno(), [buffer], offset)
-        with lock:  # Windows has one position per file
+        with lock:  # on Windows, all readers of a file share one position
             file.seek(offset)
             return int(file.readinto(buffer) or 0)
 
@@ -115,7 +118,7 @@ def _of_file(file: Any, size: int, progress: Progress | None) -> bytes:
 
 
 def _changed(path: object) -> OSError:
-    return OSError(f"{shown(str(path))} changed its size while it was read: wait until nobody writes to it")
+    return OSError(f"{shown(str(path))} changed its size while it was read: wait until no program writes to it")
 
 
 # --- streams ---------------------------------------------------------------------------------------------------------
@@ -124,14 +127,14 @@ def _changed(path: object) -> OSError:
 def reader(file: Any) -> Callable[[memoryview], int | None]:
     """Returns a function that fills a buffer from a binary file."""
     if hasattr(file, "encoding") and hasattr(file, "read"):
-        raise InvalidType("the file is open in text mode, and a CID is made of bytes: open it with 'rb'")
+        raise InvalidType("the file is open in text mode, but a CID needs bytes: open it with 'rb'")
     if hasattr(file, "readinto"):
         return cast("Callable[[memoryview], int | None]", file.readinto)
     if hasattr(file, "read"):
         return lambda buffer: _read_into(file, buffer)
     raise InvalidType(
-        f"a source is text, bytes, a pathlib.Path or a file opened in binary mode, not {type(file).__name__}"
-        + (": this one knows its CID already, as .cid" if hasattr(file, "cid") else "")
+        f"a source must be a string, bytes, a pathlib.Path or a file opened in binary mode, not {type(file).__name__}"
+        + (": an Action already has its CID, as .cid" if hasattr(file, "cid") else "")
     )
 
 
@@ -140,16 +143,16 @@ def _read_into(file: Any, buffer: memoryview) -> int | None:
     if data is None:
         return None
     if not isinstance(data, bytes):
-        raise InvalidType(f"the file reads as {type(data).__name__}, and a CID is made of bytes: open it with 'rb'")
+        raise InvalidType(f"the file returns {type(data).__name__}, but a CID needs bytes: open it with 'rb'")
     buffer[: len(data)] = data
     return len(data)
 
 
 def of_stream(readinto: Callable[[memoryview], int | None], progress: Progress | None) -> bytes:
-    """Returns the root digest of a stream that fills one buffer after another.
+    """Returns the root digest of a stream, which is read into one buffer after another.
 
     Raises:
-        BlockingIOError: There is nothing to read yet.
+        BlockingIOError: The stream is in non-blocking mode and has no data yet.
     """
     first = memoryview(bytearray(_STREAM_BYTES))
     filled = _fill(readinto, first)
@@ -158,7 +161,7 @@ def of_stream(readinto: Callable[[memoryview], int | None], progress: Progress |
     workers = min(cores(), _MAX_STREAM_WORKERS)
 
     def batches() -> Iterator[memoryview]:
-        # While one batch is filled, the threads have at most 2 * workers batches. After that the oldest buffer is free
+        # While one batch is filled, the threads have at most 2 * workers batches. So the oldest buffer is then free
         # again.
         ring = [first, *(memoryview(bytearray(_STREAM_BYTES)) for _ in range(2 * workers))]
         yield first
@@ -183,7 +186,7 @@ def _fill(readinto: Callable[[memoryview], int | None], buffer: memoryview) -> i
     while filled < len(buffer):
         taken = readinto(buffer[filled:])
         if taken is None:
-            raise BlockingIOError("the file is in non-blocking mode and has nothing to read: make it blocking")
+            raise BlockingIOError("the file is in non-blocking mode and has no data to read: set it to blocking mode")
         if not taken:
             break
         filled += taken

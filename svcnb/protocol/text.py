@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 REPLACEMENT: Final = "\ufffd"
-"""REPLACEMENT CHARACTER, shown instead of removed characters, so that different names do not become equal."""
+"""REPLACEMENT CHARACTER, which replaces each removed character, so that different names stay different."""
 
 _HALF_PAIR: Final = re.compile("[\ud800-\udfff]")
 _NOT_FOR_TERMINALS: Final = re.compile(
@@ -36,7 +36,7 @@ def whole(text: str) -> str:
 def xml_text(text: str) -> str:
     r"""Replaces every character that XML forbids with U+FFFD.
 
-    XML has no way to write these characters, not even as an escape. An SVG that contains one cannot be parsed.
+    XML cannot express these characters, not even as an escape. An SVG that contains one cannot be parsed.
     Source: XML 1.0, production 2 (Char).
 
     Args:
@@ -50,14 +50,14 @@ def xml_text(text: str) -> str:
 
 
 def terminal_text(text: str, replacement: str = REPLACEMENT) -> str:
-    r"""Replaces every character that can change what a terminal shows of other text.
+    r"""Replaces every character that can change how a terminal shows other text.
 
     Control characters can set the window title, move the cursor or hide text; bidirectional controls reorder it. Tabs
-    and line feeds stay. Source: ECMA-48; Unicode Standard Annex 9.
+    and line feeds are kept. Source: ECMA-48; Unicode Standard Annex 9.
 
     Args:
         text: Any string.
-        replacement: What is shown instead of each such character.
+        replacement: Text that replaces each such character.
 
     Example:
         >>> terminal_text("a\x1b[2Jb\tc") == "a\ufffd[2Jb\tc"

@@ -1,9 +1,10 @@
 """The four typed-data envelopes that a wallet signs, and their digests.
 
-The shape is fixed; only flow, address, chain and time vary. So type hash and domain separator are computed once, and a
-digest takes two hashes. The module `svcnb.protocol.eip712` computes the same digest step by step, for any shape.
+The shape is fixed. Only flow, address, chain and time vary. So the type hash and the domain separator are computed
+once, and a digest takes two hashes. The module `svcnb.protocol.eip712` computes the same digest step by step, for any
+shape.
 
-Source: specification 2 (typed-data envelope); EIP-712.
+Source: docs/service/signatures.md#envelope; EIP-712.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _UINT256: Final = 1 << 256
 
 
 class Flow(StrEnum):
-    """Purpose of a signature: the ``primaryType`` of its envelope. Other flows reject the signature."""
+    """Purpose of a signature, as the ``primaryType`` of its envelope. Endpoints of other flows reject the signature."""
 
     CREATE_WALLET = "CreateWallet"
     CONVERT_ACCOUNT = "ConvertAccount"
@@ -49,17 +50,17 @@ class Flow(StrEnum):
 def envelope(
     flow: Flow | str, address: str, chain_id: int, issued_at: int, *, vocabulary: Vocabulary | None = None
 ) -> dict[str, Any]:
-    """Builds the envelope of a flow, in the canonical shape and ready to be sent as JSON.
+    """Builds the envelope of a flow in the canonical shape, ready to be sent as JSON.
 
     Args:
-        flow: What the signature is for.
+        flow: Purpose of the signature.
         address: The wallet that will sign.
         chain_id: The node's chain id, from ``get_node_chain_config``.
-        issued_at: Unix seconds; a server accepts it for 300 seconds before and after.
-        vocabulary: Names of the service; the specification's when left out.
+        issued_at: Unix seconds. A server accepts a difference of at most 300 seconds from its own time.
+        vocabulary: Names of the service. The default is the names of the specification.
 
     Returns:
-        A new dictionary with the members types, primaryType, domain and message; numbers are decimal strings.
+        A new dictionary with the members types, primaryType, domain and message. Numbers are decimal strings.
 
     Raises:
         MalformedValue: The flow is unknown, the address is invalid, or a number is out of range.
@@ -80,21 +81,21 @@ def envelope(
 
 
 def flow_of(name: Flow | str) -> Flow:
-    """Returns the flow with a primaryType.
+    """Returns the flow that has a primaryType.
 
     Raises:
-        MalformedValue: There is no such flow.
+        MalformedValue: No flow has this primaryType.
     """
     try:
         return Flow(name)
     except ValueError:
         raise MalformedValue(
-            f"there is no flow {shown(name)}", hint=f"choose one of {', '.join(flow.value for flow in Flow)}"
+            f"unknown flow {shown(name)}", hint=f"choose one of {', '.join(flow.value for flow in Flow)}"
         ) from None
 
 
 def canonical_types(flow: Flow) -> dict[str, list[dict[str, str]]]:
-    """Returns the ``types`` member of a flow's envelope; the order of the fields is part of the type hash."""
+    """Returns the ``types`` member of a flow's envelope. The order of the fields is part of the type hash."""
     return {
         "EIP712Domain": [{"name": name, "type": kind} for name, kind in DOMAIN_FIELDS],
         flow.value: [{"name": name, "type": kind} for name, kind in MESSAGE_FIELDS],
@@ -103,9 +104,9 @@ def canonical_types(flow: Flow) -> dict[str, list[dict[str, str]]]:
 
 def _require_range(name: str, number: object, most: int) -> None:
     if type(number) is not int:
-        raise MalformedValue(f"{name} is a whole number, not {shown(number)}")
+        raise MalformedValue(f"{name} must be an integer, not {shown(number)}")
     if not 0 <= number <= most:
-        raise MalformedValue(f"{name} is {number}, and lies between 0 and {most}")
+        raise MalformedValue(f"{name} is {number}: expected 0 to {most}")
 
 
 # --- digest -------------------------------------------------------------------------------------------------------
@@ -117,14 +118,14 @@ def envelope_digest(
     """Returns the 32 bytes that a wallet signs for a flow.
 
     Args:
-        flow: What the signature is for.
-        address: The wallet, ``0x`` and 40 digits.
+        flow: Purpose of the signature.
+        address: Address of the wallet, ``0x`` and 40 hex digits.
         chain_id: The node's chain id.
         issued_at: Unix seconds.
-        vocabulary: Names of the service; the specification's when left out.
+        vocabulary: Names of the service. The default is the names of the specification.
 
     Raises:
-        MalformedAddress: Not an address.
+        MalformedAddress: The text is not an address.
     """
     domain = (vocabulary or _DEFAULT).domain_name
     return message_digest(
@@ -150,6 +151,6 @@ def type_hash(flow: Flow) -> bytes:
 
 
 def message_digest(flow: Flow, address: bytes, separator: bytes, issued_at: int) -> bytes:
-    """Returns the `envelope_digest` for an address of 20 bytes and a computed `domain_separator`."""
+    """Returns the same digest as `envelope_digest`, from a 20-byte address and a computed `domain_separator`."""
     message = keccak256(type_hash(flow) + _ADDRESS_PADDING + address + issued_at.to_bytes(32, "big"))
     return keccak256(_PREFIX + separator + message)

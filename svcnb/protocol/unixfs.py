@@ -1,13 +1,13 @@
 """Root hash of the block tree of a file in IPFS.
 
-A file is cut into chunks of 256 KiB. Each chunk is wrapped in a UnixFS message inside a dag-pb node (a leaf). While
-more than one node is left, every 174 of them get a parent that lists their hashes and sizes (the balanced layout). A
-file of one chunk is its leaf.
+A file is split into chunks of 256 KiB. Each chunk is wrapped in a UnixFS message inside a dag-pb node (a leaf). Every
+174 nodes get a parent that lists their hashes and sizes, until a single root is left (the balanced layout). A file of
+one chunk consists of a single leaf.
 
-Only one hash and two sizes are kept for each node. Nodes are deleted as soon as their parent exists. So a file of any
-size needs only a few hundred entries.
+For each node, only one hash and two sizes are kept in memory. They are deleted as soon as the parent exists. So a file
+of any size needs only a few hundred entries.
 
-Source: specification 1.3; UnixFS and dag-pb specifications for the byte forms.
+Source: docs/service/keys.md#content-identifiers; UnixFS and dag-pb specifications for the byte forms.
 """
 
 from __future__ import annotations
@@ -24,25 +24,27 @@ Bytes = bytes | bytearray | memoryview
 _GROUP: Final = 0x7F
 _MORE: Final = 0x80
 
-# Tags of the two protobuf messages, field number and wire type in one byte.
+# Tags of the two protobuf messages. Each byte contains a field number and a wire type.
 _NODE_DATA: Final = b"\x0a"
 _NODE_LINK: Final = b"\x12"
-_LINK_HASH: Final = b"\x0a\x22\x12\x20"  # and the start of a sha2-256 multihash: 34 bytes, code 0x12, length 32
 _LINK_NO_NAME_SIZE: Final = b"\x12\x00\x18"
 _FILE: Final = b"\x08\x02"
 _FILE_DATA: Final = b"\x12"
 _FILE_SIZE: Final = b"\x18"
 _FILE_BLOCK_SIZE: Final = b"\x20"
 
-_EMPTY: Final = sha256()  # copied, since for a new one OpenSSL searches for the method each time
+_EMPTY: Final = sha256()  # copied for each hash: for a new object, OpenSSL searches for the algorithm again
+
+LINK_V0: Final = b"\x0a\x22\x12\x20"
+"""Start of a link to a CIDv0: a field of 34 bytes, which starts with the hash code 0x12 and the length 32."""
 
 Node = tuple[bytes, int, int]
-"""Block of the tree: its SHA-256, number of file bytes below it, and bytes of all blocks from it downwards."""
+"""Block of the tree: its SHA-256, the number of file bytes below it, and the size of its whole subtree in bytes."""
 
 
 @lru_cache(maxsize=256)  # most nodes of a tree share a few sizes
 def varint(number: int) -> bytes:
-    """Encodes an unsigned number in base 128, lowest group first, like protobuf."""
+    """Encodes an unsigned number as a protobuf varint: base 128, lowest group first."""
     groups = bytearray()
     while number > _GROUP:
         groups.append(number & _GROUP | _MORE)
@@ -61,7 +63,7 @@ def _around(size: int) -> tuple[bytes, bytes]:
 
 
 def leaf(chunk: Bytes) -> Node:
-    """Returns the node of a chunk of at most 256 KiB."""
+    """Returns the leaf for a chunk of at most 256 KiB."""
     size = len(chunk)
     head, tail = _around(size)
     block = _EMPTY.copy()
@@ -77,14 +79,14 @@ _FULL_BEGUN: Final = sha256(_FULL_HEAD)
 
 
 def leaves(data: memoryview) -> list[Node]:
-    """Returns the nodes of data that begins and ends at chunk boundaries, or ends with the file.
+    """Returns the leaves of data that starts at a chunk boundary, and ends at one or at the end of the file.
 
-    Chunks are hashed in place, without the interpreter lock, so threads can do this in parallel.
+    Chunks are hashed in place, without the interpreter lock, so several threads can call this function in parallel.
     """
     found: list[Node] = []
     whole = len(data) - len(data) % CID_CHUNK_BYTES
-    # A chunk fills the processor's caches, so the code between two chunks runs with cold caches. There, one call less
-    # and a copied state instead of a new one save several times as much as elsewhere.
+    # A chunk fills the processor's caches, so the code between two chunks runs with cold caches. There, each saved call
+    # saves several times as much as elsewhere.
     for at in range(0, whole, CID_CHUNK_BYTES):
         block = _FULL_BEGUN.copy()
         block.update(data[at : at + CID_CHUNK_BYTES])
@@ -96,20 +98,25 @@ def leaves(data: memoryview) -> list[Node]:
 
 
 @lru_cache(maxsize=256)
-def _link_around(file_bytes: int, dag_bytes: int) -> tuple[bytes, bytes, bytes]:
-    """Returns the bytes before and after a node's digest in its parent, and the node's size further on."""
+def _link_around(file_bytes: int, dag_bytes: int, link: bytes) -> tuple[bytes, bytes, bytes]:
+    """Returns the bytes before and after a node's digest in its parent, and the size of the node's subtree."""
     tail = _LINK_NO_NAME_SIZE + varint(dag_bytes)
-    length = varint(len(_LINK_HASH) + _EMPTY.digest_size + len(tail))
-    return _NODE_LINK + length + _LINK_HASH, tail, _FILE_BLOCK_SIZE + varint(file_bytes)
+    length = varint(len(link) + _EMPTY.digest_size + len(tail))
+    return _NODE_LINK + length + link, tail, _FILE_BLOCK_SIZE + varint(file_bytes)
 
 
-def parent(children: list[Node]) -> Node:
-    """Returns the parent of one to 174 nodes."""
+def parent(children: list[Node], link: bytes = LINK_V0) -> Node:
+    """Builds the parent of 1 to 174 nodes.
+
+    Args:
+        children: The nodes.
+        link: Bytes of a link before the child's digest: field, length, and the part of the CID before the digest.
+    """
     parts: list[bytes] = []
     sizes: list[bytes] = []
     file_bytes = dag_bytes = 0
     for digest, file_part, dag_part in children:
-        before, after, size = _link_around(file_part, dag_part)
+        before, after, size = _link_around(file_part, dag_part, link)
         parts += (before, digest, after)
         sizes.append(size)
         file_bytes += file_part
@@ -123,10 +130,10 @@ def parent(children: list[Node]) -> Node:
 
 
 class Tree:
-    """Tree that takes leaves in the order of the file and returns the hash of the root.
+    """Incremental tree: accepts leaves in the order of the file and returns the hash of the root.
 
     Attributes:
-        file_bytes: Bytes of the file in the leaves so far.
+        file_bytes: Number of file bytes in the leaves added so far.
 
     Example:
         >>> tree = Tree()
@@ -138,7 +145,7 @@ class Tree:
     __slots__ = ("_levels", "file_bytes")
 
     def __init__(self) -> None:
-        # Nodes without a parent yet: leaves first, then the level above, and so on.
+        # Nodes that have no parent yet: first the leaves, then the level above, and so on.
         self._levels: list[list[Node]] = [[]]
         self.file_bytes = 0
 
@@ -158,10 +165,10 @@ class Tree:
             self._add(parent(waiting), level + 1)
 
     def digest(self) -> bytes:
-        """Returns the root's hash over all leaves so far, 32 bytes; leaves may still be added afterwards.
+        """Returns the root's 32-byte hash over all leaves so far. Leaves may still be added afterwards.
 
         Raises:
-            ValueError: There is no leaf; an empty file has one, over no bytes.
+            ValueError: The tree has no leaf. Even an empty file has one leaf, over zero bytes.
         """
         nodes: list[Node] = []
         for height, waiting in enumerate(self._levels, 1):

@@ -1,7 +1,7 @@
-"""Names of the interface, derived from those of the service and of the payment processor.
+"""Names of the interface, derived from the names of the service and of the payment processor.
 
-The specification writes ``svc`` in identifiers with the vendor's name, and ``processor`` in those with the payment
-processor's name. Every such identifier is derived here, so one setting changes the names in client and emulator.
+In the specification, ``svc`` represents the vendor's name in identifiers, and ``processor`` the payment processor's
+name. This module derives every such identifier, so one setting changes the names in the client and the emulator.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _NAME = re.compile(r"[a-z][a-z0-9]{0,31}\Z")
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The two names from which all names of the interface are derived.
+    """The two names from which all other names are derived.
 
     Args:
         service: Lower-case name of the service, for example ``svc``.
@@ -30,7 +30,7 @@ class Vocabulary:
         >>> Vocabulary(service="acme").run_path
         '/acme_action'
 
-    Source: specification, naming convention.
+    Source: docs/service/index.md#names.
     """
 
     service: str = "svc"
@@ -41,7 +41,7 @@ class Vocabulary:
             value = getattr(self, field)
             if not isinstance(value, str) or not _NAME.match(value):
                 raise MalformedValue(
-                    f"{field} name {value!r} cannot be used: write one lower-case letter, then at most 31 lower-case "
+                    f"invalid {field} name {value!r}: expected one lower-case letter, then at most 31 lower-case "
                     f"letters or digits, for example {field}='acme'"
                 )
 
@@ -49,22 +49,22 @@ class Vocabulary:
 
     @cached_property
     def run_path(self) -> str:
-        """Path of the execution endpoint."""
+        """Path of the endpoint that executes an action."""
         return f"/{self.service}_action"
 
     @cached_property
     def action_id_path(self) -> str:
-        """Path that returns the CID of a source."""
+        """Path of the endpoint that returns the CID of a source."""
         return f"/get_{self.service}_action_ipfs_id"
 
     @cached_property
     def action_limits_path(self) -> str:
-        """Path that returns the execution limits."""
+        """Path of the endpoint that returns the execution limits."""
         return f"/get_{self.service}_action_client_config"
 
     @cached_property
     def processor_config_path(self) -> str:
-        """Path that returns the processor's publishable key."""
+        """Path of the endpoint that returns the processor's publishable key."""
         return f"/billing/{self.processor}_config"
 
     @cached_property
@@ -96,22 +96,22 @@ class Vocabulary:
 
     @cached_property
     def actions_global(self) -> str:
-        """Second name of ``<Namespace>.Actions``."""
+        """Global alias of ``<Namespace>.Actions``."""
         return f"{self.namespace}Actions"
 
     @cached_property
     def auth_global(self) -> str:
-        """Second name of ``<Namespace>.Auth``."""
+        """Global alias of ``<Namespace>.Auth``."""
         return f"{self.namespace}Auth"
 
     @cached_property
     def headers_global(self) -> str:
-        """Second name of ``<Namespace>.Headers``."""
+        """Global alias of ``<Namespace>.Headers``."""
         return f"{self.namespace}Headers"
 
     @cached_property
     def private_key_function(self) -> str:
-        """Runtime function that returns a wallet's private key; the same under every name."""
+        """Runtime function that returns a wallet's private key. It is the same for every service name."""
         return "getPrivateKey"
 
     @cached_property
@@ -138,27 +138,27 @@ class Vocabulary:
 
     @cached_property
     def action_key_prefix(self) -> str:
-        """Prefix of the CID when an action's key is derived."""
+        """Prefix of the CID in the derivation of an action's key."""
         return f"{self.service}_action_"
 
     @cached_property
     def action_key_purpose(self) -> str:
-        """Purpose word of action keys."""
+        """Name of the purpose from which action keys are derived."""
         return f"{self.service}_action"
 
     @cached_property
     def payer_key_purpose(self) -> str:
-        """Purpose word of payer keys."""
+        """Name of the purpose from which payer keys are derived."""
         return f"{self.service}_payer"
 
     # --- triggers -----------------------------------------------------------------------------------------------
 
     @cached_property
     def account_address_member(self) -> str:
-        """Member of a trigger with the account's address."""
+        """Member of a trigger that contains the account's address."""
         return f"{self.service}_account_address"
 
     @cached_property
     def processor_signature_header(self) -> str:
-        """Header with the processor's signature of its webhooks; kept for actions that verify it."""
+        """Header with the processor's signature on its webhooks. It is passed on to actions that verify it."""
         return f"{self.processor}-signature"

@@ -1,9 +1,10 @@
-"""Header with which a wallet, instead of a key, is authenticated at the billing endpoints.
+"""Header that authenticates a wallet, instead of a key, at the billing endpoints.
 
 Its value is the standard base64 of the UTF-8 JSON ``{"typed_data": ..., "signature": "0x..."}`` with an envelope of
 the flow `svcnb.protocol.typed_data.Flow.BILLING_AUTH`.
 
-Source: specification 2 and 5.6; reference facts G21.
+Source: docs/service/signatures.md#envelope, docs/service/signatures.md#rules-of-a-signature,
+    docs/service/signatures.md#x-wallet-auth.
 """
 
 from __future__ import annotations
@@ -18,16 +19,16 @@ from svcnb.protocol.nesting import parse
 HEADER: Final = "X-Wallet-Auth"
 
 _MAX_BRACKETS: Final = 500
-"""An envelope has nine. Without a limit, a nested header could crash a process in which a library raised the recursion
-limit."""
+"""Maximum number of nested objects. An envelope has nine. Without a limit, a deeply nested header could crash a
+process in which a library has raised the recursion limit."""
 
 
 class WalletAuth(NamedTuple):
     """Content of the header.
 
     Attributes:
-        typed_data: The envelope, as an object or as JSON text of one.
-        signature: Signature over it, hex.
+        typed_data: The envelope, as an object or as its JSON text.
+        signature: Signature over the envelope, hex.
     """
 
     typed_data: dict[str, Any] | str
@@ -35,24 +36,24 @@ class WalletAuth(NamedTuple):
 
 
 def encode_wallet_auth(typed_data: dict[str, Any], signature: str) -> str:
-    """Writes the header's value.
+    """Encodes the value of the header.
 
     Args:
         typed_data: Envelope of the flow BillingAuth.
-        signature: Signature over it, ``0x`` hex.
+        signature: Signature over the envelope, ``0x`` hex.
     """
     text = json.dumps({"typed_data": typed_data, "signature": signature}, separators=(",", ":"))
     return base64.b64encode(text.encode()).decode()
 
 
 def decode_wallet_auth(value: str) -> WalletAuth | None:
-    """Reads the header's value.
+    """Decodes the value of the header.
 
     Args:
         value: The received value.
 
     Returns:
-        Envelope and signature, both unchecked. None when this is not the header of a wallet; a server then checks for a
+        Envelope and signature, both unchecked. None when the value is not a wallet header. A server then checks for a
         key.
     """
     try:

@@ -1,11 +1,11 @@
-"""Unattended reports: notebooks with typed parameters that are executed, saved and summarised by an exit code.
+"""Unattended reports: notebooks with typed parameters that are executed and saved, with an exit code as the result.
 
 ```python
 from svcnb import reports
 
 made = reports.run("spend", out="reports", since="30d", budget_cents=2_000)
-made.html  # for people, and ready to be printed
-made.attention  # whether somebody should look
+made.html  # page to read or print
+made.attention  # whether the report found a problem
 ```
 """
 

@@ -1,4 +1,4 @@
-"""Conclusion of a report: set by its last cell, shown at its top, and summarised by the exit code."""
+"""Conclusion of a report. The last cell sets it, the page shows it at the top, and the exit code summarises it."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any, Final
 
+from svcnb.brief import NO_MATH
+from svcnb.checked import checked
+
 MIME: Final = "application/vnd.svcnb.conclusion+json"
 """MIME type of the conclusion in a notebook."""
-
-NO_MATH: Final = "tex2jax_ignore mathjax_ignore"
-"""CSS classes that prevent dollar signs from being treated as formulas."""
 
 _NOTHING: Final = "No problems found."
 
 
 class Conclusion:
-    """Displayed as a list, and as data for the program that runs the report.
+    """Conclusion of a report, displayed as a list and available as data for the program that runs the report.
 
     Args:
-        attention: Problems that a person should check, one sentence each; empty when there are none.
-        also: Further facts.
+        attention: Problems that need attention, one sentence each. Empty if there are none.
+        also: Additional facts.
     """
 
     def __init__(self, attention: Sequence[str], also: Sequence[str] = ()) -> None:
@@ -46,11 +46,12 @@ class Conclusion:
         return f"<ul class='svcnb-conclusion svcnb-{kind} {NO_MATH}'>{''.join(items)}</ul>"
 
 
+@checked
 def conclude(attention: Sequence[str] = (), also: Sequence[str] = ()) -> Conclusion:
-    """Returns the conclusion of a report, for its last cell: problems and further facts.
+    """Returns the conclusion of a report, with problems and additional facts. Call it in the last cell.
 
     Args:
-        attention: Problems, one sentence each; any of them changes the exit code of `svcnb report`.
-        also: Further facts, one sentence each; they do not change the exit code.
+        attention: Problems, one sentence each. Any problem changes the exit code of `svcnb report`.
+        also: Additional facts, one sentence each. They do not change the exit code.
     """
     return Conclusion(attention, also)

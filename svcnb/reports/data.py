@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from svcnb.checked import checked
 from svcnb.client.errors import ConfigError
 from svcnb.client.stripping import strip_text
 
@@ -22,14 +23,14 @@ TOKEN_FILE = "SVC_TRIGGERS_TOKEN_FILE"  # noqa: S105 - the name of a variable
 
 
 def check_settings(reads: str, environment: Mapping[str, str]) -> None:
-    """Checks that the settings of a report exist, before anything runs.
+    """Checks before a report runs that its settings exist.
 
     Args:
-        reads: ``account`` or ``triggers``.
-        environment: The report's environment.
+        reads: Data source of the report: ``account`` or ``triggers``.
+        environment: Environment of the report.
 
     Raises:
-        ConfigError: A setting is missing; the hint says what to set.
+        ConfigError: A setting is missing. The hint contains its name.
     """
     from svcnb.client.config import load
 
@@ -37,11 +38,11 @@ def check_settings(reads: str, environment: Mapping[str, str]) -> None:
         triggers_token(environment)
         if not (environment.get("SVC_TRIGGERS_URL") or _triggers_url(environment)):
             raise ConfigError(
-                "no address of the triggers service was given", hint="Set SVC_TRIGGERS_URL, or pass --triggers-url."
+                "the address of the triggers service is not set", hint="Set SVC_TRIGGERS_URL, or pass --triggers-url."
             )
         return
     if load(environment=environment).api_key is None:
-        raise ConfigError("the report reads an account and has no key", hint=_KEY_HINT)
+        raise ConfigError("this report requires an account key", hint=_KEY_HINT)
 
 
 def _triggers_url(environment: Mapping[str, str]) -> str | None:
@@ -53,11 +54,12 @@ def _triggers_url(environment: Mapping[str, str]) -> str | None:
         return None
 
 
+@checked
 def service(*, record: History | None = None) -> Client:
     """Returns a client with the settings of the environment.
 
     Args:
-        record: The record for the balances that it reads; they are not recorded when None.
+        record: Record in which the client stores the balances that it reads. None stores nothing.
 
     Raises:
         ConfigError: The address or the key is missing.
@@ -66,12 +68,13 @@ def service(*, record: History | None = None) -> Client:
 
     client = Client(history=False if record is None else record.path)
     if client.config.api_key is None:
-        raise ConfigError("the report reads an account and has no key", hint=_KEY_HINT)
+        raise ConfigError("this report requires an account key", hint=_KEY_HINT)
     return client
 
 
+@checked
 def triggers_service() -> TriggersClient:
-    """Returns a client of the triggers service, with the token in the file that ``SVC_TRIGGERS_TOKEN_FILE`` names.
+    """Returns a client of the triggers service, with the token from the file in ``SVC_TRIGGERS_TOKEN_FILE``.
 
     Raises:
         ConfigError: The variable is not set, or the file cannot be read.
@@ -82,57 +85,59 @@ def triggers_service() -> TriggersClient:
 
 
 def triggers_token(environment: Mapping[str, str]) -> str:
-    """Returns the token of the triggers service from the file that ``SVC_TRIGGERS_TOKEN_FILE`` names.
+    """Returns the token of the triggers service from the file in ``SVC_TRIGGERS_TOKEN_FILE``.
 
     Args:
-        environment: The environment with the variable.
+        environment: Environment that contains the variable.
 
     Raises:
         ConfigError: The variable is not set, or the file cannot be read.
     """
     named = environment.get(TOKEN_FILE)
-    hint = "`svcnb triggers authorize FILE` makes a token; then set SVC_TRIGGERS_TOKEN_FILE, or pass --token-file."
+    hint = "`svcnb triggers authorize FILE` creates a token. Then set SVC_TRIGGERS_TOKEN_FILE, or pass --token-file."
     if not named:
-        raise ConfigError("the report reads triggers and has no token", hint=hint)
+        raise ConfigError("this report requires a token of the triggers service", hint=hint)
     try:
         return Path(named).expanduser().read_text(encoding="utf-8").strip()
     except OSError as error:
         raise ConfigError(f"the token file cannot be read: {error.strerror}", hint=hint) from None
 
 
+@checked
 def history_of() -> History:
-    """Returns the record of past runs that ``SVC_HISTORY`` names, or the default one.
+    """Returns the record of past runs in the file of ``SVC_HISTORY``, or the default record.
 
     Raises:
-        ConfigError: Recording is switched off.
+        ConfigError: Recording is disabled.
     """
     from svcnb.toolkit.history import History
 
     return History()
 
 
+@checked
 def account_data(
     since: str, *, action: str | None = None, source: str | None = None, history: History | None = None
 ) -> AccountData:
-    """Reads the runs and the spending of the account of the environment's key.
+    """Reads the runs and the spending of the account to which the key in the environment belongs.
 
-    Runs of triggers are read when ``SVC_TRIGGERS_URL`` and ``SVC_TRIGGERS_TOKEN_FILE`` are set, and an emulator's own
-    record when ``SVC_CONTROL_TOKEN`` is set.
+    Runs of triggers are read if ``SVC_TRIGGERS_URL`` and ``SVC_TRIGGERS_TOKEN_FILE`` are set. The record of an emulator
+    is read if ``SVC_CONTROL_TOKEN`` is set.
 
     Args:
         since: Length of the period that ends now, for example ``"7d"``.
         action: Only runs of this action, by its name or CID.
-        source: Only runs of this source: ``client``, ``trigger`` or ``service``.
-        history: The record; the one of the environment when None.
+        source: Only runs from this source: ``client``, ``trigger`` or ``service``.
+        history: Record of past runs. None means the record of the environment.
 
     Raises:
-        ConfigError: The address or the key is missing, or recording is switched off.
+        ConfigError: The address or the key is missing, or recording is disabled.
     """
     from svcnb.toolkit.account_data import Period, read_account_data
 
     record = history or history_of()
     triggers = triggers_service() if os.environ.get(TOKEN_FILE) else None
-    # With the record, because the next report compares its balance with the one that is read now.
+    # The client records the balance, because the next report compares its own balance with this one.
     with service(record=record) as client:
         data = read_account_data(
             client,
@@ -144,13 +149,14 @@ def account_data(
     return data.only(action=action, source=source)
 
 
+@checked
 def failures(data: AccountData, limit: int, history: History | None = None) -> list[PastRun]:
     """Returns the newest failed runs of an account, with their errors.
 
     Args:
         data: The account.
         limit: Maximum number of runs.
-        history: The record; the one of the environment when None.
+        history: Record of past runs. None means the record of the environment.
     """
     actions, sources = (set(data.runs[name].unique()) for name in ("cid", "source"))
     found = (history or history_of()).runs(
@@ -164,6 +170,7 @@ def failures(data: AccountData, limit: int, history: History | None = None) -> l
     return [run for run in found if run.cid in actions and run.source in sources][:limit]
 
 
+@checked
 def stripped(text: object) -> str:
-    """Returns a text from another source. Everything in it that looks like a secret is masked."""
+    """Masks everything that looks like a secret in a text from another source."""
     return strip_text(str(text or ""))

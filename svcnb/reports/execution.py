@@ -1,4 +1,4 @@
-"""Runs a notebook from top to bottom in a kernel with its own environment."""
+"""Execution of a notebook from top to bottom, in a kernel with its own environment."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ START_TIMEOUT_S: Final = 180
 """Time limit for the start of the kernel, in seconds."""
 
 OUTPUT_TIMEOUT_S: Final = 60
-"""Seconds that outputs of a cell may arrive after its end. nbclient's default of four seconds loses outputs on a busy
-machine."""
+"""Time in which outputs of a cell may arrive after its end, in seconds. nbclient's default of four seconds loses
+outputs on a busy machine."""
 
 
 _KERNEL: Final = "svcnb.reports.kernel"
@@ -33,18 +33,18 @@ Progress: TypeAlias = Callable[[int, int], object]
 
 
 class KernelDidNotStart(SvcnbError, RuntimeError):
-    """A kernel ended, or did not answer for `START_TIMEOUT_S`, before it accepted its first cell."""
+    """Error for a kernel that ended or did not respond for `START_TIMEOUT_S` before it accepted its first cell."""
 
 
 class Executed(NamedTuple):
-    """A notebook with the cells that were executed.
+    """Result of an execution: the notebook with its executed cells.
 
     Attributes:
         notebook: The notebook.
-        error: The error that stopped it; None if it completed.
-        said: Output of the kernel outside of the notebook, on its own standard output and error. It is not displayed,
-            because messages of a normal end, such as an interrupt or a closed socket, should not be in a scheduler's
-            mail. A kernel that crashes may print the reason there.
+        error: Error that stopped the execution. None if it completed.
+        said: Output of the kernel process on its standard output and standard error. It is not displayed, so that
+            messages of a normal end, such as an interrupt, are not in a scheduler's mail. A kernel that crashes may
+            print the reason there.
     """
 
     notebook: NotebookNode
@@ -53,7 +53,7 @@ class Executed(NamedTuple):
 
 
 class _Client(PapermillNotebookClient):  # type: ignore[misc]  # papermill has no types
-    """papermill's client, with a separate error for a kernel that does not start, and with support for our kernel."""
+    """papermill's client, with support for the kernel of reports and an error for kernels that do not start."""
 
     own_kernel = False
     """Whether the kernel is `svcnb.reports.kernel`."""
@@ -73,7 +73,7 @@ class _Client(PapermillNotebookClient):  # type: ignore[misc]  # papermill has n
 
 
 class _Engine(NBClientEngine):  # type: ignore[misc]  # papermill has no types
-    """papermill's engine with a separate environment for each kernel: several reports can run in one process."""
+    """papermill's engine with an environment for each kernel, so that several reports can run in one process."""
 
     @classmethod
     def execute_managed_notebook(
@@ -97,17 +97,17 @@ class _Engine(NBClientEngine):  # type: ignore[misc]  # papermill has no types
             timeout=execution_timeout,
             startup_timeout=START_TIMEOUT_S,
             iopub_timeout=OUTPUT_TIMEOUT_S,
-            # Kernels warn about their loopback connection, and report the interrupt that ends them as an error. Neither
-            # explains the end of a kernel that crashed.
+            # Kernels warn about their loopback connection and report the interrupt that ends them as an error. Neither
+            # message explains why a kernel crashed.
             extra_arguments=[f"--IPKernelApp.log_level={logging.CRITICAL}"],
         )
         client.own_kernel = own_kernel
-        executed(nb_man.nb)  # papermill returns an incomplete notebook only as a file
+        executed(nb_man.nb)  # papermill provides an incomplete notebook only as a file
         client.execute(env=dict(environment), stdout=said, stderr=said)
 
 
 def _follow(nb_man: Any, progress: Progress) -> None:
-    """Reports each cell to `progress` when it begins."""
+    """Calls `progress` at the start of each cell."""
     begin = nb_man.cell_start
 
     def begun(cell: NotebookNode, cell_index: int | None = None, **more: Any) -> Any:
@@ -118,7 +118,7 @@ def _follow(nb_man: Any, progress: Progress) -> None:
 
 
 def _close_loop() -> None:
-    """Closes the event loop that nbclient leaves open in this thread. Jupyter creates a new one if needed."""
+    """Closes the event loop that nbclient leaves open in this thread. If needed, Jupyter creates a new one."""
     loop = ensure_event_loop()
     if not loop.is_running():
         loop.close()
@@ -140,12 +140,13 @@ def execute(
     """Executes a notebook.
 
     Args:
-        template: The notebook.
-        parameters: Values of its parameters, as JSON values.
-        environment: The kernel's environment.
+        template: Notebook to execute.
+        parameters: Values of the notebook's parameters, as JSON values.
+        environment: Environment of the kernel.
         cell_timeout: Time limit of one cell in seconds.
-        folder: The kernel's working directory; that of this process when None.
-        progress: Called before each cell with the number of completed cells and the number of all cells.
+        folder: Working directory of the kernel. None means that of this process.
+        progress: Function that is called before each cell with the number of completed cells and the number of all
+            cells.
         own_kernel: Whether the kernel is `svcnb.reports.kernel`, which starts faster.
 
     Returns:
@@ -158,7 +159,7 @@ def execute(
         try:
             execute_notebook(
                 template,
-                None,  # not written before secrets are masked
+                None,  # no file is written before secrets are masked
                 dict(parameters),
                 engine_name=ENGINE,
                 kernel_name="python3",

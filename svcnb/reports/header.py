@@ -8,7 +8,9 @@ from html import escape
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
-from svcnb.reports.conclusion import NO_MATH
+from svcnb.brief import NO_MATH
+from svcnb.checked import checked
+from svcnb.errors import InvalidArgument
 from svcnb.toolkit.account_data import AccountData, Period
 
 MIME: Final = "application/vnd.svcnb.header+json"
@@ -18,11 +20,11 @@ _ADDRESS_CHARACTERS: Final = 42
 
 
 class Header:
-    """Displayed as a list of names and values, and as data for the page's title and the summary.
+    """Header of a report, displayed as names and values, and available as data for the page title and summary.
 
     Args:
         facts: Names and values.
-        not_visible: Data that the report could not see, one sentence each.
+        not_visible: Data that the report could not read, one sentence for each kind.
     """
 
     def __init__(self, facts: Sequence[tuple[str, str]], not_visible: Sequence[str] = ()) -> None:
@@ -48,6 +50,7 @@ class Header:
         return f"<div class='{NO_MATH}'><dl class='svcnb-header'>{facts}</dl>{below if unseen else ''}</div>"
 
 
+@checked
 def header(
     data: AccountData | None = None,
     *,
@@ -57,15 +60,15 @@ def header(
     period: Period | None = None,
     not_visible: Sequence[str] = (),
 ) -> Header:
-    """Returns the header of a report. Show it in the first cell after the parameters.
+    """Returns the header of a report. Display it in the first cell after the parameters.
 
     Args:
-        data: The account of the report. The other arguments override its values.
+        data: Data of the account. The other arguments override values from it.
         zone: Time zone of the report.
         service: Address of the service.
         account: Identifier of the account.
-        period: The period; a report without one is about the present.
-        not_visible: Data that the report could not see, one sentence each.
+        period: Period of the report. A report without a period describes the current state.
+        not_visible: Data that the report could not read, one sentence for each kind.
     """
     import svcnb
 
@@ -85,17 +88,25 @@ def header(
 
 
 def _account(data: AccountData) -> str:
-    """The address of the account, or part of its key's hash if the service did not return the owner of the key."""
+    """Returns the account's address, or part of the key's hash if the service did not return the key's owner."""
     is_hash = len(data.account) > _ADDRESS_CHARACTERS
     return f"of the key with hash {data.account[:10]}…{data.account[-4:]}" if is_hash else data.account
 
 
-def local(moment: datetime, zone: str) -> str:
-    """Returns a moment by the clock of a zone, to the minute.
+@checked
+def local(moment: datetime, zone: str, *, seconds: bool = False) -> str:
+    """Returns a time as text in a time zone.
 
     Args:
-        moment: The time, with its own zone.
-        zone: Name of the zone.
+        moment: Time, with its own time zone.
+        zone: Name of the time zone.
+        seconds: Whether the text includes seconds.
+
+    Raises:
+        InvalidArgument: The time zone is unknown.
     """
-    there = moment.astimezone(UTC if zone == "UTC" else ZoneInfo(zone))
-    return f"{there:%Y-%m-%d %H:%M}"
+    try:
+        there = moment.astimezone(UTC if zone == "UTC" else ZoneInfo(zone))
+    except (ValueError, KeyError, OSError) as error:
+        raise InvalidArgument(f"unknown time zone {zone!r}", hint="Write a name such as Europe/Berlin.") from error
+    return f"{there:%Y-%m-%d %H:%M:%S}" if seconds else f"{there:%Y-%m-%d %H:%M}"

@@ -1,4 +1,4 @@
-"""Kernel of the shipped reports: ipykernel without a slow grammar that reports do not use.
+"""Kernel of the reports of this package: ipykernel without a slow grammar that reports do not use.
 
 jsonschema, which Jupyter and Altair import, builds the grammar of internationalised addresses (RFC 3987) on import when
 the package ``rfc3987_syntax`` is installed. That takes one to three seconds in each process.
@@ -14,7 +14,7 @@ GRAMMAR: Final = "rfc3987_syntax"
 
 
 def skip_iri_grammar() -> None:
-    """Prevents jsonschema from loading the grammar in this process, unless it is loaded already."""
+    """Prevents jsonschema from loading the grammar in this process, unless it is already loaded."""
     if GRAMMAR not in sys.modules:
         sys.modules[GRAMMAR] = None  # type: ignore[assignment]  # how Python marks a module that cannot be imported
 

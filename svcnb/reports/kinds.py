@@ -15,19 +15,19 @@ TEMPLATES: Final = Path(__file__).with_name("templates")
 
 
 class UnknownReport(ConfigError):
-    """No report has this name."""
+    """Error for a name that no report has."""
 
 
 @dataclass(frozen=True)
 class ReportKind:
-    """One report.
+    """Kind of report.
 
     Attributes:
-        name: Its name on the command line.
-        title: Its heading.
-        says: Its content, in a sentence.
-        parameters: Class of its parameters.
-        reads: The data source that needs settings: an account, or the triggers service.
+        name: Name on the command line.
+        title: Heading of the report.
+        says: Content of the report, in one sentence.
+        parameters: Class of the parameters.
+        reads: Data source that needs settings: an account or the triggers service.
     """
 
     name: str
@@ -38,55 +38,51 @@ class ReportKind:
 
     @property
     def template(self) -> Path:
-        """The notebook."""
+        """Path of the notebook."""
         return TEMPLATES / f"{self.name}.ipynb"
 
     def checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns all parameters, checked, as JSON values.
+        """Checks parameters and returns all of them as JSON values.
 
         Args:
-            given: Names and values; values may be texts, as from a command line.
+            given: Names and values. Values may be text, as on a command line.
 
         Raises:
-            ParameterRefused: A name is unknown, or a value is of another type or out of its range.
+            ParameterRefused: A name is unknown, or a value has the wrong type or is out of range.
         """
         return self.parameters.checked(given, self.name).model_dump(mode="json")
 
     @classmethod
     def named(cls, name: str) -> ReportKind:
-        """Finds a report.
+        """Returns the report with a name.
 
         Raises:
-            UnknownReport: There is none of that name.
+            UnknownReport: No report has this name.
         """
         found = next((kind for kind in catalogue if kind.name == name), None)
         if found is None:
             raise UnknownReport(
-                f"there is no report {name!r}",
+                f"unknown report {name!r}",
                 hint=f"Reports: {', '.join(kind.name for kind in catalogue)}; or a notebook, for example mine.ipynb.",
             )
         return found
 
 
 catalogue: Final = (
-    ReportKind(
-        "run-history", "Run history", "What ran, what failed and why, and how long it took.", parameters.RunHistory
-    ),
-    ReportKind(
-        "spend", "Spend", "What was spent on which action, key and day, and how long it lasts.", parameters.Spend
-    ),
+    ReportKind("run-history", "Run history", "Runs, failures with their causes, and durations.", parameters.RunHistory),
+    ReportKind("spend", "Spend", "Costs by action, key and day, and how long the credit lasts.", parameters.Spend),
     ReportKind(
         "permission-audit",
         "Permission audit",
-        "What every usage key may do, and which of it reaches too far.",
+        "Permissions of each usage key, and which are too broad.",
         parameters.PermissionAudit,
     ),
     ReportKind(
         "trigger-health",
         "Trigger health",
-        "Which triggers fail, are late, or have stopped.",
+        "Triggers that fail, are late or have stopped.",
         parameters.TriggerHealth,
         "triggers",
     ),
 )
-"""Every report, in the order of `svcnb report --list`."""
+"""All reports, in the order of `svcnb report --list`."""

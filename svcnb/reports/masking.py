@@ -1,4 +1,4 @@
-"""Masks the secrets of a report's environment in everything that the report writes."""
+"""Masking of secrets from a report's environment in everything that the report writes."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from svcnb.reports.data import TOKEN_FILE
 
 _SECRETS: Final = ("SVC_API_KEY", "SVC_CONTROL_TOKEN")
 _LEAST: Final = 8
-"""Minimum length of a masked value of another variable; shorter values can be in texts by chance."""
+"""Minimum length of values of other variables that are masked. Shorter values can occur in texts by chance."""
 
 
 def secrets_of(environment: Mapping[str, str]) -> list[str]:
-    """Returns the texts that reports must not contain, longest first.
+    """Returns the secrets that reports must not contain, longest first.
 
-    They are the key and the tokens of the settings, and the value of every variable whose name suggests a secret, such
-    as ``DATABASE_PASSWORD``.
+    These are the key and the tokens of the settings, and the values of variables whose names suggest a secret, such as
+    ``DATABASE_PASSWORD``.
 
     Args:
-        environment: The report's environment.
+        environment: Environment of the report.
     """
     found = [environment.get(name, "").strip() for name in _SECRETS]
     with suppress(KeyError, OSError, UnicodeDecodeError):
@@ -43,12 +43,12 @@ def secrets_of(environment: Mapping[str, str]) -> list[str]:
 
 
 def masked(value: Any, secrets: list[str], *, shown: bool = False) -> Any:
-    """Returns a JSON value with every secret masked; lists and mappings are changed in place.
+    """Masks every secret in a JSON value and returns it. Lists and mappings are changed in place.
 
     Args:
         value: The value.
-        secrets: The texts to mask.
-        shown: Whether the value is an output of a cell. In outputs, everything that looks like a key is masked too.
+        secrets: Texts to mask.
+        shown: Whether the value is an output of a cell. In outputs, everything that looks like a key is also masked.
     """
     if isinstance(value, str):
         for secret in secrets:
@@ -58,6 +58,6 @@ def masked(value: Any, secrets: list[str], *, shown: bool = False) -> Any:
         return [masked(each, secrets, shown=shown) for each in value]
     if isinstance(value, dict):
         for name in list(value):
-            pictured = name.startswith("image/")  # base64, where a key cannot be recognised
+            pictured = name.startswith("image/")  # base64, in which a key cannot be recognised
             value[masked(name, secrets)] = masked(value.pop(name), secrets, shown=shown and not pictured)
     return value

@@ -1,4 +1,4 @@
-"""Reports from the user's own notebooks: their title, and the types of their parameters."""
+"""Reports from the user's own notebooks: title, and types of the parameters."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ _MOST_BYTES: Final = 50_000_000
 
 
 class NotebookUnusable(ConfigError):
-    """A notebook cannot be run as a report."""
+    """Error for a notebook that cannot be run as a report."""
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of a notebook.
+    """Parameter of a notebook.
 
     Attributes:
-        name: Its name.
-        default: Its value in the notebook; None when that is an expression.
-        kind: Its type; None when any value is allowed.
-        description: The comment after it.
+        name: Name of the parameter.
+        default: Value in the notebook. None if the notebook contains an expression.
+        kind: Type of the parameter. None allows any value.
+        description: Comment after the parameter.
     """
 
     name: str
@@ -44,13 +44,13 @@ class Parameter:
     description: str = ""
 
     def value(self, given: Any) -> Any:
-        """Returns a value of the parameter's type.
+        """Converts a value to the type of the parameter.
 
         Args:
-            given: The value, or its text from a command line.
+            given: Value, or its text on a command line.
 
         Raises:
-            ValueError: It has another type.
+            ValueError: The value has the wrong type.
         """
         value = self._read(given) if isinstance(given, str) and self.kind is not str else given
         if self.kind is float and type(value) is int:
@@ -70,20 +70,20 @@ class Parameter:
 
 
 _WORDS: Final = {
-    int: "a whole number", float: "a number", str: "a text", bool: "true or false", list: "a JSON list",
+    int: "an integer", float: "a number", str: "a string", bool: "true or false", list: "a JSON list",
     dict: "a JSON object",
 }  # fmt: skip
 
 
 @dataclass(frozen=True)
 class OwnNotebook:
-    """A notebook that can be run as a report.
+    """Notebook of the user that can be run as a report.
 
     Attributes:
-        file: The notebook.
-        name: Its name without ending.
-        title: Its first heading, or its name.
-        fields: Its parameters by name.
+        file: Path of the notebook.
+        name: File name without its extension.
+        title: First heading, or the name if there is no heading.
+        fields: Parameters, with their names as keys.
     """
 
     file: Path
@@ -97,19 +97,19 @@ class OwnNotebook:
         return self.file
 
     def checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns the given parameters, with the types of the notebook.
+        """Checks the given parameters and returns them with the types of the notebook.
 
         Args:
-            given: Names and values; values may be texts, as from a command line.
+            given: Names and values. Values may be text, as on a command line.
 
         Raises:
-            ParameterRefused: A name is unknown or may be that of a secret, or a value has another type.
+            ParameterRefused: A name is unknown or suggests a secret, or a value has the wrong type.
         """
         values = {}
         for name, value in given.items():
             if names_secret(name):
                 raise ParameterRefused(
-                    f"{name} looks like the name of a secret, and a report stores its parameters",
+                    f"{name} looks like the name of a secret, but a report stores its parameters",
                     hint=f"Set an environment variable, and read it in the notebook: os.environ[{name.upper()!r}]",
                 )
             field = self.fields.get(name)
@@ -120,29 +120,29 @@ class OwnNotebook:
             except (ValueError, TypeError) as error:
                 raise ParameterRefused(
                     f"{self.file.name} cannot use {name} = {value!r}: {error}",
-                    hint=f"For example: -p {name}={field.default}",
+                    hint=f"Use for example -p {name}={field.default}",
                 ) from None
         return values
 
     def _known(self) -> str:
         if self.fields:
-            return f"It takes: {', '.join(self.fields)}."
-        return f"Give the cell that sets the parameters the tag {_TAG!r}: in JupyterLab, the gears above the notebook."
+            return f"Parameters: {', '.join(self.fields)}."
+        return f"Add the tag {_TAG!r} to the cell that sets the parameters. In JupyterLab, use the gear icon."
 
 
 def is_own(name: str) -> bool:
-    """Whether a name is the file of a notebook instead of the name of a report."""
+    """Returns whether a name is the path of a notebook and not the name of a report."""
     return name.endswith(SUFFIX)
 
 
 def read_notebook(file: str | Path) -> OwnNotebook:
-    """Reads title and parameters of a notebook.
+    """Reads the title and the parameters of a notebook.
 
     Args:
         file: The notebook.
 
     Raises:
-        NotebookUnusable: It does not exist, is not a notebook, or is not written in Python.
+        NotebookUnusable: The file does not exist, is not a notebook, or is not written in Python.
     """
     path = Path(file).expanduser()
     try:
@@ -156,11 +156,9 @@ def read_notebook(file: str | Path) -> OwnNotebook:
             f"the notebook {path} cannot be read: {error.strerror}", hint=f"svcnb report new {path.name} creates one."
         ) from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise NotebookUnusable(
-            f"{path} is not a notebook of version 4", hint="Open and save it in JupyterLab."
-        ) from None
+        raise NotebookUnusable(f"{path} is not a version 4 notebook", hint="Open and save it in JupyterLab.") from None
     if language != "python":
-        raise NotebookUnusable(f"{path} is written in {language}", hint="Reports run notebooks in Python.")
+        raise NotebookUnusable(f"{path} is written in {language}", hint="Use a Python notebook.")
     headings = (
         line.lstrip("# ").strip() for kind, text, _ in cells if kind == "markdown" for line in text.splitlines()[:1]
     )
@@ -169,13 +167,13 @@ def read_notebook(file: str | Path) -> OwnNotebook:
 
 
 def create_notebook(file: str | Path) -> Path:
-    """Writes a template for the user's own report.
+    """Writes a template for a report of the user.
 
     Args:
-        file: A file that does not exist yet; its name ends with ``.ipynb``.
+        file: Path of a new file. The name must end with ``.ipynb``.
 
     Raises:
-        NotebookUnusable: It exists, or has another ending.
+        NotebookUnusable: The file exists, or has a different extension.
     """
     path = Path(file).expanduser()
     if path.suffix != SUFFIX:
@@ -184,7 +182,7 @@ def create_notebook(file: str | Path) -> Path:
         with path.open("xb") as new, STARTING_POINT.open("rb") as template:
             shutil.copyfileobj(template, new)
     except FileExistsError:
-        raise NotebookUnusable(f"{path} exists and is not replaced", hint="Choose another name.") from None
+        raise NotebookUnusable(f"{path} already exists", hint="Choose another name.") from None
     return path
 
 

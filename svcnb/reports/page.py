@@ -1,4 +1,4 @@
-"""HTML page of a report: one file without scripts and external addresses, suitable for printing."""
+"""HTML page of a report: a single file without scripts or external resources, suitable for printing."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def page(notebook: NotebookNode, title: str, *, code: bool = False) -> str:
     """Returns a report as HTML.
 
     Args:
-        notebook: The executed notebook.
-        title: The page's title.
-        code: Whether the code of cells is shown; that of a failed cell is always shown.
+        notebook: Executed notebook.
+        title: Title of the page.
+        code: Whether to show the code of cells. The code of a failed cell is always shown.
     """
     from nbconvert import HTMLExporter
     from traitlets.config import Config

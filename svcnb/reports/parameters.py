@@ -1,7 +1,7 @@
-"""Parameters of the reports, typed and checked before anything runs.
+"""Parameters of the reports. They are typed, and are checked before a report runs.
 
-papermill itself would only warn about an unknown parameter, and accept any type. The parameter cells of the templates
-contain the same names and defaults. So each template can also be opened and run by hand.
+papermill itself only warns about an unknown parameter, and accepts any type. The parameter cells of the templates
+contain the same names and defaults, so each template can also be opened and run manually.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ _SECRET_WORDS = ("key", "token", "secret", "password")
 
 
 class ParameterRefused(ConfigError):
-    """A parameter of a report is unknown or has an invalid value."""
+    """Error for a parameter of a report that is unknown or has an invalid value."""
 
 
 def _span(text: str) -> str:
     if seconds(text) == 0:
-        raise ValueError("a span of time is longer than nothing, for example 7d")
+        raise ValueError("expected a duration above zero, for example 7d")
     return text
 
 
@@ -34,7 +34,7 @@ def _zone(name: str) -> str:
         try:
             ZoneInfo(name)
         except (LookupError, ValueError, OSError):
-            raise ValueError(f"{name!r} is no time zone; write UTC, or for example Europe/Vienna") from None
+            raise ValueError(f"{name!r} is not a time zone; write UTC, or for example Europe/Vienna") from None
     return name
 
 
@@ -44,27 +44,30 @@ Percent = Annotated[float, Field(ge=0, le=100)]
 
 
 class Parameters(BaseModel):
-    """Parameters of a report. None of them is secret: keys come from the environment, which no report shows."""
+    """Base class of report parameters.
+
+    They contain no secrets: keys come from the environment, which reports do not show.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    since: Span = Field("7d", description="How far back it looks, for example 12h, 7d, 4w.")
-    zone: Zone = Field("UTC", description="Time zone of its charts.")
+    since: Span = Field("7d", description="Period before now, for example 12h, 7d, 4w.")
+    zone: Zone = Field("UTC", description="Time zone of the charts.")
 
     @classmethod
     def checked(cls, given: Mapping[str, Any], report: str) -> Self:
-        """Returns checked parameters.
+        """Checks parameters and returns them.
 
         Args:
-            given: Names and values; values may be texts, as from a command line.
-            report: Name of the report, for the error.
+            given: Names and values. Values may be text, as on a command line.
+            report: Name of the report, for the error message.
 
         Raises:
-            ParameterRefused: A name is unknown, or a value is of another type or out of its range.
+            ParameterRefused: A name is unknown, or a value has the wrong type or is out of range.
         """
         unknown = sorted(set(given) - set(cls.model_fields))
         if unknown:
-            raise ParameterRefused(_unknown(unknown[0], report), hint=f"It takes: {', '.join(cls.model_fields)}.")
+            raise ParameterRefused(_unknown(unknown[0], report), hint=f"Parameters: {', '.join(cls.model_fields)}.")
         texts = {name: value for name, value in given.items() if isinstance(value, str)}
         try:
             read = cls.model_validate_strings(texts).model_dump(include=set(texts)) if texts else {}
@@ -82,72 +85,88 @@ class Parameters(BaseModel):
 class RunHistory(Parameters):
     """Parameters of the report on past runs."""
 
-    action: str | None = Field(None, description="Only this action, by its name or CID.")
+    action: str | None = Field(None, description="Only this action, by name or CID.")
     source: Literal["client", "trigger", "service"] | None = Field(
-        None, description="Only runs of clients, only of triggers, or only those that the service alone recorded."
+        None, description="Only runs of clients, only runs of triggers, or only runs that only the service recorded."
     )
     max_failed_percent: Percent = Field(
-        20.0, description="A larger share of failed runs of an action is an alarm, in percent."
+        20.0, description="Maximum failure rate of an action, in percent; above it is a problem."
     )
     max_p95_seconds: float | None = Field(
-        None, gt=0, description="A longer 95th percentile of an action's successful runs is an alarm, in seconds."
+        None,
+        gt=0,
+        description=("Maximum 95th percentile of an action's successful runs, in seconds; above it is a problem."),
     )
-    max_action_cents: int | None = Field(None, ge=0, description="More spent on one action is an alarm, in cents.")
+    max_action_cents: int | None = Field(
+        None, ge=0, description=("Maximum cost of one action, in cents; above it is a problem.")
+    )
     silent_after: Span | None = Field(
         None,
-        description="An action that used to run, or the one of `action`, and has not run for this long is an alarm, "
-        "for example 6h. At most twice `since`.",
+        description=(
+            "Maximum time without a run, for example 6h, for actions that ran before and for `action`; "
+            "longer is a problem. At most twice `since`."
+        ),
     )
-    min_runs: int = Field(1, ge=1, description="Runs that an action needs for an alarm on failures or latency.")
-    shown: int = Field(20, ge=1, le=1_000, description="How many actions and failures are listed.")
+    min_runs: int = Field(
+        1, ge=1, description=("Minimum number of runs of an action before failures or latency count as a problem.")
+    )
+    shown: int = Field(20, ge=1, le=1_000, description="Maximum number of listed actions and failures.")
 
     @field_validator("silent_after")
     @classmethod
     def _within_the_data(cls, after: str | None, info: ValidationInfo) -> str | None:
-        since = info.data.get("since")  # missing if it was refused
+        since = info.data.get("since")  # missing if the value was rejected
         if after is not None and since is not None and seconds(after) > 2 * seconds(since):
-            raise ValueError(f"longer than the data, which are this period and the one before: twice since = {since}")
+            raise ValueError(
+                f"longer than the data, which cover this period and the previous one: twice since = {since}"
+            )
         return after
 
 
 class Spend(Parameters):
     """Parameters of the report on money."""
 
-    since: Span = Field("30d", description="How far back it looks, for example 12h, 7d, 4w.")
-    budget_cents: int | None = Field(None, ge=1, description="More spent than this in that time is an alarm, in cents.")
+    since: Span = Field("30d", description="Period before now, for example 12h, 7d, 4w.")
+    budget_cents: int | None = Field(
+        None, ge=1, description=("Maximum cost in that period, in cents; above it is a problem.")
+    )
     min_days_left: float | None = Field(
-        None, ge=0, description="Credit for fewer days than this, at the recorded pace, is an alarm."
+        None,
+        ge=0,
+        description=("Minimum number of days that the credit lasts at the recorded rate; below it is a problem."),
     )
     max_unexplained_cents: int | None = Field(
         None,
         ge=0,
-        description="A larger difference between the record and the service's balance is an alarm, in cents.",
+        description="Maximum difference between the record and the service's balance, in cents; above it is a problem.",
     )
-    shown: int = Field(20, ge=1, le=1_000, description="How many actions and keys are listed.")
+    shown: int = Field(20, ge=1, le=1_000, description="Maximum number of listed actions and keys.")
 
 
 class PermissionAudit(Parameters):
     """Parameters of the report on permissions."""
 
-    expires_within: Span = Field("30d", description="Keys whose term ends within this time are mentioned.")
+    expires_within: Span = Field("30d", description="Keys that expire within this time are listed.")
     attention: Literal["danger", "warning", "never"] = Field(
-        "danger", description="The lightest finding that wants attention: danger, warning, or never."
+        "danger", description="Lowest severity that counts as a problem: danger, warning, or never."
     )
-    shown: int = Field(20, ge=1, le=1_000, description="How many changes are listed.")
+    shown: int = Field(20, ge=1, le=1_000, description="Maximum number of listed changes.")
 
 
 class TriggerHealth(Parameters):
     """Parameters of the report on triggers."""
 
-    min_success_percent: Percent = Field(95.0, description="Fewer runs that went well want attention, in percent.")
-    most_runs: int = Field(1_000, ge=1, le=100_000, description="Most runs read of one trigger, newest first.")
-    shown: int = Field(20, ge=1, le=1_000, description="How many of the latest failures are listed.")
+    min_success_percent: Percent = Field(95.0, description="Minimum success rate, in percent; below it is a problem.")
+    most_runs: int = Field(
+        1_000, ge=1, le=100_000, description=("Maximum number of runs to read per trigger, newest first.")
+    )
+    shown: int = Field(20, ge=1, le=1_000, description="Maximum number of listed failures, newest first.")
 
 
 def _unknown(name: str, report: str) -> str:
     if any(word in name.lower() for word in _SECRET_WORDS):
         return (
-            f"the report {report} takes no {name}: a report keeps its parameters, so secrets come from the environment "
-            "(SVC_API_KEY, SVC_TRIGGERS_TOKEN_FILE)"
+            f"the report {report} does not accept {name}: a report stores its parameters, so set secrets in the "
+            "environment (SVC_API_KEY, SVC_TRIGGERS_TOKEN_FILE)"
         )
     return f"the report {report} has no parameter {name!r}"

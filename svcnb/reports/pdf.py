@@ -1,4 +1,4 @@
-"""Prints a report's page to a PDF with an installed Chromium."""
+"""Conversion of a report's page to a PDF with an installed Chromium."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ _LOG: Final = logging.getLogger("svcnb.reports")
 
 
 def chromium() -> str | None:
-    """Returns the path of an installed Chromium, Chrome or Edge; ``SVC_CHROMIUM`` overrides it."""
+    """Returns the path of an installed Chromium, Chrome or Edge. ``SVC_CHROMIUM`` overrides it."""
     return os.environ.get("SVC_CHROMIUM") or next(filter(None, map(shutil.which, _PROGRAMS)), None)
 
 
 def print_pdf(page: Path) -> Path | None:
-    """Prints a page to a PDF in the same folder. Its scripts do not run, and it loads nothing from other addresses.
+    """Prints a page to a PDF in the same folder, without scripts and without access to other addresses.
 
     Args:
-        page: The HTML file.
+        page: Path of the HTML file.
 
     Returns:
-        The PDF; None, with a warning, when there is no Chromium or it fails.
+        Path of the PDF. If Chromium is missing or fails, logs a warning and returns None.
     """
     program = chromium()
     if program is None:
-        _LOG.warning("no PDF was made: no Chromium was found. Install one, or set SVC_CHROMIUM to its path.")
+        _LOG.warning("no PDF was created: Chromium was not found. Install one, or set SVC_CHROMIUM to its path.")
         return None
     pdf = page.with_suffix(".pdf")
     with tempfile.TemporaryDirectory(prefix="svcnb-pdf-", ignore_cleanup_errors=True) as profile:
@@ -43,7 +43,7 @@ def print_pdf(page: Path) -> Path | None:
         command = [
             program, "--headless", "--disable-gpu", "--no-first-run", "--no-pdf-header-footer",
             f"--user-data-dir={profile}", f"--print-to-pdf={made}",
-            *(["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []),  # needed as root
+            *(["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []),  # required as root
             shown.as_uri(),
         ]  # fmt: skip
         try:
@@ -55,6 +55,6 @@ def print_pdf(page: Path) -> Path | None:
             shutil.copyfile(made, beside)
             beside.replace(pdf)
         except (OSError, subprocess.SubprocessError) as error:
-            _LOG.warning("no PDF was made: %s failed (%s)", program, type(error).__name__)
+            _LOG.warning("no PDF was created: %s failed (%s)", program, type(error).__name__)
             return None
     return pdf

@@ -1,4 +1,4 @@
-"""Images and tables of reports. Without data, a sentence says so."""
+"""Images and tables of reports. If there are no data, a sentence replaces them."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
+from svcnb.brief import NO_MATH
+from svcnb.checked import checked
 from svcnb.client import display
 from svcnb.client.models.billing import dollars
-from svcnb.reports.conclusion import NO_MATH
 from svcnb.toolkit.account_data import key_names
 
 if TYPE_CHECKING:
     from svcnb.toolkit.permission_audit import Permissions
 
 MOST: Final = 30
-"""Maximum number of keys, and of groups, in one matrix."""
+"""Maximum number of keys in a matrix, which is also the maximum number of groups."""
 
 _CELL: Final = 26
 _WIDE_CELL: Final = 34
@@ -30,7 +31,7 @@ class Sentence:
     """Text that replaces an image.
 
     Args:
-        text: The text.
+        text: Text to show.
     """
 
     def __init__(self, text: str) -> None:
@@ -40,17 +41,17 @@ class Sentence:
         return self.text
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(self.text)}</p>"
+        return f"<p class='{NO_MATH}'>{escape(self.text)}</p>"
 
 
 class Rows:
-    """A table.
+    """Table of a report.
 
     Args:
-        columns: Names of its columns.
-        rows: Its rows; texts are shown unchanged.
-        empty: Text that is shown without rows.
-        total: Number of all rows, if only some are given; a line below the table says so.
+        columns: Names of the columns.
+        rows: Rows of the table. Texts are shown unchanged.
+        empty: Text to show if there are no rows.
+        total: Number of all rows, if only some are given. A line below the table then shows both numbers.
     """
 
     def __init__(
@@ -72,14 +73,14 @@ class Rows:
         return f"<div class='{NO_MATH}'>{display.table(self.columns, self.rows, empty=self.empty)}{below}</div>"
 
     def _left_out(self) -> str:
-        """Text below the table if rows are left out."""
+        """Returns the text below the table if rows are omitted."""
         if self.total <= len(self.rows):
             return ""
         return f"{len(self.rows):,} of {self.total:,} rows are shown."
 
 
 class Picture:
-    """A chart as an image. Unlike a drawing inside HTML, it is also shown in notebooks that are not trusted.
+    """Chart as an image. Unlike a drawing inside HTML, it is also shown in notebooks that are not trusted.
 
     Args:
         chart: Any Altair chart.
@@ -100,11 +101,12 @@ class Picture:
         return f'<img alt="{escape(self.said)}" src="data:image/svg+xml;base64,{data}">'
 
 
+@checked
 def money(cents: float) -> str:
     """Returns an amount in a readable unit: ``$12,345.67``, ``3.5 cents``, ``0.02 cents``.
 
     Args:
-        cents: The amount in cents.
+        cents: Amount in cents.
     """
     if cents == round(cents) or abs(cents) >= _WHOLE_CENTS:
         whole, point, rest = dollars(abs(round(cents))).partition(".")
@@ -112,23 +114,25 @@ def money(cents: float) -> str:
     return f"{cents:.2g} cents"
 
 
+@checked
 def count(number: int, one: str) -> str:
     """Returns a number with its unit, for example ``1 run`` or ``1,204 runs``.
 
     Args:
         number: The number.
-        one: The unit in the singular; the plural has an s.
+        one: Unit in the singular. The plural is formed with an s.
     """
     return f"{number:,} {one}{'' if number == 1 else 's'}"
 
 
+@checked
 def picture(chart: Callable[..., Any], data: Any, **options: Any) -> Picture | Sentence:
     """Returns a chart as an image, or a text if there are no data.
 
     Args:
         chart: One of `svcnb.charts`.
-        data: Its data.
-        **options: Its other arguments.
+        data: Data of the chart.
+        **options: Other arguments of the chart.
     """
     from svcnb.charts import NothingToDraw
 
@@ -138,10 +142,11 @@ def picture(chart: Callable[..., Any], data: Any, **options: Any) -> Picture | S
         return Sentence(f"{nothing.message[:1].upper()}{nothing.message[1:]}.")
 
 
+@checked
 def permission_matrix(permissions: Permissions) -> Picture | Sentence:
     """Draws the rights of usage keys in groups: R for running actions, M for changing permissions.
 
-    A right in every group, also in future groups, has its own column.
+    A right in every group, including future groups, has its own column.
 
     Args:
         permissions: The permissions of an account.
@@ -150,7 +155,7 @@ def permission_matrix(permissions: Permissions) -> Picture | Sentence:
 
     from svcnb.charts.renderer import Layers
 
-    # Keys with rights in every group come first, so that they are never left out.
+    # Keys with rights in every group come first, so that they are never omitted.
     keys = sorted(permissions.keys, key=lambda key: not _right(key, 0))[:MOST]
     groups = [group for group, _ in permissions.groups][:MOST]
     names = key_names(permissions.keys)
@@ -179,7 +184,7 @@ def permission_matrix(permissions: Permissions) -> Picture | Sentence:
         legend=alt.Legend(title="may", orient="bottom"),
     )  # fmt: skip
     text = f"{count(len(permissions.keys), 'usage key')} in {count(len(permissions.groups), 'group')}"
-    more = f"{left_out} keys or groups beyond {MOST} left out" if left_out else ""
+    more = f"{left_out} keys or groups above the limit of {MOST} not shown" if left_out else ""
     return Picture(
         Layers(
             layer=[
@@ -197,7 +202,7 @@ def permission_matrix(permissions: Permissions) -> Picture | Sentence:
 
 
 def _right(key: Any, group: int) -> str:
-    """Rights of a key in a group; 0 means its rights in every group."""
+    """Returns the rights of a key in a group. Group 0 means its rights in every group."""
     runs = group in key.execute_in_groups
     manages = group in {*key.manage_ipfs_ids_in_groups, *key.add_pkp_to_groups, *key.remove_pkp_from_groups}
     return " and ".join(word for word, there in (("run", runs), ("manage", manages)) if there)

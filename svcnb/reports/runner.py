@@ -1,7 +1,7 @@
-"""Executes a report: checked parameters, a notebook run from top to bottom, a notebook and a page as its result.
+"""Execution of a report: checks the parameters, runs the notebook, and saves the executed notebook and a page.
 
 A failed report is saved with its executed cells, and shows the failed cell. Secrets of the environment are masked in
-everything before it is written to its final place.
+all files before they are written to their final place.
 """
 
 from __future__ import annotations
@@ -16,9 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
-from svcnb.client.errors import SvcnbError
+from svcnb.checked import checked
+from svcnb.client.errors import InvalidType, SvcnbError
 from svcnb.client.recorder import OFF
 from svcnb.client.remote import Executor
+from svcnb.exit_codes import ExitCode
 from svcnb.reports.conclusion import MIME, Conclusion
 from svcnb.reports.data import TOKEN_FILE, check_settings
 from svcnb.reports.header import MIME as HEADER
@@ -40,23 +42,23 @@ _FAILED_TAG: Final = "papermill-error-cell-tag"
 _ANCHOR: Final = "failed-cell"
 _KERNEL_GONE: Final = ("DeadKernelError", "KernelDidNotStart")
 _WITHOUT_KERNEL: Final = (
-    "Make it again. A kernel ends when memory runs out or a library crashes; whether this Python can start one is "
-    "shown by: python -m ipykernel_launcher --version."
+    "Create the report again. A kernel stops when memory runs out or a library crashes. To check that this Python "
+    "can start one, run: python -m ipykernel_launcher --version."
 )
 
 
 @dataclass(frozen=True)
 class Report:
-    """A completed report.
+    """Completed report.
 
     Attributes:
-        kind: The kind of report.
-        notebook: The executed notebook.
-        html: Its page, which is one file and ready for printing.
-        conclusion: Its conclusion.
-        facts: Values of its header: account, service, period and more.
-        not_visible: Data that it could not see, one sentence each.
-        pdf: The printed page; None unless a PDF was asked for and a Chromium printed it.
+        kind: Kind of report.
+        notebook: Path of the executed notebook.
+        html: Page of the report, a single file that is ready for printing.
+        conclusion: Conclusion of the report.
+        facts: Values of the header, such as account, service and period.
+        not_visible: Data that the report could not read, one sentence for each kind.
+        pdf: Printed page. None if no PDF was requested or Chromium could not print it.
     """
 
     kind: ReportKind | OwnNotebook
@@ -69,20 +71,20 @@ class Report:
 
     @property
     def attention(self) -> bool:
-        """Whether it found a problem according to its parameters."""
+        """Whether the report found a problem according to its parameters."""
         return bool(self.conclusion.attention)
 
 
 class ReportFailed(SvcnbError):
-    """A cell of a report failed. The incomplete report is saved, and shows that cell.
+    """Error for a report of which a cell failed. The incomplete report is saved and shows that cell.
 
     Args:
-        message: The cell and its error.
-        hint: The next step.
-        notebook: The notebook with its executed cells.
-        html: Its page.
-        cell: Execution number of the failed cell; 0 if its kernel did not start.
-        error: Name of the error's class; empty if the cell did not end.
+        message: Failed cell and its error.
+        hint: Next step for the user.
+        notebook: Path of the notebook with its executed cells.
+        html: Path of the page.
+        cell: Execution number of the failed cell. 0 if the kernel did not start.
+        error: Class name of the error. Empty if the cell did not end.
     """
 
     def __init__(
@@ -93,8 +95,11 @@ class ReportFailed(SvcnbError):
         self.html = html
         self.cell = cell
         self.error = error
+        if error == "ConfigError":  # a cell reported that a setting is missing
+            self.exit_code = ExitCode.USAGE
 
 
+@checked
 def run(
     name: str,
     parameters: Mapping[str, Any] | None = None,
@@ -111,24 +116,25 @@ def run(
     """Runs a report.
 
     Args:
-        name: One of `catalogue`, or the file of a notebook, which ends with ``.ipynb``.
-        parameters: Its parameters; texts are read as values of their types.
-        out: Folder for the files; created if it does not exist.
-        file: Their name without ending; the report's name and the current time when None.
+        name: Name of a report in `catalogue`, or path of a notebook that ends with ``.ipynb``.
+        parameters: Parameters of the report. Texts are converted to the types of the parameters.
+        out: Folder for the files. It is created if it does not exist.
+        file: File name without an extension. None means the name of the report and the current time.
         code: Whether the page also shows the code of cells.
-        settings: Additional environment for this report only, for example ``{"SVC_BASE_URL": ...}``.
+        settings: Additional environment variables for this report only, for example ``{"SVC_BASE_URL": ...}``.
         cell_timeout: Time limit of one cell in seconds.
-        pdf: Whether the page is also printed to a PDF, if a Chromium is installed.
-        progress: Called before each cell with the number of completed cells and the number of all cells.
-        **more: Parameters by name.
+        pdf: Whether to also print the page to a PDF, if Chromium is installed.
+        progress: Function that is called before each cell with the number of completed cells and the number of all
+            cells.
+        **more: Parameters as keyword arguments.
 
     Returns:
         The report, with its files and its conclusion.
 
     Raises:
-        UnknownReport: There is no report of that name.
-        NotebookUnusable: The file is not a notebook in Python.
-        ParameterRefused: A parameter is unknown or cannot be used.
+        UnknownReport: No report has this name.
+        NotebookUnusable: The file is not a Python notebook.
+        ParameterRefused: A parameter is unknown or has an invalid value.
         ConfigError: A setting that the report needs is missing, for example the address of the service.
         ReportFailed: A cell failed. The incomplete report is saved.
         ImportError: The extra ``reports`` is not installed.
@@ -159,7 +165,7 @@ def run(
     printed = print_pdf(made[1]) if pdf else None
     if failure is not None:
         message, hint = (masked(text, secrets) for text in failure.told)
-        at = f"The report is saved as far as it came: {made[1]}"
+        at = f"The incomplete report is saved: {made[1]}"
         raise ReportFailed(
             message,
             hint=f"{hint.rstrip('.')}. {at}" if hint else at,
@@ -174,7 +180,7 @@ def run(
 def prepare(
     name: str, parameters: Mapping[str, Any], settings: Mapping[str, str]
 ) -> tuple[ReportKind | OwnNotebook, dict[str, Any], dict[str, str]]:
-    """Checks everything that can be checked before a report runs; arguments and errors as for `run`.
+    """Checks a report before it runs. The arguments and errors are those of `run`.
 
     Returns:
         The report, its checked parameters, and its environment.
@@ -188,41 +194,49 @@ def prepare(
 
 
 def _paths(environment: Mapping[str, str]) -> list[str]:
-    """Names of settings that contain paths. A relative path would mean another file in another folder."""
+    """Returns the names of settings that contain paths.
+
+    In another folder, a relative path would refer to another file.
+    """
     return [name for name in _PATHS if environment.get(name) not in {None, "", OFF}]
 
 
 def find(name: str) -> ReportKind | OwnNotebook:
-    """Returns the report of a name, or the notebook of a file.
+    """Returns the report with a name, or the notebook in a file.
 
     Args:
-        name: One of `catalogue`, or a file that ends with ``.ipynb``.
+        name: Name of a report in `catalogue`, or path of a file that ends with ``.ipynb``.
 
     Raises:
-        UnknownReport: There is no report of that name.
-        NotebookUnusable: The file is not a notebook in Python.
+        UnknownReport: No report has this name.
+        NotebookUnusable: The file is not a Python notebook.
     """
     return read_notebook(name) if is_own(name) else ReportKind.named(name)
 
 
+@checked
 def run_many(
     asked: Iterable[str | tuple[str, Mapping[str, Any]]], *, executor: Executor, **options: Any
 ) -> list[Report | ReportFailed]:
     """Runs several reports with an executor: threads, processes, or a cluster whose workers share the folder.
 
     Args:
-        asked: Names, or names with parameters.
-        executor: Any executor of `concurrent.futures`, or an object with the same `submit`.
-        **options: As for `run`, for all reports. Settings, and so keys, are sent to the executor's workers.
+        asked: Names of reports, or pairs of a name and parameters.
+        executor: Executor of `concurrent.futures`, or an object with the same `submit`.
+        **options: Options of `run`, for all reports. The settings, including keys, are sent to the executor's workers.
 
     Returns:
-        The reports in the given order. A failed report is replaced by its error, which says where it is saved.
+        The reports in the given order. A failed report is replaced by its error, which contains the path of its files.
 
     Raises:
-        UnknownReport: No report has this name; nothing ran.
-        ParameterRefused: A parameter is unknown or cannot be used; nothing ran.
+        InvalidType: An entry is neither a name nor a name with parameters. No report ran.
+        UnknownReport: No report has one of the names. No report ran.
+        ParameterRefused: A parameter is unknown or has an invalid value. No report ran.
     """
-    wanted = [(each, {}) if isinstance(each, str) else (each[0], dict(each[1])) for each in asked]
+    given: list[Any] = list(asked)
+    if wrong := [each for each in given if not isinstance(each, (str, tuple))]:
+        raise InvalidType(f"invalid report {wrong[0]!r}: expected a name, or a name and its parameters")
+    wanted = [(each, {}) if isinstance(each, str) else (each[0], dict(each[1])) for each in given]
     for name, parameters in wanted:
         find(name).checked(parameters)
     futures = [executor.submit(_made, name, parameters, options) for name, parameters in wanted]
@@ -237,7 +251,7 @@ def _made(name: str, parameters: Mapping[str, Any], options: Mapping[str, Any]) 
 
 
 def _tidy(notebook: NotebookNode, secrets: list[str]) -> None:
-    """Removes local paths, and masks every secret that a cell may have shown."""
+    """Removes local paths and masks every secret that a cell may have displayed."""
     metadata = notebook.metadata.get("papermill", {})
     for name in ("input_path", "output_path", "environment_variables"):
         metadata.pop(name, None)
@@ -248,29 +262,29 @@ def _tidy(notebook: NotebookNode, secrets: list[str]) -> None:
 
 
 def _header(notebook: NotebookNode) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Values of the report's header, and data that the report could not see."""
+    """Returns the values of the report's header, and the data that the report could not read."""
     told = next((each for cell in notebook.cells if (each := _told(cell, HEADER)) is not None), None) or {}
     return dict(told.get("facts", {})), tuple(told.get("not_visible", ()))
 
 
 def _titled(title: str, facts: Mapping[str, str]) -> str:
-    """The page's title, with subject and time."""
+    """Returns the title of the page, with the subject and the time."""
     return " · ".join([title, *(facts[name] for name in _IN_TITLE if name in facts)])
 
 
 def _point_at_failure(notebook: NotebookNode, cell: int) -> None:
-    """Adds a note about the failure and its cell under the heading. It replaces papermill's red text."""
+    """Adds a note about the failed cell below the heading, instead of papermill's red text."""
     marks = [each for each in notebook.cells if _FAILED_TAG in each.metadata.get("tags", ())]
-    if not marks:  # papermill does not mark a cell that did not end
+    if not marks:  # papermill does not mark a cell that did not finish
         from nbformat.v4 import new_markdown_cell
 
         notebook.cells.insert(0, new_markdown_cell(metadata={"tags": [_FAILED_TAG]}))
         marks = notebook.cells[:1]
     banner, *anchor = marks
     where = f'in <a href="#{_ANCHOR}">cell {cell}</a>' if anchor else _place(cell)
-    banner["source"] = f'<p class="svcnb-conclusion svcnb-attention">This report failed {where} and ends there.</p>'
+    banner["source"] = f'<p class="svcnb-conclusion svcnb-attention">This report failed {where} and is incomplete.</p>'
     for each in anchor:
-        each["source"] = f'<p id="{_ANCHOR}"><b>It failed here:</b></p>'
+        each["source"] = f'<p id="{_ANCHOR}"><b>The failure:</b></p>'
     notebook.cells.remove(banner)
     notebook.cells.insert(1, banner)
 
@@ -283,12 +297,12 @@ def _conclusion(notebook: NotebookNode) -> Conclusion | None:
 
 
 def _told(cell: NotebookNode, mime: str) -> Any:
-    """Output of a cell with a MIME type; None if there is none."""
+    """Returns the output of a cell that has a MIME type, or None."""
     return next((each for output in cell.get("outputs", ()) if (each := output.get("data", {}).get(mime))), None)
 
 
 def _put_on_top(notebook: NotebookNode, concluded: Conclusion) -> None:
-    """Moves the conclusion to the top: under the header, or under the heading if there is no header."""
+    """Moves the conclusion to the top: below the header, or below the heading if there is no header."""
     from nbformat.v4 import new_code_cell, new_output
 
     shown = new_output("display_data", {"text/plain": repr(concluded), "text/html": concluded.html()})
@@ -297,7 +311,7 @@ def _put_on_top(notebook: NotebookNode, concluded: Conclusion) -> None:
 
 
 def _free(folder: Path, name: str) -> Path:
-    """A name with the current time that no other report uses."""
+    """Returns a file name with the current time that no other report uses."""
     stem = f"{name}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
     for ending in itertools.chain([""], (f"-{number}" for number in itertools.count(2))):
         with suppress(FileExistsError):
@@ -313,7 +327,7 @@ def _write(notebook: NotebookNode, title: str, stem: Path, *, code: bool) -> tup
 
     paths = stem.with_name(f"{stem.name}.ipynb"), stem.with_name(f"{stem.name}.html")
     for path, text in zip(paths, (nbformat.writes(notebook) + "\n", page(notebook, title, code=code)), strict=True):
-        beside = path.with_name(f".{path.name}.{uuid4().hex}.part")  # another process may write the same report
+        beside = path.with_name(f".{path.name}.{uuid4().hex}.part")  # another process can write the same report
         beside.write_text(text, encoding="utf-8")
         beside.replace(path)
     return paths
@@ -327,13 +341,16 @@ class _Failure:
 
 
 def _failed(error: BaseException, notebook: NotebookNode, name: str, said: str) -> _Failure:
-    """The failed cell and its error: sentence and next step. If the kernel has ended, its output `said` is used."""
+    """Returns the failed cell and its error, as a sentence and a next step.
+
+    If the kernel has ended, the error contains its output `said`.
+    """
     number = int(getattr(error, "exec_count", 0) or _last_begun(notebook))
     named = str(getattr(error, "ename", "")) or type(error).__name__
     what, _, hint = str(getattr(error, "evalue", "") or _first_line(error)).partition("\nNext step: ")
     told = f"the report {name} failed {_place(number)}{_heading(notebook, number)}: {named}: {_first_line(what)}"
     if named in _KERNEL_GONE:
-        told += f"; it said last: {last}" if (last := _last_line(said)) else ""
+        told += f"; last output: {last}" if (last := _last_line(said)) else ""
         hint = _WITHOUT_KERNEL
     return _Failure(number, named, (told, hint.strip()))
 
@@ -343,7 +360,10 @@ def _place(cell: int) -> str:
 
 
 def _last_begun(notebook: NotebookNode) -> int:
-    """The cell in which a report without its own error stopped. A kernel that crashed may not have counted it."""
+    """Returns the cell in which a report stopped without an error of its own.
+
+    A kernel that crashed may not have counted it.
+    """
     return sum(map(_begun, notebook.cells))
 
 

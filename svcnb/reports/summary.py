@@ -1,4 +1,4 @@
-"""Summary of a report: Markdown for chats and job logs, JSON for webhooks."""
+"""Summary of a report, as Markdown for chats and job logs, and as JSON for webhooks."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ class Summary:
     """Result of a report, or the reason why it failed.
 
     Attributes:
-        report: Its name.
+        report: Name of the report.
         status: ``ok``, ``attention`` if it found a problem, or ``failed``.
         exit_code: The exit code of `svcnb report`.
-        attention: The problems, or why the report failed.
+        attention: Problems, or the reason why the report failed.
         also: Further facts.
-        facts: Values of its header: account, service, period and more.
-        not_visible: Data that it could not see.
-        files: Paths of its files by their kind: ``html``, ``notebook``, ``pdf``.
+        facts: Values of the header, such as account, service and period.
+        not_visible: Data that the report could not read.
+        files: Paths of the files, with their kinds ``html``, ``notebook`` and ``pdf`` as keys.
     """
 
     report: str
@@ -38,11 +38,11 @@ class Summary:
 
     @classmethod
     def of(cls, made: Report | ReportFailed | Exception, name: str, exit_code: int) -> Summary:
-        """Returns the summary of a report.
+        """Creates the summary of a report.
 
         Args:
-            made: The report, or its error.
-            name: Its name.
+            made: Completed report, or its error.
+            name: Name of the report.
             exit_code: The exit code of `svcnb report`.
         """
         if isinstance(made, Report):
@@ -62,7 +62,7 @@ class Summary:
         return cls(name, "failed", exit_code, attention=texts, files=files)
 
     def json(self) -> dict[str, Any]:
-        """Returns the summary as JSON. It contains the Markdown as ``text``, which chats show."""
+        """Returns the summary as JSON. The member ``text`` contains the Markdown, which chats show."""
         return {
             "report": self.report,
             "status": self.status,
@@ -88,5 +88,5 @@ class Summary:
 
 
 def _plain(text: str) -> str:
-    """A text escaped for Markdown, in one line."""
+    """Returns a text in one line, escaped for Markdown."""
     return _SPECIAL.sub(r"\\\1", " ".join(text.split()))

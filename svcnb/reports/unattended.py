@@ -14,18 +14,22 @@ from typing import IO, Any, Final
 from urllib.parse import urlsplit
 
 from svcnb.client.errors import ConfigError, SvcnbError
+from svcnb.exit_codes import ExitCode
 
 _TIMEOUT_S: Final = 10.0
+_CHECK: Final = "Check the address for --notify, and that the webhook accepts JSON."
 _TIME: Final = re.compile(r"-(\d{8}T\d{6}Z)(?:-(\d+))?$")
 _STAMP: Final = r"-\d{8}T\d{6}Z(?:-\d+)?\.(?:ipynb|html|pdf)"
 
 
 class ReportRunning(SvcnbError):
-    """Another process is running the same report."""
+    """Error for a report that another process is already running."""
+
+    exit_code = ExitCode.BUSY
 
 
 class NotificationFailed(SvcnbError):
-    """The webhook of ``--notify`` did not accept the summary."""
+    """Error for a webhook of ``--notify`` that did not accept the summary."""
 
 
 @contextmanager
@@ -44,8 +48,8 @@ def locked(folder: Path, name: str) -> Iterator[None]:
     with path.open("a+b") as file:
         if not _lock(file):
             raise ReportRunning(
-                f"the report {name} is being made by another process",
-                hint=f"Wait until it ends. Its lock is {path}; a process that has ended holds no lock.",
+                f"the report {name} is being created by another process",
+                hint=f"Wait until the process ends. It holds the lock {path}.",
             )
         yield
 
@@ -68,10 +72,10 @@ def _lock(file: IO[bytes]) -> bool:
 
 @contextmanager
 def ipython_folder() -> Iterator[None]:
-    """Gives IPython a temporary folder while a report runs, if it cannot write to the home folder.
+    """Sets a temporary IPython folder while a report runs if the home folder is not writable.
 
-    Users of scheduled services often have no home folder. IPython would print a warning to standard error, which cron
-    sends by mail, and leave a folder behind for each process.
+    User accounts of scheduled services often have no home folder. IPython would then print a warning to standard error,
+    which cron sends by mail, and would leave a folder behind for each process.
     """
     usual = Path(os.path.expanduser("~/.ipython"))  # noqa: PTH111 - never fails
     if "IPYTHONDIR" in os.environ or os.access(usual if usual.exists() else usual.parent, os.W_OK):
@@ -86,17 +90,19 @@ def ipython_folder() -> Iterator[None]:
 
 
 def webhook(url: str) -> str:
-    """Returns the address of a webhook.
+    """Checks the URL of a webhook and returns it.
 
     Args:
-        url: Its address. It is never repeated: it often holds a secret.
+        url: URL of the webhook. Error messages never contain it, because it often contains a secret.
 
     Raises:
-        ConfigError: It is not an http or https address.
+        ConfigError: The URL does not use http or https.
     """
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise ConfigError("the address for --notify is not an http or https address", hint="--notify https://host/path")
+        raise ConfigError(
+            "invalid address for --notify: expected an http or https address", hint="Pass --notify https://host/path."
+        )
     return url
 
 
@@ -105,10 +111,10 @@ def notify(url: str, summary: Mapping[str, Any]) -> None:
 
     Args:
         url: Address of the webhook.
-        summary: What is posted.
+        summary: The summary to post.
 
     Raises:
-        NotificationFailed: The webhook could not be reached, or answered with another status than 2xx.
+        NotificationFailed: The webhook could not be reached, or did not respond with a 2xx status.
     """
     parts = urlsplit(webhook(url))
     connect = HTTPSConnection if parts.scheme == "https" else HTTPConnection
@@ -120,20 +126,20 @@ def notify(url: str, summary: Mapping[str, Any]) -> None:
         connection.request("POST", target, body, {"Content-Type": "application/json"})
         status = connection.getresponse().status
     except (OSError, HTTPException) as error:
-        raise NotificationFailed(f"{where} could not be notified: {type(error).__name__}") from None
+        raise NotificationFailed(f"{where} could not be notified: {type(error).__name__}", hint=_CHECK) from None
     finally:
         connection.close()
     if not 200 <= status < 300:  # noqa: PLR2004 - the class of success
-        raise NotificationFailed(f"{where} answered the notification with {status}")
+        raise NotificationFailed(f"{where} answered the notification with {status}", hint=_CHECK)
 
 
 def delete_old(folder: Path, name: str, keep: int) -> list[Path]:
-    """Deletes all but the newest reports of one name. Files named with ``--file`` are kept.
+    """Deletes all reports of one name except the newest ones. Files that were named with ``--file`` are kept.
 
     Args:
         folder: Folder of the reports.
         name: Name of the report.
-        keep: Number of reports to keep; each is a notebook and its pages.
+        keep: Number of reports to keep. Each report consists of a notebook and its pages.
 
     Returns:
         The deleted files.
@@ -152,6 +158,6 @@ def delete_old(folder: Path, name: str, keep: int) -> list[Path]:
 
 
 def _age(stem: str) -> tuple[str, int]:
-    """The time in a name, and the number after it, which distinguishes reports of the same second."""
+    """Returns the time in a file name, and the number after it that distinguishes reports of the same second."""
     found = _TIME.search(stem)
     return (found[1], int(found[2] or 1)) if found else ("", 0)

@@ -1,4 +1,4 @@
-"""Tools on top of the client. They use only the client, so they work the same with the emulator and the live API."""
+"""Tools on top of the client. They use only the client, so they work with the emulator and with the live service."""
 
 from __future__ import annotations
 
@@ -8,13 +8,20 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from svcnb.toolkit import cost, exercises, history, lint, plan, templates  # noqa: F401 - found on first use
+    from svcnb.toolkit import (  # imported on first use
+        cost as cost,
+        exercises as exercises,
+        history as history,
+        lint as lint,
+        plan as plan,
+        templates as templates,
+    )
 
 _PARTS = ("cost", "exercises", "history", "lint", "plan", "templates")
 
 
 if not TYPE_CHECKING:
-    # Hidden from type checkers, which would otherwise accept every name.
+    # Hidden from type checkers: with this function, they would accept every name.
 
     def __getattr__(name: str) -> ModuleType:
         if name not in _PARTS:

@@ -1,46 +1,46 @@
-"""Changes of an account in a period, read from the events of the chain."""
+"""Changes of an account in a period, read from the events on the chain."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from svcnb.client.chain.history import AuditEntry
 from svcnb.client.errors import ConfigError, SvcnbError
 from svcnb.client.listing import Listing
 from svcnb.protocol.hashes import api_key_hash
 
 if TYPE_CHECKING:
     from svcnb.client import Client
-    from svcnb.client.chain.history import AuditEntry
     from svcnb.client.models.usage_keys import UsageKey
     from svcnb.toolkit.account_data import Period
 
 
 class Changes(NamedTuple):
-    """The changes of an account."""
+    """Changes of an account in a period."""
 
     entries: Listing[AuditEntry]
-    """Events of the chain in the period, oldest first."""
+    """Events on the chain in the period, oldest first."""
 
     not_visible: tuple[str, ...] = ()
     """Reasons why events could not be read, one sentence each."""
 
 
 def read_changes(client: Client, usage_keys: Sequence[UsageKey], period: Period) -> Changes:
-    """Reads the account's events in a period from the chain's node. All requests are free.
+    """Reads the account's events in a period from the chain node. All requests are free of charge.
 
     Args:
         client: The service, and the key of the account.
-        usage_keys: The account's usage keys. The events name the account by the hash of its account key, so they
-            cannot be found with one of these.
-        period: The period.
+        usage_keys: The account's usage keys. The events identify the account by the hash of its account key, so they
+            cannot be found with a usage key.
+        period: Period of the events.
 
     Raises:
         ConfigError: The client has no key.
     """
     if client.config.api_key is None:
         raise ConfigError("no key was given", hint="Set SVC_API_KEY, or pass --key-file.")
-    nothing: Listing[AuditEntry] = Listing([], of="events")
+    nothing: Listing[AuditEntry] = Listing([], of="events", kind=AuditEntry)
     own = api_key_hash(client.config.api_key.reveal())
     if own in {key.api_key_hash for key in usage_keys}:
         return Changes(nothing, ("Changes on the chain were not read: that needs the account key, not a usage key.",))
@@ -48,4 +48,6 @@ def read_changes(client: Client, usage_keys: Sequence[UsageKey], period: Period)
         events = client.chain_secured.look(own).audit()
     except SvcnbError as error:
         return Changes(nothing, (f"Changes on the chain could not be read: {error.message}.",))
-    return Changes(Listing((each for each in events if period.begin <= each.time < period.end), of="events"))
+    return Changes(
+        Listing((each for each in events if period.begin <= each.time < period.end), of="events", kind=AuditEntry)
+    )

@@ -1,4 +1,4 @@
-"""Runs and spending of one account of one service in a period, with a list of what could not be seen."""
+"""Runs and spending of one account of one service in a period, with a list of the data that could not be read."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
+from svcnb.checked import checked
 from svcnb.client.errors import ConfigError, SvcnbError, TransportError
 from svcnb.client.permission_snapshot import master_wallet_of
 from svcnb.protocol.durations import seconds
@@ -26,15 +27,15 @@ ACCOUNT_KEY: Final = "account key"
 DAY_S: Final = 86_400.0
 _TRIGGER_RUNS: Final = 1_000
 _SERVED_RUNS: Final = 1_000
-_SERVED_PAGES: Final = 10
-"""An emulator keeps 10,000 runs."""
+_SERVED_PAGES: Final = 20
+"""Maximum number of runs that an emulator stores."""
 
 _LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
 @dataclass(frozen=True)
 class Period:
-    """A period of time.
+    """Period of time.
 
     Attributes:
         begin: First moment, in UTC.
@@ -46,31 +47,31 @@ class Period:
 
     @classmethod
     def back(cls, since: float | str | timedelta, end: datetime | None = None) -> Period:
-        """Returns the period of this length that ends at `end`.
+        """Returns the period of a given length that ends at `end`.
 
         Args:
-            since: Its length, for example ``"7d"``.
-            end: Its end; now when None.
+            since: Length of the period, for example ``"7d"``.
+            end: End of the period. None means now.
 
         Raises:
-            ValueError: The length is not a span of time.
+            ValueError: The length is not a valid duration.
         """
         last = datetime.now(UTC) if end is None else end
         return cls(last - timedelta(seconds=seconds(since)), last)
 
     @property
     def previous(self) -> Period:
-        """The period of the same length before this one."""
+        """Period of the same length that ends where this one begins."""
         return Period(self.begin - (self.end - self.begin), self.begin)
 
     @property
     def days(self) -> float:
-        """Its length in days."""
+        """Length in days."""
         return (self.end - self.begin).total_seconds() / DAY_S
 
 
 class BalanceCheck(NamedTuple):
-    """The recorded amounts compared with the service's own balance. All amounts are cents."""
+    """Comparison of the recorded amounts with the balance at the service. All amounts are in cents."""
 
     since: datetime
     """Time at which the first balance was read."""
@@ -83,31 +84,31 @@ class BalanceCheck(NamedTuple):
 
     @property
     def expected(self) -> int:
-        """The balance that the record predicts."""
+        """Balance that follows from the record, in cents."""
         return self.opening - self.executions - self.fees + self.payments
 
     @property
     def unexplained(self) -> int:
-        """Actual balance minus the expected one; negative when credit is missing."""
+        """Actual balance minus the expected balance, in cents. Negative when credit is missing."""
         return self.balance - self.expected
 
 
 @dataclass(frozen=True)
 class AccountData:
-    """The recorded runs and money of one account of one service.
+    """Recorded runs and payments of one account of one service.
 
     Attributes:
         service: Address of the service.
-        account: What identifies the account: the address of its master wallet, or the hash of its key.
-        keys: Names of its keys, by their hashes.
+        account: Identifier of the account: the address of its master wallet, or the hash of its key.
+        keys: Names of the account's keys, with the hashes of the keys as dictionary keys.
         period: The period.
         runs: Runs of the period, as `History.measures` returns them.
-        previous: Runs of the period before it.
-        fees: Management calls of the period that cost something.
-        balance: The credit in cents now; None when the service did not say.
-        check: The comparison with the balance; None without an earlier balance.
-        not_visible: Data that could not be seen, one sentence each.
-        reachable: Whether the service answered.
+        previous: Runs of the previous period.
+        fees: Management calls of the period that were charged.
+        balance: Current credit in cents. None if the service did not return it.
+        check: Comparison with the balance. None if no earlier balance is recorded.
+        not_visible: Data that could not be read, one sentence for each kind.
+        reachable: Whether the service responded.
     """
 
     service: str
@@ -139,32 +140,32 @@ class AccountData:
 
     @property
     def first(self) -> datetime | None:
-        """Time of the first recorded run or fee of the period; None when nothing was recorded."""
+        """Time of the first recorded run or fee of the period. None when nothing was recorded."""
         times = [self.runs["started_at"].iloc[0].to_pydatetime()] if len(self.runs) else []
         return min([*times, *(each.at for each in self.fees)], default=None)
 
     @property
     def recorded_days(self) -> float:
-        """Days from the first record of the period to its end."""
+        """Number of days from the first record of the period to the end of the period."""
         return (self.period.end - self.first).total_seconds() / DAY_S if self.first else 0.0
 
     @property
     def cents_per_day(self) -> float | None:
-        """The rate of spending; None when less than one day is recorded, which is too little for an estimate."""
+        """Spending rate. None when less than one day is recorded, which is too short for an estimate."""
         return self.spent_cents / self.recorded_days if self.recorded_days >= 1 else None
 
     @property
     def days_left(self) -> float | None:
-        """Days that the credit lasts at this rate; None when that is unknown or nothing is spent."""
+        """Number of days that the credit lasts at this rate. None when the rate is unknown or zero."""
         pace = self.cents_per_day
         return max(0, self.balance) / pace if pace and self.balance is not None else None
 
     def key_name(self, hashed: str) -> str:
-        """Returns a key's name, or its shortened hash when it has none."""
+        """Returns the name of a key, or its shortened hash if it has no name."""
         return self.keys.get(hashed) or (f"{hashed[:8]}…{hashed[-4:]}" if hashed else "(trigger)")
 
     def only(self, *, action: str | None = None, source: str | None = None) -> AccountData:
-        """Returns the same data, limited to the runs of one action (name or CID) or of one source."""
+        """Returns the data limited to the runs of one action (name or CID) or of one source."""
 
         def chosen(frame: DataFrame) -> DataFrame:
             if action is not None:
@@ -182,35 +183,36 @@ def read_account_data(
     triggers: Triggered | None = None,
     control_token: str | None = None,
 ) -> AccountData:
-    """Reads the data of the account of a client's key, from the local record and from the service.
+    """Reads the data of a client's account, from the local record and from the service.
 
-    Runs of triggers and an emulator's own runs are added to the local record. All requests are free.
+    The function adds the runs of triggers and the runs that an emulator recorded to the local record. All requests are
+    free of charge.
 
     Args:
-        client: The service and a key of the account.
-        history: The local record.
+        client: Client of the service, with a key of the account.
+        history: Local record.
         period: The period.
-        triggers: A client of the triggers service; its runs are read too.
-        control_token: Secret of an emulator's control plane. It is sent only to a loopback address.
+        triggers: Client of the triggers service. Its runs are also read.
+        control_token: Token of an emulator's control plane. It is sent only to a loopback address.
 
     Raises:
         ConfigError: The client has no key.
     """
     if client.config.api_key is None:
         raise ConfigError(
-            "no key was given, so it is not known which account to report on",
+            "no key was given, so the account of the report is unknown",
             hint="Set SVC_API_KEY, or pass --key-file.",
         )
     unseen: list[str] = []
     service, own = client.base_url, api_key_hash(client.config.api_key.reveal())
     account, keys, balance, reachable = own, {own: ACCOUNT_KEY}, None, True
-    entries = history.ledger(service=service)  # without the balance that this call reads
+    entries = history.ledger(service=service)  # without the balance, which this call reads
     try:
         account, keys = _keys_of(client, own)
         balance = -client.billing.balance().balance_cents
     except TransportError as error:
         reachable, account = False, history.account_of(service, own) or own
-        unseen.append(f"{service} did not answer ({error.message}), so its keys and its balance could not be read.")
+        unseen.append(f"{service} did not respond ({error.message}), so its keys and its balance could not be read.")
     else:
         unseen += _served(client, history, control_token)
         history.remember_keys(service, account, keys)
@@ -218,7 +220,7 @@ def read_account_data(
     unseen += _triggered(triggers, history, service, reachable=reachable)
     keys = _with_created(keys, entries)
     mine = [each for each in entries if each.key_hash in keys]
-    known = [*keys, ""]  # runs of triggers: the triggers service does not return their key
+    known = [*keys, ""]  # runs of triggers, because the triggers service does not return their key
     runs = history.measures(service=service, keys=known, since=period.begin, until=period.end)
     previous = history.measures(service=service, keys=known, since=period.previous.begin, until=period.previous.end)
     return AccountData(
@@ -236,8 +238,11 @@ def read_account_data(
     )
 
 
+@checked
 def key_names(keys: Sequence[UsageKey]) -> dict[str, str]:
-    """Returns the names of usage keys by their hashes. Part of the hash is added to a name that several keys share.
+    """Returns the names of usage keys, with their hashes as keys.
+
+    If several keys share a name, part of the hash is added.
 
     Args:
         keys: Usage keys.
@@ -252,14 +257,14 @@ def key_names(keys: Sequence[UsageKey]) -> dict[str, str]:
 
 
 def _keys_of(client: Client, own: str) -> tuple[str, dict[str, str]]:
-    """The account and the names of its keys."""
+    """Returns the identifier of the account and the names of its keys."""
     wallet = master_wallet_of(client.wallets.list())
     keys = key_names(client.usage_keys.list())
     return wallet or own, keys if own in keys else {own: ACCOUNT_KEY, **keys}
 
 
 def _with_created(keys: Mapping[str, str], entries: list[LedgerEntry]) -> dict[str, str]:
-    """Adds the keys that keys of the account created, because they may have been deleted since."""
+    """Adds the keys that were created with keys of the account, because they may have been deleted since."""
     found = dict(keys)
     for each in entries:  # oldest first
         if each.subject and each.key_hash in found and each.subject not in found:
@@ -268,23 +273,23 @@ def _with_created(keys: Mapping[str, str], entries: list[LedgerEntry]) -> dict[s
 
 
 def _served(client: Client, history: History, token: str | None) -> list[str]:
-    """Reads an emulator's own record. Returns a sentence for the report when there is none."""
+    """Reads the record of an emulator. Returns a sentence for the report if there is no such record."""
     from svcnb.control import ControlRefused, EmulatorError
     from svcnb.control.plane import ControlPlane
 
-    elsewhere = "Runs of other machines count only after `svcnb history merge`; the service does not list runs."
+    elsewhere = "Runs of other machines count only after `svcnb history merge`, because the service does not list runs."
     if urlsplit(client.base_url).hostname not in _LOOPBACK:
         return [elsewhere]
     plane = ControlPlane(f"{client.base_url}/_emulator", token)
     rows: list[dict[str, Any]] = []
     try:
-        for page in range(_SERVED_PAGES):
-            found = plane.request("GET", f"/runs?limit={_SERVED_RUNS}&offset={page * _SERVED_RUNS}")["runs"]
-            rows += found
-            if len(found) < _SERVED_RUNS:
+        for _ in range(_SERVED_PAGES):
+            found = plane.request("GET", f"/runs?limit={_SERVED_RUNS}&offset={len(rows)}")["runs"]
+            if not found:  # a page with long texts contains fewer runs than its limit
                 break
+            rows += found
     except ControlRefused:
-        return [f"{elsewhere} An emulator does when SVC_CONTROL_TOKEN is set."]
+        return [f"{elsewhere} An emulator lists them if SVC_CONTROL_TOKEN is set."]
     except EmulatorError as error:
         return [f"{elsewhere} The emulator's own record could not be read: {error.message}."]
     history.add_service_runs((row for row in rows if row["status"] != "refused"), service=client.base_url)
@@ -306,7 +311,7 @@ def _triggered(triggers: Triggered | None, history: History, service: str, *, re
 def _check(
     history: History, whose: tuple[str, list[str]], mine: list[LedgerEntry], begin: datetime, balance: int | None
 ) -> BalanceCheck | None:
-    """Compares with the last balance before the period, or else with the first known balance."""
+    """Compares the record with the last balance before the period, or with the first known balance."""
     seen = [each for each in mine if each.kind == "balance"]
     if balance is None or not seen:
         return None
@@ -325,14 +330,14 @@ def _check(
 
 
 def _without_key(runs: DataFrame) -> list[str]:
-    """Returns a sentence with the number of counted runs that may belong to another account."""
+    """Returns a sentence with the number of counted runs that can belong to another account."""
     count = int((runs["key"] == "").sum())
-    text = "The triggers service does not say which key its runs used"
-    return [f"{text}: {count:,} of them are counted, whatever their account."] if count else []
+    text = "The triggers service does not return the key of a run"
+    return [f"{text}: {count:,} of them are counted, from any account."] if count else []
 
 
 def _others(history: History, service: str, counted: int, period: Period) -> list[str]:
-    """Returns a sentence with the number of recorded runs that belong to no known account and are not in `counted`."""
+    """Returns a sentence with the number of recorded runs outside of `counted` whose account is unknown."""
     others = history.count(service=service, since=period.begin, until=period.end) - counted
     text = f"{others:,} recorded runs at this service used other keys (other accounts, or deleted keys)"
     return [f"{text} and are not counted."] if others else []

@@ -1,4 +1,4 @@
-"""Alarms on the runs of one account, per action: failures, latency, spend, and actions that stopped running."""
+"""Alarms on the runs of one account, for each action: failures, latency, spending, and actions that stopped running."""
 
 from __future__ import annotations
 
@@ -19,24 +19,26 @@ if TYPE_CHECKING:
 Kind = Literal["failures", "latency", "spend", "silence"]
 _P95: Final = 95
 _REGULAR: Final = 3
-"""Runs that an action needs before its silence is an alarm."""
+"""Minimum number of runs of an action before its silence raises an alarm."""
 
 
 class Alarm(Model):
-    """One problem of one action."""
+    """Alarm about one problem of one action."""
 
     kind: Kind
     action: str
 
     text: str
-    """The problem, with the measured value and the threshold."""
+    """Description of the problem, with the measured value and the threshold."""
 
     since: datetime
-    """Begin of the problem, in UTC: the first failure after the last success, the last run before the silence, or the
-    period's begin."""
+    """Start of the problem, in UTC.
+
+    This is the first failure after the last success, the last run before the silence, or the start of the period.
+    """
 
     def sentence(self, zone: str = "UTC") -> str:
-        """Returns kind, action, text and time in one sentence.
+        """Returns the kind, action, text and time in one sentence.
 
         Args:
             zone: Time zone of the time.
@@ -48,17 +50,17 @@ class Alarm(Model):
 
 
 class ActionFigures(Model):
-    """Figures of one action in a period, and in the period before."""
+    """Figures of one action in a period and in the previous period."""
 
     action: str
     runs: int
     failed: int
 
     failed_percent: float | None
-    """Share of the ended runs that failed; None when none ended."""
+    """Share of the finished runs that failed. None if no run finished."""
 
     p95_s: float | None
-    """95th percentile of the durations of successful runs, in seconds; None when none succeeded."""
+    """95th percentile of the durations of successful runs, in seconds. None if no run succeeded."""
 
     cost_cents: int
     last_run: datetime | None
@@ -70,16 +72,16 @@ class ActionFigures(Model):
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Thresholds at which an action raises an alarm. None switches a kind of alarm off.
+    """Thresholds at which an action raises an alarm. None disables a kind of alarm.
 
     Attributes:
-        max_failed_percent: A larger share of failed runs is an alarm.
-        max_p95_seconds: A longer 95th percentile of the successful runs is an alarm.
-        max_action_cents: Higher spending on one action in the period is an alarm.
-        silent_after: An action that did not run for this long is an alarm; for example ``"6h"``. It needs at least
-            three earlier runs, in this period or the one before it.
-        min_runs: Number of ended runs that an action needs for an alarm on failures or latency.
-        expected: Name of the one action that the data are limited to. It needs no earlier runs for an alarm on silence.
+        max_failed_percent: Maximum share of failed runs, in percent.
+        max_p95_seconds: Maximum 95th percentile of the durations of successful runs, in seconds.
+        max_action_cents: Maximum spending on one action in the period, in cents.
+        silent_after: Maximum time without a run of the action, for example ``"6h"``. The alarm needs at least three
+            earlier runs in this period or the previous one.
+        min_runs: Minimum number of finished runs for an alarm on failures or latency.
+        expected: Name of the action to which the data are limited. Its alarm on silence needs no earlier runs.
     """
 
     max_failed_percent: float | None = 20.0
@@ -91,7 +93,7 @@ class Thresholds:
 
 
 def figures(data: AccountData) -> Listing[ActionFigures]:
-    """Returns the figures of each action with those of the previous period, most failures first.
+    """Returns the figures of each action in both periods, with the most failures first.
 
     Args:
         data: The account's runs.
@@ -116,18 +118,18 @@ def figures(data: AccountData) -> Listing[ActionFigures]:
                 cost_cents_before=there.cost_cents,
             )
         )
-    return Listing(sorted(rows, key=lambda row: (-row.failed, -row.runs)), of="actions")
+    return Listing(sorted(rows, key=lambda row: (-row.failed, -row.runs)), of="actions", kind=ActionFigures)
 
 
 def alarms(data: AccountData, thresholds: Thresholds) -> Listing[Alarm]:
-    """Returns the alarms, one for each action and kind.
+    """Returns the alarms, at most one for each action and kind.
 
     Args:
         data: The account's runs.
-        thresholds: Limits above which an action raises an alarm.
+        thresholds: Thresholds of the alarms.
 
     Raises:
-        ValueError: ``silent_after`` is not a span of time, or is longer than the period and the one before it.
+        ValueError: ``silent_after`` is not a valid duration, or is longer than both periods together.
     """
     found: list[Alarm] = []
     rows = figures(data)
@@ -136,18 +138,21 @@ def alarms(data: AccountData, thresholds: Thresholds) -> Listing[Alarm]:
         found += _limits(data, each, thresholds)
     if thresholds.silent_after is not None:
         found += _silence(data, rows, thresholds.silent_after, thresholds.expected)
-    return Listing(found, of="alarms")
+    return Listing(found, of="alarms", kind=Alarm)
 
 
 def _silence(data: AccountData, rows: Listing[ActionFigures], after: str, expected: str | None) -> list[Alarm]:
     quiet, begin = timedelta(seconds=seconds(after)), data.period.previous.begin
     if data.period.end - begin < quiet:
         raise ValueError(
-            f"silent_after {after} is longer than the data, two periods of {data.period.days:g} days: use a longer one"
+            f"silent_after {after} is longer than the data, which cover two periods of {data.period.days:g} days: "
+            "use a longer period"
         )
     text = f"no run for more than {after}"
     if expected is not None and not rows:
-        return [Alarm(kind="silence", action=expected, text=f"{text}, none is recorded in this time", since=begin)]
+        return [
+            Alarm(kind="silence", action=expected, text=f"{text}, and no run is recorded in this time", since=begin)
+        ]
     return [
         Alarm(kind="silence", action=each.action, text=text, since=each.last_run)
         for each in rows
@@ -187,7 +192,7 @@ def _ended(frame: DataFrame, action: str) -> int:
 
 
 def _failing_since(frame: DataFrame, action: str) -> datetime:
-    """The first failure after the last success, or the first failure if the last run succeeded."""
+    """Returns the first failure after the last success, or the first failure if the last run succeeded."""
     runs = _of(frame, action)
     failed, well = runs[runs["status"] == "failed"], runs[runs["status"] == "success"]
     unbroken = failed if well.empty else failed[failed["started_at"] > well["started_at"].iloc[-1]]
@@ -210,7 +215,7 @@ class _Figures:
 
 
 def _by_action(frame: DataFrame) -> dict[str, _Figures]:
-    """The figures of each action, by its name."""
+    """Returns the figures of each action, with the names of the actions as keys."""
     if frame.empty:
         return {}
     grouped = frame.assign(
@@ -225,7 +230,7 @@ def _by_action(frame: DataFrame) -> dict[str, _Figures]:
         cents=("cost_cents", "sum"),
         last=("started_at", "max"),
     )
-    # No interpolation: the result is a measured time.
+    # Without interpolation, so that the result is a measured time.
     p95 = grouped["well_s"].quantile(_P95 / 100, interpolation="higher")
     return {
         str(action): _Figures(

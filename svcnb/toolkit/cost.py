@@ -1,6 +1,6 @@
-"""Cost estimates with reasons, before anything is sent. Amounts are whole cents.
+"""Cost estimates with reasons, made before a request is sent. Amounts are whole cents.
 
-Source: specification 8; reference facts 7.
+Source: docs/service/billing.md#prices.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final
 
+from svcnb.checked import checked
 from svcnb.client.errors import InvalidArgument
 from svcnb.client.models.billing import dollars
 from svcnb.client.references import ActionRef
@@ -40,7 +41,7 @@ METERED: Final = frozenset(
         "usage_keys.update", "usage_keys.update_metadata", "usage_keys.delete", "wallets.create",
     }
 )  # fmt: skip
-"""Methods of a client that cost one cent if they succeed."""
+"""Methods of a client that cost one cent if the call succeeds."""
 
 
 GAS: Final[Mapping[str, int]] = {
@@ -62,18 +63,19 @@ GAS: Final[Mapping[str, int]] = {
 write shows the exact value."""
 
 GAS_PER_MEMBER: Final = 58_000
-"""Approximate gas of each of the first ten actions and wallets in a write of a group."""
+"""Approximate gas for each of the first ten actions and wallets in a write of a group."""
 
 _DAY_S: Final = 86_400
 
 
+@checked
 def gas_of(verb: str, *, actions: int = 0, wallets: int = 0) -> int:
-    """Returns about how much gas a change takes in ChainSecured mode; 0 for a call that is not a transaction.
+    """Returns the approximate gas of a change in ChainSecured mode, or 0 for a call that is not a transaction.
 
     Args:
-        verb: Method of an account, for example ``groups.create``.
-        actions: Number of actions that a group gets.
-        wallets: Number of wallets that a group gets.
+        verb: Name of a method of an account, for example ``groups.create``.
+        actions: Number of actions in a group.
+        wallets: Number of wallets that are added to a group.
     """
     gas = GAS.get(verb, 0)
     for members, one in ((actions, "groups.add_action"), (wallets, "groups.add_wallet")):
@@ -83,15 +85,15 @@ def gas_of(verb: str, *, actions: int = 0, wallets: int = 0) -> int:
 
 @dataclass(frozen=True)
 class Cost:
-    """An amount, or a range of amounts, and its reason.
+    """Estimated amount, or range of amounts, with its reason. Amounts are in cents.
 
     Attributes:
-        cents: The likely amount.
-        least: The least amount.
-        most: The highest amount as far as is known; None when there is no limit.
+        cents: Expected amount.
+        least: Minimum amount.
+        most: Maximum amount. None when there is no limit.
         calls: Number of billed calls.
-        gas: Gas on the chain, in units; 0 in API mode.
-        why: The reason, in words.
+        gas: Units of gas on the chain. 0 in API mode.
+        why: Reason for the amount, as text.
     """
 
     cents: int
@@ -103,7 +105,7 @@ class Cost:
 
     @classmethod
     def exactly(cls, cents: int, *, calls: int = 0, why: str = "") -> Cost:
-        """An amount that is certain, if everything succeeds."""
+        """Returns a cost whose amount is certain if all calls succeed."""
         return cls(cents, cents, cents, calls=calls, why=why)
 
     def __add__(self, other: Cost) -> Cost:
@@ -119,7 +121,7 @@ class Cost:
         )
 
     def times(self, count: int, why: str = "") -> Cost:
-        """The same, done several times."""
+        """Returns the cost of several repetitions."""
         most = None if self.most is None else self.most * count
         return Cost(self.cents * count, self.least * count, most, self.calls * count, self.gas * count, why or self.why)
 
@@ -130,16 +132,17 @@ class Cost:
         return f"{shown}: {self.why}" if self.why else shown
 
 
+@checked
 def of_call(verb: str, *, actions: int = 0, wallets: int = 0) -> Cost:
-    """Returns the cost of one management call, including the further calls that it makes.
+    """Returns the cost of one management call, including the additional calls that it makes.
 
     Args:
-        verb: Method of a client, for example ``groups.create``.
-        actions: Number of actions that a group gets; each one beyond ten is a separate call.
-        wallets: Number of wallets that a group gets; each one beyond ten is a separate call.
+        verb: Name of a method of a client, for example ``groups.create``.
+        actions: Number of actions in a group. Each action beyond ten takes a separate call.
+        wallets: Number of wallets that are added to a group. Each wallet beyond ten takes a separate call.
 
     Raises:
-        InvalidArgument: A client has no such method.
+        InvalidArgument: ``verb`` is not a method of a client.
 
     Example:
         >>> str(of_call("groups.create", actions=12))
@@ -149,15 +152,16 @@ def of_call(verb: str, *, actions: int = 0, wallets: int = 0) -> Cost:
         return Cost.exactly(0, why=f"{verb} is free")
     if verb not in METERED:
         known = ", ".join(sorted(METERED))
-        raise InvalidArgument(f"{verb!r} is no call with a price", hint=f"Billed are: {known}. Runs: of_run(action).")
+        raise InvalidArgument(f"{verb!r} is not a billed call", hint=f"Billed calls: {known}. Runs: of_run(action).")
     calls = 1
     if verb in {"groups.create", "groups.update"}:
         calls += sum(max(0, entries - MAX_GROUP_ENTRIES) for entries in (actions, wallets))
     return Cost.exactly(calls * MANAGEMENT_COST_CENTS, calls=calls, why=verb)
 
 
+@checked
 def of_seconds(seconds: float) -> int:
-    """Returns the cost of a run in cents: one for each whole second, at least one.
+    """Returns the cost of a run in cents: one cent for each whole second, and at least one cent.
 
     Example:
         >>> of_seconds(0.2), of_seconds(3.9)
@@ -166,6 +170,7 @@ def of_seconds(seconds: float) -> int:
     return max(1, int(seconds)) * EXECUTION_COST_CENTS_PER_SECOND
 
 
+@checked
 def of_run(
     action: ActionRef | None = None,
     *,
@@ -176,38 +181,40 @@ def of_run(
     """Returns the cost of one run, estimated from past runs of the action if there are any.
 
     Args:
-        action: The action whose past runs are used.
-        seconds: Length of the run, if it is known; past runs are not read then.
-        history: The record of past runs.
-        longest: Seconds after which the service ends a run (``svc.node.limits().timeout_ms / 1000``).
+        action: Action whose past runs are the basis of the estimate.
+        seconds: Duration of the run in seconds, if it is known. Past runs are then not used.
+        history: Record of past runs.
+        longest: Time after which the service ends a run, in seconds (``svc.node.limits().timeout_ms / 1000``).
     """
     most = None if longest is None else of_seconds(longest)
     if seconds is not None:
         return Cost(of_seconds(seconds), 1, max(most or 0, of_seconds(seconds)) if most else None, 1, why="a run")
     past = history.seconds_of(action) if history is not None and action is not None else []
     if not past:
-        return Cost(1, 1, most, 1, why="a run of less than two seconds, which is a guess: there is no past run")
+        return Cost(1, 1, most, 1, why="an estimate for a run of less than two seconds, because there are no past runs")
     middle = past[len(past) // 2]
-    return Cost(of_seconds(middle), 1, most, 1, why=f"a run of {middle:.1f} s, as {len(past)} past runs")
+    return Cost(of_seconds(middle), 1, most, 1, why=f"a run of {middle:.1f} s, based on {len(past)} past runs")
 
 
+@checked
 def of_batch(count: int, action: ActionRef | None = None, **known: Any) -> Cost:
-    """Returns the cost of many runs of an action; arguments as for `of_run`."""
+    """Returns the cost of several runs of an action. The arguments are those of `of_run`."""
     one = of_run(action, **known)
     return one.times(count, why=f"{count} times {one.why}")
 
 
+@checked
 def of_schedule(cron: str, run: Cost | None = None, *, days: float = 30, after: float = 0.0) -> Cost:
     """Returns the cost of a trigger's schedule.
 
     Args:
-        cron: Five fields, or six with seconds in front; UTC.
-        run: Cost of one run; a cent when None (see `of_run`).
+        cron: Five fields, or six fields with seconds first, in UTC.
+        run: Cost of one run (see `of_run`). None means one cent.
         days: Number of days.
-        after: Unix seconds to count from.
+        after: Start of the period, in Unix seconds.
 
     Raises:
-        InvalidCron: It is not a schedule.
+        InvalidCron: The text is not a valid schedule.
 
     Example:
         >>> str(of_schedule("0 * * * *", days=1))
@@ -218,11 +225,12 @@ def of_schedule(cron: str, run: Cost | None = None, *, days: float = 30, after: 
     return (run or of_run()).times(ticks, why=f"{ticks} runs in {days:g} days by {cron}")
 
 
+@checked
 def of_calls(calls: Mapping[str, int]) -> Cost:
     """Returns the total cost of several calls.
 
     Args:
-        calls: Number of calls by method.
+        calls: Number of calls of each method.
     """
     total = Cost.exactly(0)
     for verb, count in calls.items():

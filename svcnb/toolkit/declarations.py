@@ -1,4 +1,4 @@
-"""TypeScript declarations for editors: the service's functions and the globals of the runtime."""
+"""TypeScript declarations for editors: the functions of the service and the globals of the runtime."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from svcnb.toolkit.runtime import ABSENT, Function, functions
 FILE_NAME: Final = "action.d.ts"
 
 _HEAD: Final = """\
-// Declarations for actions of the {space} service: what an editor and `tsc --checkJs` need to know.
+// Declarations for actions of the {space} service: types for editors and `tsc --checkJs`.
 // Generated from the table of the runtime; `svcnb types` writes it again.
 
 """
@@ -24,12 +24,13 @@ _PROJECT: Final = {
         "checkJs": True,
         "noEmit": True,
         "strict": True,
-        # The caller chooses the parameters of main. Without this setting, each of them is an error.
+        # The caller chooses the parameters of main. Without this setting, the compiler reports an error for each
+        # parameter.
         "noImplicitAny": False,
         "target": "esnext",
         "lib": ["esnext", "dom"],
         "types": [],
-        # Every action defines main, so each file must be a separate program.
+        # Every action defines main, so the compiler must treat each file as a separate program.
         "moduleDetection": "force",
     },
     "include": ["*.js", FILE_NAME],
@@ -37,17 +38,17 @@ _PROJECT: Final = {
 
 
 def declarations(vocabulary: Vocabulary | None = None, limits: ActionLimits | None = None) -> str:
-    """Returns ``action.d.ts``.
+    """Returns the content of ``action.d.ts``.
 
     Args:
-        vocabulary: The service's names; the neutral ones when None.
-        limits: Limits of one run, for the comments; the service's usual limits when None.
+        vocabulary: Names of the service. None means the names of the specification.
+        limits: Limits of one run, for the comments. None means the default limits of the service.
     """
     words, most = vocabulary or Vocabulary(), limits or ActionLimits()
     space = words.namespace
     members = "\n".join(_function(each, most) for each in functions(words).values())
     absent = "\n".join(
-        f"/** @deprecated Not there: {hint}. */\ndeclare const {name}: never;" for name, hint in _unheard()
+        f"/** @deprecated Not available: {hint}. */\ndeclare const {name}: never;" for name, hint in _unheard()
     )
     return (
         f"{_HEAD.format(space=space)}"
@@ -76,7 +77,7 @@ def declarations(vocabulary: Vocabulary | None = None, limits: ActionLimits | No
 
 
 def project() -> str:
-    """Returns a ``jsconfig.json`` that makes an editor check the actions of a folder."""
+    """Returns the content of a ``jsconfig.json`` with which an editor checks the actions of a folder."""
     return json.dumps(_PROJECT, indent=2) + "\n"
 
 
@@ -91,5 +92,5 @@ def _function(function: Function, limits: ActionLimits) -> str:
 
 
 def _unheard() -> list[tuple[str, str]]:
-    """Names that the runtime lacks and that no type library declares, so that they can be declared as missing."""
+    """Returns the names that the runtime lacks and no type library declares. They are declared as missing."""
     return [(name, ABSENT[name]) for name in ("Buffer", "process", "require")]

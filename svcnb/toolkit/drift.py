@@ -1,6 +1,7 @@
-"""Differences between a live service and this package: route by route, field by field.
+"""Differences between a live service and this package, for each route and field.
 
-The service describes itself (OpenAPI, specification 9.3); the wire models describe what the client sends and reads.
+The service publishes an OpenAPI description (docs/service/index.md#versioning). The models of `svcnb.protocol.wire`
+describe what the client sends and reads.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic import TypeAdapter
 
+from svcnb.checked import checked
 from svcnb.client.listing import Listing
 from svcnb.client.models.base import Model
 from svcnb.protocol.limits import CLOCK_SKEW_WARNING_S
@@ -23,27 +25,27 @@ Weight = Literal["breaks", "suspect", "news"]
 
 _PREFIX: Final = "/core/v1"
 _TRIGGERS: Final = ("/api/", "/webhook/")
-"""Prefixes of another service, which the emulator describes in the same document."""
+"""Path prefixes of the triggers service, which the emulator describes in the same document."""
 
 _ANYTHING: Final = frozenset({"string", "number", "boolean", "array", "object"})
 _OWN_OPTIONAL: Final = frozenset({"success", "rpc_url", "hashed_cid", "has_error"})
-"""Optional members of answers: extras of the emulator, and values that the status also shows."""
+"""Optional members of responses: additions of the emulator, and values that the HTTP status also contains."""
 
 _MAX_DEPTH: Final = 12
 
 
 class Drift(Model):
-    """One difference between a live service and this package."""
+    """Difference between a live service and this package."""
 
     weight: Weight
-    """``breaks``: a call fails or an answer cannot be read. ``suspect``: types differ, which may be harmless.
-    ``news``: the service has something that this package does not use."""
+    """``breaks``: a call fails, or a response cannot be parsed. ``suspect``: types differ, which can be harmless.
+    ``news``: the service has a feature that this package does not use."""
 
     route: str
-    """Method and path."""
+    """Method and path of the route."""
 
     field: str = ""
-    """Place of the difference: ``request.name``, ``response[].name``, ``query.name``; empty for the whole route."""
+    """Place of the difference: ``request.name``, ``response[].name`` or ``query.name``. Empty for the whole route."""
 
     says: str
 
@@ -51,41 +53,53 @@ class Drift(Model):
         return f"{self.weight}: {self.route} {self.field}: {self.says}".replace(" : ", ": ")
 
 
+@checked
 def clock_drift(svc: Client) -> Drift | None:
-    """Returns a finding when the clocks of service and machine differ so much that signatures become invalid."""
+    """Returns a finding if the clocks of the service and this machine differ so much that signatures become invalid."""
     svc.node.version()
     skew = svc.clock_skew
     if skew is None or abs(skew) <= CLOCK_SKEW_WARNING_S:
         return None
     ahead = "ahead of" if skew > 0 else "behind"
     says = f"the service's clock is {abs(skew):.0f} s {ahead} this machine's"
-    return Drift(weight="suspect", route="GET /version", field="header.date", says=f"{says}: set one of them right")
+    return Drift(weight="suspect", route="GET /version", field="header.date", says=f"{says}: correct one of the clocks")
 
 
+@checked
 def live_drift(svc: Client) -> Listing[Drift]:
-    """Compares the description of a live service with the wire models. Free, no key needed.
+    """Compares the description of a live service with the models of this package.
+
+    It is free of charge and needs no key.
 
     Args:
-        svc: A client of the service.
+        svc: Client of the service.
 
     Raises:
-        NotFound: The service does not describe itself.
+        NotFound: The service does not publish an OpenAPI description.
     """
-    found = list(compare(svc.node.openapi(), svc.vocabulary))
+    found = compare(svc.node.openapi(), svc.vocabulary)
     if (clock := clock_drift(svc)) is not None:
         found.append(clock)
-    return Listing(found, of="differences")
+    return Listing(found, of="differences", kind=Drift)
 
 
+@checked
 def recorded_drift(base_url: str, vocabulary: Vocabulary | None = None) -> Listing[Drift]:
-    """Compares answers of a live service with recorded ones. Free; sends only requests that need no account.
+    """Compares responses of a live service with recorded responses.
+
+    It sends only requests that are free and need no account.
 
     Args:
         base_url: Address of the service, without ``/core/v1``.
         vocabulary: The service's names.
+
+    Raises:
+        ConfigError: The address is not an http or https URL.
     """
+    from svcnb.client.config import clean_url
     from svcnb.toolkit import recorded
 
+    base_url = clean_url(base_url, "base_url")
     found = [
         Drift(
             weight="news" if each.is_news else "suspect",
@@ -97,19 +111,19 @@ def recorded_drift(base_url: str, vocabulary: Vocabulary | None = None) -> Listi
         if conversation.needs == "nothing"
         for each in recorded.compare(conversation, recorded.over_http(base_url), vocabulary=vocabulary)
     ]
-    return Listing(sorted(found, key=lambda each: each.weight == "news"), of="differences")
+    return Listing(sorted(found, key=lambda each: each.weight == "news"), of="differences", kind=Drift)
 
 
-def compare(description: Mapping[str, Any], vocabulary: Vocabulary | None = None) -> Iterator[Drift]:
-    """Yields the differences between an OpenAPI description and the wire models, most severe first.
+@checked
+def compare(description: Mapping[str, Any], vocabulary: Vocabulary | None = None) -> list[Drift]:
+    """Returns the differences between an OpenAPI description and the wire models, most severe first.
 
     Args:
-        description: The description, OpenAPI 3.0 or 3.1.
+        description: OpenAPI description, version 3.0 or 3.1.
         vocabulary: The service's names.
     """
     order: dict[Weight, int] = {"breaks": 0, "suspect": 1, "news": 2}
-    found = list(_all(description, vocabulary or Vocabulary()))
-    yield from sorted(found, key=lambda each: order[each.weight])
+    return sorted(_all(description, vocabulary or Vocabulary()), key=lambda each: order[each.weight])
 
 
 def _all(description: Mapping[str, Any], vocabulary: Vocabulary) -> Iterator[Drift]:
@@ -125,7 +139,7 @@ def _all(description: Mapping[str, Any], vocabulary: Vocabulary) -> Iterator[Dri
         operation = live.get((route.method, route.path))
         if operation is None:
             others = [method for method, path in live if path == route.path]
-            says = f"the service has it as {', '.join(others)} only" if others else "the service does not have it"
+            says = f"the service supports only {', '.join(others)}" if others else "the service does not have it"
             yield Drift(weight="breaks", route=route.name, says=says)
             continue
         yield from _route(route, operation, theirs)
@@ -145,7 +159,10 @@ def _route(route: Route, operation: Mapping[str, Any], theirs: _Reader) -> Itera
         yield from _sent(route, _Reader.of(route.request, "validation"), theirs.shape(body), "request")
     elif body is not None and operation.get("requestBody", {}).get("required"):
         yield Drift(
-            weight="breaks", route=route.name, field="request", says="the service wants a body, and none is sent"
+            weight="breaks",
+            route=route.name,
+            field="request",
+            says=("the service requires a body, but this package sends none"),
         )
     if route.query is not None:
         query = {
@@ -166,43 +183,43 @@ def _route(route: Route, operation: Mapping[str, Any], theirs: _Reader) -> Itera
 
 
 def _sent(route: Route, ours: Mapping[str, Any], live: Mapping[str, Any], where: str) -> Iterator[Drift]:
-    """Compares what the client sends with what the service accepts."""
+    """Compares the members that the client sends with those that the service accepts."""
     yield from _kinds(route, ours, live, where)
     for name in sorted(live["required"] - set(ours["members"])):
         yield Drift(weight="breaks", route=route.name, field=f"{where}.{name}", says="the service requires it")
     for name in sorted(set(live["members"]) - set(ours["members"]) - live["required"]):
-        yield Drift(weight="news", route=route.name, field=f"{where}.{name}", says="the service takes it")
+        yield Drift(weight="news", route=route.name, field=f"{where}.{name}", says="the service accepts it")
     for name, member in ours["members"].items():
         if name in live["members"]:
             yield from _kinds(route, member, live["members"][name], f"{where}.{name}")
         elif live["members"]:
             weight: Weight = "breaks" if name in ours["required"] else "suspect"
-            yield Drift(weight=weight, route=route.name, field=f"{where}.{name}", says="the service does not take it")
+            yield Drift(weight=weight, route=route.name, field=f"{where}.{name}", says="the service does not accept it")
 
 
 def _read(route: Route, ours: Mapping[str, Any], live: Mapping[str, Any], where: str) -> Iterator[Drift]:
-    """Compares what the service answers with what the client reads."""
+    """Compares the members that the service returns with those that the client reads."""
     yield from _kinds(route, ours, live, where)
     if ours.get("items") and live.get("items"):
         yield from _read(route, ours["items"], live["items"], f"{where}[]")
         return
     if not live["members"]:
-        return  # an object without a further description
+        return  # an object whose members are not described
     for name, member in ours["members"].items():
         if name in live["members"]:
             yield from _kinds(route, member, live["members"][name], f"{where}.{name}")
         elif name not in _OWN_OPTIONAL:
             yield Drift(
-                weight="breaks", route=route.name, field=f"{where}.{name}", says="the service does not answer it"
+                weight="breaks", route=route.name, field=f"{where}.{name}", says="the service does not return it"
             )
     for name in sorted(set(live["members"]) - set(ours["members"])):
-        yield Drift(weight="news", route=route.name, field=f"{where}.{name}", says="the service answers it")
+        yield Drift(weight="news", route=route.name, field=f"{where}.{name}", says="the service returns it")
 
 
 def _kinds(route: Route, ours: Mapping[str, Any], live: Mapping[str, Any], where: str) -> Iterator[Drift]:
     mine, theirs = ours["kinds"], live["kinds"]
     if mine and theirs and not mine & theirs:
-        says = f"here {_listed(mine)}, at the service {_listed(theirs)}"
+        says = f"here {_listed(mine)}, in the service {_listed(theirs)}"
         yield Drift(weight="suspect", route=route.name, field=where, says=says)
 
 
@@ -216,10 +233,10 @@ def _content(holder: Mapping[str, Any]) -> Any:
 
 
 class _Reader:
-    """Reads JSON schemas with their references.
+    """Reader of JSON schemas that resolves references.
 
     Args:
-        document: The document that contains the targets of references.
+        document: Document that contains the targets of the references.
     """
 
     def __init__(self, document: Mapping[str, Any]) -> None:
@@ -227,12 +244,12 @@ class _Reader:
 
     @classmethod
     def of(cls, kind: Any, mode: Literal["validation", "serialization"]) -> dict[str, Any]:
-        """Returns the shape of a wire model."""
+        """Returns the shape of a model of this package."""
         schema = TypeAdapter(kind).json_schema(mode=mode)
         return cls(schema).shape(schema)
 
     def resolve(self, schema: Any) -> Any:
-        """Follows references."""
+        """Resolves the references of a schema."""
         for _ in range(_MAX_DEPTH):
             if not isinstance(schema, Mapping) or "$ref" not in schema:
                 return schema
@@ -243,7 +260,7 @@ class _Reader:
         return schema
 
     def shape(self, schema: Any, depth: int = 0) -> dict[str, Any]:
-        """Returns types, members, required members and items of a schema, with all its alternatives combined."""
+        """Returns the types, members, required members and items of a schema, with all its alternatives combined."""
         schema = self.resolve(schema)
         shape: dict[str, Any] = {"kinds": frozenset(), "members": {}, "required": set(), "items": None}
         if not isinstance(schema, Mapping) or depth > _MAX_DEPTH:

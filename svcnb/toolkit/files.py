@@ -1,4 +1,4 @@
-"""Atomic file writes: a file is complete at every moment, even if the process is killed during a write."""
+"""Atomic file writes. A file is complete at all times, even if the process is killed during a write."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from pathlib import Path
 
 
 def replace_file(path: Path, text: str, mode: int = 0o600) -> None:
-    """Writes a file atomically: after a crash, the file has its old or its new content, never a part of it.
+    """Writes a file atomically: after a crash, it has either the old or the new content, never a part of it.
 
     Args:
-        path: The file.
-        text: The new content.
-        mode: File permissions; by default only the owner can read it.
+        path: Path of the file.
+        text: New content.
+        mode: File permissions. By default, only the owner can read the file.
 
     Raises:
-        OSError: It cannot be written.
+        OSError: The file cannot be written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with os.fdopen(descriptor, "wb") as file:  # the same bytes on every system, whatever its line ending
+        with os.fdopen(descriptor, "wb") as file:  # the same bytes on every system, without conversion of line endings
             file.write(text.encode())
             file.flush()
             os.fsync(file.fileno())

@@ -1,4 +1,4 @@
-"""Adds runs from other sources to the local record: of triggers, of an emulator, of other machines."""
+"""Import of runs into the local record, from triggers, an emulator or other machines."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NUMBERS: Final = "typeof({0}.started_at) IN ('real', 'integer') AND typeof({0}.
 
 
 class Merged(NamedTuple):
-    """Numbers of what `History.merge` added."""
+    """Numbers of entries that `History.merge` added."""
 
     runs: int
     entries: int
@@ -28,15 +28,15 @@ class Merged(NamedTuple):
 
 @dataclass(frozen=True)
 class LedgerEntry:
-    """A fee, a payment or a balance that a client recorded.
+    """Fee, payment or balance that a client recorded.
 
     Attributes:
-        at: Its time, in UTC.
+        at: Time of the entry, in UTC.
         key_hash: Hash of the key that made the call.
         kind: ``fee``, ``payment`` or ``balance``.
         name: Name of the call.
-        cents: Amount in cents; for a balance the credit, negative for a debt.
-        subject: Hash of the usage key that the call created; empty for all other calls.
+        cents: Amount in cents. For a balance, it is the credit, and negative for a debt.
+        subject: Hash of the usage key that the call created. Empty for all other calls.
     """
 
     at: datetime
@@ -48,13 +48,16 @@ class LedgerEntry:
 
     @classmethod
     def of(cls, row: sqlite3.Row) -> Self:
-        """Reads one row of the ledger."""
+        """Creates an entry from a row of the ledger."""
         at = datetime.fromtimestamp(row["at"], UTC)
         return cls(at, row["key_hash"], row["kind"], row["name"], int(row["cents"]), row["subject"])
 
 
 def triggered(trigger: Any, run: Any, service: str) -> dict[str, Any]:
-    """Returns one run of a trigger as a row. The price of a successful run is that of an execution of its length."""
+    """Converts one run of a trigger to a row.
+
+    The cost of a successful run is the price of an execution of its duration.
+    """
     elapsed = float(run.seconds or 0.0)
     started = run.started_at.timestamp() if run.started_at else 0.0
     error = str(run.error or "")
@@ -81,7 +84,7 @@ def triggered(trigger: Any, run: Any, service: str) -> dict[str, Any]:
 
 
 def add_triggered(connection: sqlite3.Connection, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Adds runs of triggers. Keeps the key and the amount that an emulator reported about the same executions."""
+    """Adds runs of triggers. Keeps the key and the amount that an emulator reported for the same executions."""
     connection.execute("BEGIN IMMEDIATE")
     for row in rows:
         query = "SELECT key_hash, base_url, cost_cents FROM runs WHERE source = 'trigger' AND run_id = ?"
@@ -94,7 +97,7 @@ def add_triggered(connection: sqlite3.Connection, rows: Sequence[Mapping[str, An
 
 
 def add_served(connection: sqlite3.Connection, rows: Iterable[Mapping[str, Any]], service: str) -> int:
-    """Adds the runs of an emulator's own record; returns the number of new ones."""
+    """Adds the runs that an emulator recorded. Returns the number of new runs."""
     connection.execute("BEGIN IMMEDIATE")
     [before] = connection.execute("SELECT count(*) FROM runs").fetchone()
     for row in rows:
@@ -110,7 +113,7 @@ def add_served(connection: sqlite3.Connection, rows: Iterable[Mapping[str, Any]]
 
 
 def merge_files(connection: sqlite3.Connection, files: Sequence[Path]) -> Merged:
-    """Adds the runs and the ledgers of other files."""
+    """Adds the runs and the ledgers of other history files."""
     tables = {file: _tables_of(file) for file in files}
     runs = entries = 0
     for file in files:
@@ -151,13 +154,13 @@ def _read_only(file: Path) -> str:
     return f"{file.resolve().as_uri()}?mode=ro"
 
 
-_HINT: Final = "Give the file that `svcnb history path` prints on the other machine."
+_HINT: Final = "Pass the file that `svcnb history path` prints on the other machine."
 _NAMES: Final = ", ".join(COLUMNS)
 _SAME: Final = (
     "SELECT 1 FROM main.runs AS mine WHERE mine.started_at = theirs.started_at AND mine.source = theirs.source "
     "AND mine.run_id = '' AND mine.cid = theirs.cid AND mine.key_hash = theirs.key_hash"
 )
-_MERGE_RUNS: Final = (  # column names of this module
+_MERGE_RUNS: Final = (  # The statement contains only column names of this module.
     f"INSERT OR IGNORE INTO main.runs ({_NAMES}) SELECT {_NAMES} FROM other.runs AS theirs "  # noqa: S608 - our own names
     f"WHERE {_NUMBERS.format('theirs')} AND typeof(theirs.cost_cents) = 'integer' "
     f"AND (theirs.run_id <> '' OR NOT EXISTS ({_SAME})) ORDER BY theirs.started_at"
@@ -179,7 +182,7 @@ def _no_history(file: Path, why: object) -> ConfigError:
 
 
 def _served(row: Mapping[str, Any], service: str) -> dict[str, Any]:
-    """Returns an emulator's record of one execution as a row. For a trigger, the run's id is the correlation id."""
+    """Converts an emulator's record of one execution to a row. For a trigger, the correlation id becomes the run id."""
     error = str(row["error"] or "")
     return storable(
         {
@@ -204,7 +207,7 @@ def _served(row: Mapping[str, Any], service: str) -> dict[str, Any]:
 
 
 def _join_triggered(connection: sqlite3.Connection) -> None:
-    """Combines a trigger's run and the emulator's record of its executions (one for each retry) into one row."""
+    """Combines a trigger's run and the emulator's records of its executions (one for each attempt) into one row."""
     served = connection.execute(
         "SELECT trigger_id, max(key_hash), max(base_url), sum(cost_cents) FROM runs "
         "WHERE source = 'service' AND run_id <> '' AND trigger_id <> '' GROUP BY trigger_id"

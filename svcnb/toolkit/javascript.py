@@ -1,4 +1,4 @@
-"""JavaScript parser: the syntax tree, the declarations of each scope, and the undeclared names."""
+"""JavaScript parser that provides the syntax tree, the declarations of each scope, and the undeclared names."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _DECLARED_FUNCTIONS: Final = frozenset({"function_declaration", "generator_funct
 
 @dataclass(eq=False)
 class Binding:
-    """One declared name.
+    """Declaration of a name.
 
     Attributes:
         name: The name.
-        node: Where it is declared.
-        value: Its initial value, if the declaration contains one.
+        node: Node of the declaration.
+        value: Initial value, if the declaration contains one.
         kind: ``var``, ``let``, ``const``, ``function``, ``class``, ``parameter`` or ``import``.
     """
 
@@ -42,7 +42,7 @@ class Binding:
 
 @dataclass(eq=False)
 class Scope:
-    """A scope: a part of a program with its own declarations."""
+    """Scope: a part of a program with its own declarations."""
 
     node: Node
     parent: Scope | None
@@ -50,11 +50,11 @@ class Scope:
 
     @property
     def is_function(self) -> bool:
-        """Whether this scope holds declarations with ``var``."""
+        """Whether this scope contains declarations with ``var``."""
         return self.parent is None or self.node.type in FUNCTIONS
 
     def find(self, name: str) -> Binding | None:
-        """Returns the declaration of a name in this scope; None when it is not declared."""
+        """Returns the declaration of a name that is visible in this scope, or None if there is none."""
         scope: Scope | None = self
         while scope is not None:
             if name in scope.bindings:
@@ -63,7 +63,7 @@ class Scope:
         return None
 
     def home(self, kind: str) -> Scope:
-        """Returns the scope that a declaration of a kind belongs to."""
+        """Returns the scope to which a declaration of a kind belongs."""
         scope = self
         while kind == "var" and not scope.is_function and scope.parent is not None:
             scope = scope.parent
@@ -72,7 +72,7 @@ class Scope:
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """One use of a name."""
+    """Use of a name."""
 
     name: str
     node: Node
@@ -80,13 +80,13 @@ class Reference:
 
 
 class Script:
-    """A parsed source.
+    """Parsed source.
 
     Args:
-        source: JavaScript, as a classic script with imports.
+        source: JavaScript as a classic script, which may also contain imports.
 
     Raises:
-        ImportError: The parser is not installed; the message says which extra contains it.
+        ImportError: The parser is not installed. The message names the extra that contains it.
     """
 
     def __init__(self, source: str) -> None:
@@ -94,7 +94,7 @@ class Script:
             import tree_sitter_javascript
             from tree_sitter import Language, Parser
         except ImportError as error:
-            raise ExtraMissing("reading JavaScript needs tree-sitter", "lint") from error
+            raise ExtraMissing("parsing JavaScript needs tree-sitter", "lint") from error
         self.bytes = source.encode("utf-8", "surrogatepass")
         self.root: Node = Parser(Language(tree_sitter_javascript.language())).parse(self.bytes).root_node
         self.top = Scope(self.root, None)
@@ -107,7 +107,7 @@ class Script:
         return self.bytes[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
     def place(self, node: Node) -> tuple[int, int]:
-        """Returns line and column of a node, both from 1, columns in characters."""
+        """Returns the line and the column of a node, both counted from 1. Columns are in characters."""
         start = node.start_byte
         before = self.bytes[self.bytes.rfind(b"\n", 0, start) + 1 : start]
         return node.start_point[0] + 1, len(before.decode("utf-8", "replace")) + 1
@@ -134,20 +134,20 @@ class Script:
         return self.top
 
     def function_around(self, node: Node) -> Node | None:
-        """Returns the innermost function around a node; None at the top level."""
+        """Returns the innermost function around a node, or None at the top level."""
         at = node.parent
         while at is not None and at.type not in FUNCTIONS:
             at = at.parent
         return at
 
     def broken(self) -> Iterator[Node]:
-        """Yields the places that are not valid JavaScript."""
+        """Yields the nodes that are not valid JavaScript."""
         if self.root.has_error:
             yield from (node for node in self.walk() if node.type == "ERROR" or node.is_missing)
 
 
 class _Walk:
-    """Fills scopes and references."""
+    """Collects the scopes and references of a syntax tree."""
 
     def __init__(self, script: Script) -> None:
         self._script = script
@@ -235,7 +235,7 @@ class _Walk:
                 self.visit(part, scope)
 
     def _assignment(self, node: Node, scope: Scope) -> None:
-        # A name that is assigned and never declared becomes a global of the script.
+        # A name that is assigned but never declared becomes a global of the script.
         left = node.child_by_field_name("left")
         if left is not None and left.type == "identifier" and scope.find(self._script.text(left)) is None:
             self._bind(left, self._script.top, "var", node.child_by_field_name("right"))
@@ -253,7 +253,7 @@ class _Walk:
                     self._bind(name, scope, "import", None)
 
     def _pattern(self, node: Node, scope: Scope, kind: str, value: Node | None) -> None:
-        """Declares every name of a pattern. Defaults and computed names in it are uses."""
+        """Declares every name of a pattern. Names in defaults and computed members are uses."""
         match node.type:
             case "identifier" | "shorthand_property_identifier_pattern":
                 self._bind(node, scope, kind, value)

@@ -1,14 +1,16 @@
-"""Finds errors in an action before it runs: missing names, leaked keys, exceeded limits.
+"""Linter that finds errors in an action before it runs, such as undefined names, leaked keys and exceeded limits.
 
-It uses a parser and not a text search, so strings, comments and shadowed names cause no false findings.
+The linter uses a parser instead of a text search, so strings, comments and shadowed names cause no false findings.
 
-Source: specification 1.6, 1.8, 1.9; reference facts 5.1 to 5.7.
+Source: docs/service/index.md#derived-actions, docs/service/limits.md#limits-of-a-run,
+    docs/service/runtime.md#functions, docs/service/runtime.md#calling-main.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from svcnb.checked import checked
 from svcnb.protocol.action import Action
 from svcnb.protocol.limits import ActionLimits
 from svcnb.protocol.vocabulary import Vocabulary
@@ -17,18 +19,19 @@ from svcnb.toolkit.lint_findings import Finding, LintReport, Severity
 __all__ = ["Finding", "LintReport", "Severity", "lint"]
 
 
+@checked
 def lint(
     action: Action | str, *, vocabulary: Vocabulary | None = None, limits: ActionLimits | None = None
 ) -> LintReport:
-    """Checks an action.
+    """Checks the source of an action.
 
     Args:
         action: The action, or its source.
-        vocabulary: The service's names; the neutral ones when None.
-        limits: Limits of one run; the service's usual limits when None.
+        vocabulary: Names of the service. None means the names of the specification.
+        limits: Limits of one run. None means the default limits of the service.
 
     Returns:
-        The findings; empty when there are none.
+        The findings. The report is empty if there are none.
 
     Raises:
         ImportError: The parser is not installed; the message says which extra contains it.

@@ -1,4 +1,4 @@
-"""Input of the linter's rules: a parsed action, with its calls of the service's functions."""
+"""Input of the linter's rules: the parsed action and its calls of the service's functions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ServiceCall:
-    """A call of one of the service's functions."""
+    """Call of one of the service's functions."""
 
     node: Node
     function: Function
@@ -27,7 +27,7 @@ class ServiceCall:
 
 @dataclass(frozen=True)
 class Context:
-    """Input of the rules."""
+    """Input of the linter's rules."""
 
     script: Script
     source: str
@@ -36,12 +36,12 @@ class Context:
 
     @cached_property
     def functions(self) -> dict[str, Function]:
-        """The service's functions by name."""
+        """The service's functions, with their names as keys."""
         return functions(self.vocabulary)
 
     @cached_property
     def main(self) -> Node | None:
-        """The function that is called; None when there is none, or it is not a plain function."""
+        """Node of the function `main`. None if it is missing or is not a plain function."""
         binding = self.script.top.bindings.get("main")
         found = binding.value if binding else None
         return found if found is not None and found.type in FUNCTIONS else None
@@ -60,7 +60,7 @@ class Context:
         return found
 
     def member_of_actions(self, node: Node) -> str | None:
-        """The name of the service's function that an expression refers to; None when it refers to something else."""
+        """Returns the name of the service's function to which an expression refers, or None."""
         if node.type == "identifier":  # const { getPrivateKey } = Svc.Actions
             binding = self.script.scope_at(node).find(self.script.text(node))
             inside = binding is not None and binding.node.type == "shorthand_property_identifier_pattern"
@@ -73,7 +73,7 @@ class Context:
         return self.script.text(member) if owner is not None and member is not None and self.is_actions(owner) else None
 
     def is_actions(self, node: Node) -> bool:
-        """Whether an expression is ``<Namespace>.Actions`` by either name, not shadowed."""
+        """Returns whether an expression refers to ``<Namespace>.Actions``, by either name and without shadowing."""
         text = self.script.text(node)
         if text == f"{self.vocabulary.namespace}.Actions":
             text, shadow = self.vocabulary.namespace, True
@@ -82,6 +82,6 @@ class Context:
         return shadow and self.script.scope_at(node).find(text) is None
 
     def find(self, node: Node, severity: Severity, code: str, message: str, hint: str = "") -> Finding:
-        """Makes a finding at a node."""
+        """Creates a finding at a node."""
         line, column = self.script.place(node)
         return Finding(severity=severity, code=code, line=line, column=column, message=message, hint=hint)

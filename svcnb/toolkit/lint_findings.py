@@ -1,4 +1,4 @@
-"""Findings of the linter of actions, and their display."""
+"""Findings of the linter for actions, and their display."""
 
 from __future__ import annotations
 
@@ -6,25 +6,26 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Literal, overload
 
+from svcnb.brief import NO_MATH
 from svcnb.client.models.base import Model
 
 Severity = Literal["error", "warning"]
 
 
 class Finding(Model):
-    """One finding of the linter."""
+    """Finding of the linter."""
 
     severity: Severity
-    """``error`` if a run fails, ``warning`` if it may fail."""
+    """``error`` if a run fails, ``warning`` if a run may fail."""
 
     code: str
-    """A fixed name, for example ``main_missing``."""
+    """Code of the rule, for example ``main_missing``."""
 
     line: int
-    """Line of the source, from 1."""
+    """Line of the source, counted from 1."""
 
     column: int
-    """Column of that line, from 1."""
+    """Column of the line, counted from 1."""
 
     message: str
     hint: str = ""
@@ -34,7 +35,7 @@ class Finding(Model):
 
 
 class LintReport(Sequence[Finding]):
-    """Findings in one action, in the order of the source.
+    """Findings for one action, in the order of the source.
 
     Args:
         findings: The findings.
@@ -72,12 +73,12 @@ class LintReport(Sequence[Finding]):
 
     @property
     def codes(self) -> list[str]:
-        """The codes of the findings, in order."""
+        """Codes of the findings, in order."""
         return [each.code for each in self._findings]
 
     def __repr__(self) -> str:
         if not self._findings:
-            return "nothing found"
+            return "no problems found"
         lines = []
         for each in self._findings:
             lines.append(f"{self.name}:{each}" if self.name else str(each))
@@ -89,5 +90,5 @@ class LintReport(Sequence[Finding]):
         from svcnb.client import display
 
         rows = [[each.line, each.severity, each.code, each.message, each.hint] for each in self._findings]
-        shown = display.table(["line", "", "code", "what", "what to do"], rows, empty="Nothing found.")
-        return f"<div>{escape(self.name)}</div>{shown}" if self.name else shown
+        shown = display.table(["line", "", "code", "what", "fix"], rows, empty="No problems found.")
+        return f"<div class='{NO_MATH}'>{escape(self.name)}</div>{shown}" if self.name else shown

@@ -1,4 +1,4 @@
-"""The rules of the linter, one function each."""
+"""Rules of the linter, each in one function."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from svcnb.toolkit.javascript import FUNCTIONS
 from svcnb.toolkit.lint_context import Context
 from svcnb.toolkit.lint_findings import Finding
+from svcnb.toolkit.lint_identity import folded_names, json_order, named_signers
 from svcnb.toolkit.lint_secrets import Leaks
 from svcnb.toolkit.lint_signing import believed_hosts, typed_data
 from svcnb.toolkit.runtime import ABSENT, GLOBALS, namespaces
@@ -26,7 +27,7 @@ _SECRET_TEXT: Final = re.compile(r"(?:0x)?[0-9a-fA-F]{64}\Z|[A-Za-z0-9+/]{43}=\Z
 
 
 def every_rule(context: Context) -> Iterator[Finding]:
-    """Applies all rules. Reports only syntax errors if there are any, because other findings would be unreliable."""
+    """Applies all rules. If there are syntax errors, reports only those, because other findings would be unreliable."""
     yield from sizes(context)
     broken = list(syntax(context))
     if broken:
@@ -48,6 +49,9 @@ def every_rule(context: Context) -> Iterator[Finding]:
         embedded,
         believed_hosts,
         typed_data,
+        named_signers,
+        json_order,
+        folded_names,
     ):
         yield from rule(context)
 
@@ -56,57 +60,65 @@ def sizes(context: Context) -> Iterator[Finding]:
     """Finds a source that is larger than the service accepts."""
     size = len(context.script.bytes)
     if size > context.limits.max_code_length:
-        message = f"the source has {size} bytes, at most {context.limits.max_code_length} are accepted"
-        yield context.find(context.script.root, "error", "source_too_large", message, "Fetch large data when it runs.")
+        message = f"the source has {size} bytes; at most {context.limits.max_code_length} are allowed"
+        yield context.find(context.script.root, "error", "source_too_large", message, "Fetch large data at run time.")
 
 
 def syntax(context: Context) -> Iterator[Finding]:
     """Finds syntax errors."""
     for node in context.script.broken():
         near = context.script.text(node).strip().split("\n")[0][:40]
-        what = f"a {node.type!r} is missing here" if node.is_missing else f"this is no JavaScript: {near!r}"
+        what = f"missing {node.type!r}" if node.is_missing else f"not JavaScript: {near!r}"
         yield context.find(node, "error", "syntax", what)
 
 
 def main(context: Context) -> Iterator[Finding]:
-    """Finds a missing `main`, one with too many parameters, and one that the source calls."""
+    """Finds a `main` that is missing, has too many parameters, or is called by the source itself."""
     script = context.script
     if "main" not in script.top.bindings and not _assigned_to_global(context, "main"):
         hint = "Define it: async function main(params) { ... }. Its return value is the response."
-        yield context.find(script.root, "error", "main_missing", "there is no main, which the service calls", hint)
+        yield context.find(script.root, "error", "main_missing", "no function main, which the service calls", hint)
     if context.main is not None:
         given = context.main.child_by_field_name("parameters")
         if given is not None and len(given.named_children) > 1:
-            hint = "Take one object apart: main({ a, b })."
-            yield context.find(given, "error", "main_arguments", "main receives one argument, all of js_params", hint)
+            hint = "Destructure one object: main({ a, b })."
+            yield context.find(
+                given,
+                "error",
+                "main_arguments",
+                ("main has several parameters but receives one argument, js_params"),
+                hint,
+            )
     for node in script.walk():
         called = node.child_by_field_name("function") if node.type == "call_expression" else None
         if called is not None and script.text(called) == "main" and script.function_around(node) is None:
-            yield context.find(node, "warning", "main_called", "main is called here and by the service: it runs twice")
+            yield context.find(
+                node, "warning", "main_called", ("main is called here and by the service, so it runs twice")
+            )
 
 
 def modules(context: Context) -> Iterator[Finding]:
     """Finds imports without an exact version, dynamic imports, and exports."""
     for node in context.script.walk():
         if node.type == "export_statement":
-            yield context.find(node, "error", "export", "an action is a script and exports nothing", "Leave it out.")
+            yield context.find(
+                node, "error", "export", "an action is a script and cannot export anything", "Remove it."
+            )
         elif node.type == "import_statement" and (origin := node.child_by_field_name("source")) is not None:
             name = context.script.text(origin)[1:-1]
             if not _IMPORT.match(name):
                 hint = 'Write "name@1.2.3" or "name@1.2.3/path".'
-                yield context.find(origin, "error", "import_version", f"{name!r} names no exact version", hint)
+                yield context.find(origin, "error", "import_version", f"{name!r} has no exact version", hint)
         elif node.type == "import" and node.parent is not None and node.parent.type == "call_expression":
             hint = "Import at the top of the source."
-            yield context.find(node, "error", "dynamic_import", "modules cannot be imported while it runs", hint)
+            yield context.find(node, "error", "dynamic_import", "modules cannot be imported at run time", hint)
 
 
 def awaits(context: Context) -> Iterator[Finding]:
     """Finds `await` outside of functions, which a script does not allow."""
     for node in context.script.walk():
         if node.type == "await_expression" and context.script.function_around(node) is None:
-            yield context.find(
-                node, "error", "await_outside", "await stands outside every function", "Move it into main."
-            )
+            yield context.find(node, "error", "await_outside", "await outside a function", "Move it into main.")
 
 
 def names(context: Context) -> Iterator[Finding]:
@@ -119,18 +131,18 @@ def names(context: Context) -> Iterator[Finding]:
             continue
         seen.add(name)
         if name in ABSENT:
-            yield context.find(reference.node, "error", "not_provided", f"{name} is not there", f"{ABSENT[name]}.")
+            yield context.find(reference.node, "error", "not_provided", f"{name} is not available", f"{ABSENT[name]}.")
         elif (inside := context.script.function_around(reference.node)) is not None and _may_be_parameter(
             context, name, inside, known
         ):
-            hint = f"Members of js_params are no globals: write main({{ {name} }})."
+            hint = f"Write main({{ {name} }}): members of js_params are not globals."
             if name in _PARAMS:
-                hint = f"js_params is what main receives: write main({name})."
-            yield context.find(reference.node, "error", "param_as_global", f"{name} is declared nowhere", hint)
+                hint = f"Write main({name}): js_params is the argument of main."
+            yield context.find(reference.node, "error", "param_as_global", f"{name} is not defined", hint)
         else:
             close = difflib.get_close_matches(name, sorted(known), 1, 0.75)
             hint = f"Did you mean {close[0]}?" if close else ""
-            yield context.find(reference.node, "error", "unknown_name", f"{name} is declared nowhere", hint)
+            yield context.find(reference.node, "error", "unknown_name", f"{name} is not defined", hint)
 
 
 def members(context: Context) -> Iterator[Finding]:
@@ -145,14 +157,14 @@ def members(context: Context) -> Iterator[Finding]:
         name = script.text(member)
         if context.is_actions(owner) and name not in context.functions:
             close = difflib.get_close_matches(name, list(context.functions), 1, 0.4)
-            hint = f"Did you mean {close[0]}?" if close else f"There are: {', '.join(context.functions)}."
+            hint = f"Did you mean {close[0]}?" if close else f"Available: {', '.join(context.functions)}."
             yield context.find(member, "error", "unknown_function", f"{script.text(owner)} has no {name}", hint)
         elif (
             script.text(owner) == space
             and script.scope_at(owner).find(space) is None
             and name not in {"Actions", "Auth", "Headers"}
         ):
-            hint = f"Functions are members of {space}.Actions." if name in context.functions else ""
+            hint = f"Use {space}.Actions, which contains the functions." if name in context.functions else ""
             yield context.find(member, "error", "unknown_member", f"{space} has no {name}", hint)
 
 
@@ -164,7 +176,7 @@ def arguments(context: Context) -> Iterator[Finding]:
         if not wanted or not call.arguments or call.arguments[0].type != "object":
             literal = bool(call.arguments) and call.arguments[0].type in {"string", "number", "template_string"}
             if (wanted and not call.arguments) or (wanted and literal):
-                message = f"{call.function.name} takes one object"
+                message = f"{call.function.name} needs one object as its argument"
                 yield context.find(call.node, "error", "wrong_argument", message, f"Write {example}.")
             continue
         given, open_ = _members(context, call.arguments[0])
@@ -174,7 +186,7 @@ def arguments(context: Context) -> Iterator[Finding]:
                 yield context.find(call.node, "error", "wrong_argument", message, f"Write {example}.")
         for name in given:
             if name not in wanted:
-                message = f"{call.function.name} takes no {name}"
+                message = f"{call.function.name} has no parameter {name}"
                 yield context.find(call.node, "warning", "unused_argument", message, f"Write {example}.")
 
 
@@ -182,7 +194,7 @@ def waiting(context: Context) -> Iterator[Finding]:
     """Finds promises of the service's functions that are not awaited."""
     for call in context.calls:
         if call.function.waits and not _is_awaited(call.node):
-            message = f"{call.function.name} answers a promise, and nothing waits for it"
+            message = f"{call.function.name} returns a promise that is not awaited"
             yield context.find(call.node, "warning", "not_awaited", message, "Write await before it.")
 
 
@@ -196,7 +208,7 @@ def own_promises(context: Context) -> Iterator[Finding]:
         name = script.text(called)
         binding = script.scope_at(called).find(name)
         if name == "fetch" if binding is None else _is_async(binding.value):
-            message = f"{name} answers a promise, and nothing waits for it: main may return before it is done"
+            message = f"{name} returns a promise that is not awaited: main may return before it is done"
             yield context.find(node, "warning", "not_awaited", message, "Write await before it.")
 
 
@@ -213,12 +225,12 @@ def text_as_code(context: Context) -> Iterator[Finding]:
             if (name == "Function" or (name == "eval" and node.type == "call_expression")) and (
                 context.script.scope_at(node).find(name) is None
             ):
-                message = f"{name} is switched off: text cannot become code"
+                message = f"{name} is disabled: strings cannot be executed as code"
                 yield context.find(node, "error", "code_from_text", message)
 
 
 def counts(context: Context) -> Iterator[Finding]:
-    """Finds more key operations or requests than one run may make."""
+    """Finds sources with more key operations or requests than one run may make."""
     operations = [call.node for call in context.calls if call.function.is_key_operation]
     requests = [
         node
@@ -233,27 +245,27 @@ def counts(context: Context) -> Iterator[Finding]:
         (requests, context.limits.max_fetch_count, "outbound requests", "outbound_requests"),
     ):
         if len(nodes) > most:
-            message = f"the source has {len(nodes)} {what}, and one run may make {most}"
+            message = f"the source has {len(nodes)} {what}, but one run may make {most}"
             yield context.find(nodes[most], "warning", f"too_many_{code}", message)
         for node in nodes:
             if _is_repeated(context, node):
-                message = f"{what} in a loop: one run may make {most}, and the rest fail"
-                hint = "Ask once before the loop and keep the answer." if code == "key_operations" else ""
+                message = f"{what} in a loop: one run may make {most}; further calls fail"
+                hint = "Make the call once, before the loop, and store the result." if code == "key_operations" else ""
                 yield context.find(node, "warning", f"{code}_in_loop", message, hint)
 
 
 def leaks(context: Context) -> Iterator[Finding]:
-    """Finds private keys that leave the action: in its response, its logs, or a request."""
+    """Finds private keys that leave the action in its response, its logs or a request."""
     yield from Leaks(context).find()
 
 
 def decrypted(context: Context) -> Iterator[Finding]:
-    """Finds decrypted texts in the logs, which everyone who may run the action can read."""
+    """Finds decrypted texts in the logs, which anyone who may run the action can read."""
     yield from Leaks(context, decrypted=True).find_in_logs()
 
 
 def embedded(context: Context) -> Iterator[Finding]:
-    """Finds secrets in the source, which everyone who may run it can read."""
+    """Finds secrets in the source, which anyone who may run the action can read."""
     for node in context.script.walk():
         if node.type not in {"variable_declarator", "pair"}:
             continue
@@ -262,8 +274,8 @@ def embedded(context: Context) -> Iterator[Finding]:
         if name is None or value is None or value.type != "string":
             continue
         if _SECRET_NAME.search(context.script.text(name)) and _SECRET_TEXT.match(context.script.text(value)[1:-1]):
-            message = f"{context.script.text(name)} looks like a secret in the source, which is no secret place"
-            hint = "Pass it in js_params, or keep it encrypted: Encrypt once, Decrypt when it runs."
+            message = f"{context.script.text(name)} looks like a secret, but the source is not secret"
+            hint = "Pass it in js_params, or store it encrypted: call Encrypt once, and Decrypt at run time."
             yield context.find(value, "warning", "secret_in_source", message, hint)
 
 
@@ -281,7 +293,7 @@ def _assigned_to_global(context: Context, name: str) -> bool:
 
 
 def _is_typeof(node: Node) -> bool:
-    """Whether a name is only used in ``typeof name``, which never fails."""
+    """Returns whether a name is only used in ``typeof name``, which never fails."""
     parent = node.parent
     operator = parent.child_by_field_name("operator") if parent is not None else None
     return operator is not None and operator.type == "typeof"
@@ -292,7 +304,7 @@ def _may_be_parameter(context: Context, name: str, inside: Node, known: frozense
         return True
     if not name[0].islower() or difflib.get_close_matches(name, sorted(known), 1, 0.8):
         return False
-    # A name that is called is a forgotten function, not a forgotten parameter.
+    # A name that is called is a missing function, not a missing parameter.
     called = any(
         reference.name == name
         and reference.node.parent is not None
@@ -305,7 +317,7 @@ def _may_be_parameter(context: Context, name: str, inside: Node, known: frozense
 
 
 def _members(context: Context, node: Node) -> tuple[list[str], bool]:
-    """Names of an object literal's members, and whether others may be added at run time."""
+    """Returns the names of an object literal's members, and whether more can be added at run time."""
     given, open_ = [], False
     for child in node.named_children:
         if child.type == "shorthand_property_identifier":
@@ -321,7 +333,7 @@ def _members(context: Context, node: Node) -> tuple[list[str], bool]:
 
 
 def _is_awaited(node: Node) -> bool:
-    """Whether a promise is used: awaited, returned, chained, stored, or passed on."""
+    """Returns whether a promise is used: awaited, returned, chained, stored, or passed on."""
     parent = node.parent
     while parent is not None and parent.type == "parenthesized_expression":
         parent = parent.parent

@@ -1,4 +1,4 @@
-"""Data flow of private keys through an action: from the calls that return them to the places they must not reach."""
+"""Data flow of private keys through an action, from the calls that return them to places that they must not reach."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _MAX_ROUNDS: Final = 8
 
 
 class Leaks:
-    """One search for leaks.
+    """Search for leaks in one action.
 
     Args:
         context: The action.
-        decrypted: Whether to follow decrypted texts instead of private keys.
+        decrypted: Whether to track decrypted texts instead of private keys.
     """
 
     def __init__(self, context: Context, *, decrypted: bool = False) -> None:
@@ -68,23 +68,29 @@ class Leaks:
             yield from self._leak(body, [body], "key_in_response", "the response")
 
     def find_in_logs(self) -> Iterator[Finding]:
-        """Yields the places where a decrypted text is logged. In the response it may be the purpose of the action."""
+        """Yields the places where a decrypted text is logged.
+
+        Returning it can be the purpose of the action and is allowed.
+        """
         for node in self._script.walk():
             called = node.child_by_field_name("function") if node.type == "call_expression" else None
             given = node.child_by_field_name("arguments")
             if called is None or given is None or not self._script.text(called).startswith("console."):
                 continue
             if any(self._holds(part) for part in given.named_children):
-                message, hint = "a decrypted text goes into the logs", "Everyone who may run the action reads its logs."
+                message, hint = (
+                    "a decrypted text is written to the logs",
+                    ("Remove it: everyone who may run the action can read its logs."),
+                )
                 yield self._context.find(node, "warning", "secret_in_logs", message, hint)
 
     def _leak(self, at: Node, parts: list[Node], code: str, where: str) -> Iterator[Finding]:
         if any(self._holds(part) for part in parts):
-            hint = "Whoever reads it can sign as that wallet for ever: answer a signature or an address instead."
-            yield self._context.find(at, "warning", code, f"a private key goes into {where}", hint)
+            hint = "Return a signature or an address instead: anyone who reads the key can sign as that wallet."
+            yield self._context.find(at, "warning", code, f"a private key is written to {where}", hint)
 
     def _spread(self) -> None:
-        """Marks every name that holds a key. Repeats until it finds no more."""
+        """Marks every name that contains a key. Repeats the search until it finds no more."""
         for _ in range(_MAX_ROUNDS):
             before = len(self._secret)
             for scope in self._script.scopes.values():
@@ -104,7 +110,7 @@ class Leaks:
                 return
 
     def _holds(self, node: Node) -> bool:
-        """Whether an expression holds a private key."""
+        """Returns whether an expression contains a private key."""
         if node.id in self._revealing:
             return True
         if node.type in {"identifier", "shorthand_property_identifier"}:
@@ -118,7 +124,7 @@ class Leaks:
                 return False
             owner = called.child_by_field_name("object")
             passed = self._script.text(called) in _PASSING and any(self._holds(part) for part in given.named_children)
-            # A method of the key's own text, such as key.slice(2), still reveals the key.
+            # The result of a method of the key's text, such as key.slice(2), still reveals the key.
             return passed or (owner is not None and owner.type == "identifier" and self._holds(owner))
         return node.type in _CARRIERS and any(self._holds(part) for part in node.named_children)
 

@@ -1,4 +1,4 @@
-"""Rules about what an action signs and which input it trusts. Each rule covers a mistake of an insecure recipe."""
+"""Rules about the data that an action signs and the input that it trusts. Each covers a typical security mistake."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DOMAIN_AND_TYPES: Final = 2
 
 
 def believed_hosts(context: Context) -> Iterator[Finding]:
-    """Finds an action that uses a key or a secret and sends a request to a host that its caller chooses."""
+    """Finds actions that use a key or a secret and send a request to a host that the caller chooses."""
     if not any(call.function.reveals or call.function.name == "Decrypt" for call in context.calls):
         return
     for node in context.script.walk():
@@ -32,48 +32,48 @@ def believed_hosts(context: Context) -> Iterator[Finding]:
             continue
         name = context.script.text(called)
         if (name == "fetch" or name.endswith("JsonRpcProvider")) and _of_caller(context, given.named_children[0]):
-            message = "the caller chooses the host that this action asks, and what it signs or sends depends on it"
-            hint = "Write the address into the source, or into the constant of a derived action."
+            message = "the caller chooses the host of a request, and the signed or sent data depend on its response"
+            hint = "Write the address in the source, or in the constant of a derived action."
             yield context.find(node, "warning", "param_as_host", message, hint)
 
 
 def typed_data(context: Context) -> Iterator[Finding]:
-    """Finds EIP-712 signatures that are valid on every chain, or without a time limit."""
+    """Finds EIP-712 signatures that are valid on every chain or without a time limit."""
     for node in context.script.walk():
         called = node.child_by_field_name("function") if node.type == "call_expression" else None
         member = called.child_by_field_name("property") if called is not None else None
         given = node.child_by_field_name("arguments")
         if member is None or given is None or context.script.text(member) not in _SIGN_TYPED:
             continue
-        parts = [_literal(context, each) for each in given.named_children[:2]]
+        parts = [literal(context, each) for each in given.named_children[:2]]
         domain, types = parts if len(parts) == _DOMAIN_AND_TYPES else (None, None)
         if domain is not None and domain.type == "object" and "chainId" not in _names(context, domain):
-            message = "the domain of the typed data has no chainId: the signature counts on every chain"
+            message = "the domain of the typed data has no chainId: the signature is valid on every chain"
             hint = "Add chainId, and verifyingContract if a contract checks the signature (EIP-712)."
             yield context.find(node, "warning", "no_chain_id", message, hint)
         fields = _fields(context, types) if types is not None and types.type == "object" else None
         if fields and not any(_ENDS.search(name) for name in fields):
-            message = "the typed data has no deadline and no number that is used once: the signature counts for ever"
+            message = "the typed data has no deadline and no nonce: the signature never expires"
             hint = "Add a deadline, or a nonce that the contract uses once."
             yield context.find(node, "warning", "no_deadline", message, hint)
 
 
 def _of_caller(context: Context, node: Node, steps: int = _MOST_STEPS) -> bool:
-    """Whether an expression begins with a member of js_params."""
+    """Returns whether the value of an expression can begin with a member of js_params."""
     if node.type != "identifier":
         return steps > 0 and any(_of_caller(context, each, steps - 1) for each in _beginnings(context, node))
     binding = context.script.scope_at(node).find(context.script.text(node))
     if binding is None or context.main is None:
         return False
     if binding.kind == "parameter":
-        # parameters of main, or the one of: const main = params => ...
+        # the parameters of main, or the single parameter of: const main = params => ...
         given = context.main.child_by_field_name("parameters") or context.main.child_by_field_name("parameter")
         return given is not None and given.start_byte <= binding.node.start_byte < given.end_byte
     return steps > 0 and binding.value is not None and _of_caller(context, binding.value, steps - 1)
 
 
 def _beginnings(context: Context, node: Node) -> list[Node]:
-    """The nodes with which the value of an expression may begin."""
+    """Returns the nodes with which the value of an expression can begin."""
     if node.type in {"member_expression", "subscript_expression"}:
         return [owner] if (owner := node.child_by_field_name("object")) is not None else []
     if node.type == "template_string":
@@ -86,8 +86,8 @@ def _beginnings(context: Context, node: Node) -> list[Node]:
     return list(node.named_children) if node.type in _PASSING else []
 
 
-def _literal(context: Context, node: Node) -> Node | None:
-    """The literal that an expression means, with constants resolved; None when its value is only known at run time."""
+def literal(context: Context, node: Node) -> Node | None:
+    """Returns the literal value of an expression, with constants resolved, or None if it depends on the run."""
     for _ in range(_MOST_STEPS):
         if node.type in {"object", "array"}:
             return node
@@ -99,7 +99,10 @@ def _literal(context: Context, node: Node) -> Node | None:
 
 
 def _names(context: Context, node: Node) -> set[str]:
-    """Names of an object's members. A spread may contain any name, so it counts as all the requested names."""
+    """Returns the names of an object's members.
+
+    A spread can contain any name, so it counts as all requested names.
+    """
     found = set()
     for child in node.named_children:
         key = child.child_by_field_name("key")
@@ -110,11 +113,11 @@ def _names(context: Context, node: Node) -> set[str]:
 
 
 def _fields(context: Context, types: Node) -> list[str] | None:
-    """Names of all fields of all types; None when one of them is only known at run time."""
+    """Returns the names of all fields of all types, or None if a name is known only at run time."""
     found = []
     for pair in types.named_children:
         value = pair.child_by_field_name("value")
-        listed = _literal(context, value) if value is not None else None
+        listed = literal(context, value) if value is not None else None
         if listed is None or listed.type != "array":
             return None
         for field in listed.named_children:

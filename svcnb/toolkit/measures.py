@@ -1,4 +1,4 @@
-"""Reads the numbers of many runs from the local record into a compact pandas frame."""
+"""Compact pandas frame with the measurements of many runs from the local record."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ _NAMES: Final = {
     "status": "status",
     "cid": "cid",
     "key": "key_hash",
-    "action": "CASE WHEN action <> '' THEN action ELSE cid END",  # last: a name may contain any character
+    "action": "CASE WHEN action <> '' THEN action ELSE cid END",  # last, because a name can contain any character
 }
 _SEPARATOR: Final = "\x1f"
 _ONE_TEXT: Final = f"printf('{_SEPARATOR.join(['%s'] * len(_NAMES))}', {', '.join(_NAMES.values())})"
-"""One text instead of five, because most of the time is spent on the creation of Python objects."""
+"""SQL expression that returns one text instead of five columns, because creating Python objects takes most of the
+time."""
 
 _NUMBERS: Final = 4
 
 
 class _Codes(dict[bytes, int]):
-    """Assigns numbers to texts, from 0, in the order of their first appearance."""
+    """Mapping that assigns numbers to texts, counted from 0 in the order of their first appearance."""
 
     def __missing__(self, text: bytes) -> int:
         self[text] = code = len(self)
@@ -32,12 +33,12 @@ class _Codes(dict[bytes, int]):
 
 
 def read_measures(connection: sqlite3.Connection | None, where: str, values: tuple[Any, ...]) -> DataFrame:
-    """Reads runs: a million take about 3 seconds of processor time and 70 MB.
+    """Reads the measurements of runs. A million runs take about 3 seconds of processor time and 70 MB.
 
     Args:
-        connection: The record; None gives an empty frame.
-        where: The condition, with question marks for its values.
-        values: The values.
+        connection: Connection to the record. None returns an empty frame.
+        where: SQL condition, with question marks as placeholders.
+        values: Values of the placeholders.
 
     Returns:
         A frame, oldest run first. Columns: ``started_at`` (UTC), ``source``, ``status``, ``elapsed`` (seconds),
@@ -53,7 +54,7 @@ def read_measures(connection: sqlite3.Connection | None, where: str, values: tup
         usual, connection.text_factory = (
             connection.text_factory,
             known.__getitem__,
-        )  # SQLite returns codes, not texts
+        )  # SQLite returns a code instead of each text
         try:
             flat = chain.from_iterable(connection.execute(query, values))
             numbers = np.fromiter(flat, dtype=np.float64).reshape(-1, _NUMBERS)

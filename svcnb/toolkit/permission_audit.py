@@ -1,6 +1,8 @@
-"""Permissions of an account's usage keys and groups, and findings about permissions that may be too broad.
+"""Audit of an account's usage keys and groups, with findings about permissions that may be too broad.
 
-Source: specification 1.6, 1.7, 2; reference facts 3.1 to 3.3, 4.2.
+Source: docs/service/index.md#derived-actions, docs/service/index.md#what-the-service-does,
+    docs/service/resources.md#usage-key, docs/service/permissions.md#permission-of-each-endpoint,
+    docs/service/permissions.md#using-a-wallet, docs/service/keys.md#derivation-of-keys.
 """
 
 from __future__ import annotations
@@ -9,8 +11,9 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
+from svcnb.checked import checked
 from svcnb.client.listing import Listing
 from svcnb.client.models.base import Model
 from svcnb.client.models.groups import Group, GroupContents
@@ -19,27 +22,31 @@ from svcnb.client.models.wallets import Wallet
 from svcnb.client.permission_snapshot import executes, expired, master_wallet_of
 from svcnb.protocol.durations import seconds
 
+if TYPE_CHECKING:
+    from svcnb.client import Client
+    from svcnb.client.chain_secured.account import ChainSecuredAccount
+
 Weight = Literal["danger", "warning", "note"]
 
 WEIGHTS: Final[tuple[Weight, ...]] = ("danger", "warning", "note")
-"""Most severe first."""
+"""Severities of findings, most severe first."""
 
 
 class Finding(Model):
-    """One finding about an account's permissions."""
+    """Finding about an account's permissions."""
 
     weight: Weight
-    """``danger``: the holder of this key, or the author of this action, can take assets of others. ``warning``: it
-    permits more than most accounts need. ``note``: it has no effect, or no longer has one."""
+    """``danger``: the owner of this key, or the author of this action, can take assets of others. ``warning``: the
+    permission is broader than most accounts need. ``note``: it has no effect, or no longer has one."""
 
     code: str
-    """Fixed name of its kind."""
+    """Code of the kind of finding."""
 
     subject: str
-    """The key or group."""
+    """Key or group that the finding is about."""
 
     text: str
-    """Its meaning, in a sentence."""
+    """Description of the finding, in one sentence."""
 
 
 class KeyRights(Model):
@@ -49,7 +56,7 @@ class KeyRights(Model):
     key_hash: str
     execute: str
     manage: str
-    """Other rights, in words."""
+    """Other rights, as text."""
 
     expires: str
 
@@ -58,13 +65,13 @@ class KeyRights(Model):
 
 @dataclass(frozen=True)
 class Permissions:
-    """All permissions of an account, as read at one moment.
+    """Snapshot of all permissions of an account.
 
     Attributes:
         keys: The usage keys.
         groups: The groups and their permissions.
         wallets: The wallets.
-        now: The service's time in Unix seconds.
+        now: Time of the service in Unix seconds.
     """
 
     keys: Sequence[UsageKey]
@@ -73,38 +80,38 @@ class Permissions:
     now: float
 
     def table(self) -> Listing[KeyRights]:
-        """Returns the permissions of each key, one row for each key."""
-        return Listing((_row(key) for key in self.keys), of="usage keys")
+        """Returns a table of permissions with one row for each key."""
+        return Listing((_row(key) for key in self.keys), of="usage keys", kind=KeyRights)
 
     def findings(self, *, expires_within: float | str | timedelta = "30d") -> Listing[Finding]:
         """Returns the findings, most severe first.
 
         Args:
-            expires_within: Time span; keys that expire within it are reported.
+            expires_within: Duration. Keys that expire within it are reported.
 
         Raises:
-            ValueError: `expires_within` is not a time span.
+            ValueError: `expires_within` is not a valid duration.
         """
         soon = seconds(expires_within)
         found = [
             *(finding for key in self.keys for finding in self._of_key(key, soon)),
             *(finding for group, contents in self.groups for finding in self._of_group(group, contents)),
         ]
-        return Listing(sorted(found, key=lambda each: WEIGHTS.index(each.weight)), of="findings")
+        return Listing(sorted(found, key=lambda each: WEIGHTS.index(each.weight)), of="findings", kind=Finding)
 
     def _of_key(self, key: UsageKey, soon: float) -> Iterator[Finding]:
         who = _key(key)
         if expired(key, self.now):
-            yield _finding("note", "expired", who, f"its term ended at {key.expires_at:%Y-%m-%d %H:%M} UTC; remove it")
+            yield _finding("note", "expired", who, f"it expired at {key.expires_at:%Y-%m-%d %H:%M} UTC; delete it")
             return
         if key.expiration and key.expiration - self.now < soon:
-            yield _finding("warning", "expires_soon", who, f"its term ends at {key.expires_at:%Y-%m-%d %H:%M} UTC")
+            yield _finding("warning", "expires_soon", who, f"it expires at {key.expires_at:%Y-%m-%d %H:%M} UTC")
         if 0 in key.execute_in_groups:
-            text = "it may run any action with any wallet of the account (its execute_in_groups holds 0)"
+            text = "it may run any action with any wallet of the account (its execute_in_groups contains 0)"
             yield _finding("danger" if self._master else "warning", "wildcard_key", who, text)
         if own := self._grants_itself(key):
             where = groups_in_words(own)
-            text = f"it may add actions to {where} and run them there, so whoever holds it can run any code"
+            text = f"it may add actions to {where} and run them there, so anyone who has the key can run any code"
             yield _finding("danger", "self_granting", who, text)
         elif not key.execute_only and key.execute_in_groups:
             yield _finding("warning", "runs_and_manages", who, f"it runs actions and changes the account: {key.may}")
@@ -112,26 +119,33 @@ class Permissions:
         named = {*key.execute_in_groups, *key.manage_ipfs_ids_in_groups}
         named |= {*key.add_pkp_to_groups, *key.remove_pkp_from_groups}
         if dead := sorted(named - live - {0}):
-            # Numbers are assigned in order, so a missing number is assigned later. The key then has access to that
+            # Numbers are assigned in order, so a missing number will be assigned later. The key then has access to that
             # group.
-            text = f"it names {groups_in_words(dead)}: removed, or not made yet and then open to this key"
+            text = (
+                f"it lists {groups_in_words(dead)}, which do not exist: they were deleted, or this key will "
+                "have access when they are created"
+            )
             yield _finding("note", "removed_groups", who, text)
-        if key.may == "nothing but read":
-            yield _finding("note", "powerless", who, "it may do nothing but read")
+        if key.may == "only read":
+            yield _finding("note", "powerless", who, "it can only read")
 
     def _of_group(self, group: Group, contents: GroupContents) -> Iterator[Finding]:
         who = f"group {group.id} {group.name!r}"
         users = [key for key in self.keys if executes(key, group.id) and not expired(key, self.now)]
         if contents.any_action and users:
-            yield _finding("danger", "wildcard_action", who, "it permits every action, also one written by a stranger")
+            yield _finding(
+                "danger", "wildcard_action", who, ("it permits every action, including actions of other people")
+            )
         if contents.any_wallet:
-            yield _finding("warning", "wildcard_wallet", who, "it permits every wallet of the account, also new ones")
+            yield _finding(
+                "warning", "wildcard_wallet", who, ("it permits every wallet of the account, including new ones")
+            )
         master = self._master
         if master and (contents.any_wallet or any(each.wallet_address == master for each in contents.wallets)):
-            text = "it reaches the account's master wallet: an action that reads its key has read the account key"
+            text = "it permits the account's master wallet: an action that reads its key reads the account key"
             yield _finding("danger", "master_wallet", who, text)
         if not users:
-            yield _finding("note", "unused_group", who, "no usage key executes in it")
+            yield _finding("note", "unused_group", who, "no usage key may execute in it")
         elif not contents.actions and not contents.any_action:
             yield _finding("note", "empty_group", who, "it permits no action")
 
@@ -140,7 +154,7 @@ class Permissions:
         return master_wallet_of(self.wallets)
 
     def _grants_itself(self, key: UsageKey) -> list[int]:
-        """Groups where a key may both permit an action and run it."""
+        """Returns the groups in which a key may both permit an action and run it."""
         return [
             group.id
             for group, _ in self.groups
@@ -149,12 +163,13 @@ class Permissions:
         ]
 
 
-def read_permissions(account: Any, *, now: float | None = None) -> Permissions:
-    """Reads an account. Free in both modes.
+@checked
+def read_permissions(account: Client | ChainSecuredAccount, *, now: float | None = None) -> Permissions:
+    """Reads the permissions of an account. This is free of charge in both modes.
 
     Args:
-        account: A client with any key of the account, or a ChainSecured account that its owner opened.
-        now: The service's time in Unix seconds; the account's own when None.
+        account: A client with any key of the account, or a ChainSecured account opened by its owner.
+        now: Time of the service in Unix seconds. None means the time that the service reports.
     """
     groups = account.groups.list()
     return Permissions(

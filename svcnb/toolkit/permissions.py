@@ -1,7 +1,7 @@
-"""An account's permissions as one matrix, and the fewest calls that change some of its cells.
+"""Matrix of an account's permissions, and the smallest list of calls that changes some of its cells.
 
-Rows are actions, wallets and usage keys; columns are groups. The cost of a change and its risks are known before
-anything is sent.
+Rows are actions, wallets and usage keys. Columns are groups. The cost and the risks of a change are known before a
+request is sent.
 """
 
 from __future__ import annotations
@@ -20,34 +20,34 @@ from svcnb.toolkit.cost import Cost, of_call
 Kind: TypeAlias = Literal["action", "wallet", "key"]
 
 EVERY: Final = "*"
-"""The row for every action, or every wallet of the account."""
+"""Row for every action, or for every wallet of the account."""
 
 EVERY_GROUP: Final = 0
-"""The column for every group; only keys have it."""
+"""Column for every group. Only keys have this column."""
 
 
 class Change(NamedTuple):
-    """One cell to tick or clear."""
+    """Change of one cell of the matrix."""
 
     kind: Kind
     id: str
-    """Hashed CID, address or key hash; `EVERY` for all."""
+    """Hashed CID, address or key hash. `EVERY` means all."""
 
     group: int
-    """The group; `EVERY_GROUP` for a key's wildcard."""
+    """Id of the group. `EVERY_GROUP` means the wildcard of a key."""
 
     on: bool
 
 
 @dataclass(frozen=True)
 class Edit:
-    """One call.
+    """Call that makes one or more changes.
 
     Attributes:
         verb: Method of a client, for example ``groups.add_action``.
         args: Positional arguments.
-        options: Arguments by name.
-        cost: Its cost.
+        options: Keyword arguments.
+        cost: Cost of the call.
     """
 
     verb: str
@@ -57,11 +57,11 @@ class Edit:
 
     @property
     def code(self) -> str:
-        """The call as Python, for a client named ``svc``."""
+        """The call as Python code, for a client named ``svc``."""
         return self.code_of("svc")
 
     def code_of(self, subject: str) -> str:
-        """The call as Python.
+        """Returns the call as Python code.
 
         Args:
             subject: Name of the object that has the method, for example ``mine`` for an account on the chain.
@@ -76,16 +76,17 @@ class Edit:
 
 @dataclass(frozen=True)
 class Matrix:
-    """Permissions of an account: which key may do what in which group.
+    """Matrix of an account's permissions in each group.
 
     Attributes:
-        groups: The groups, in the order of their numbers.
-        actions: The actions that each group permits, by its number: hashed CIDs, or `EVERY`.
-        wallets: The wallets that each group permits, by its number: addresses, or `EVERY`.
-        keys: The groups in which each key may execute, by its hash; `EVERY_GROUP` means all.
-        cids: Raw CIDs that are known, by hash.
-        master_wallet: The wallet whose private key is the account key; None for an account without one.
-        names: Names of keys, by hash, for warnings.
+        groups: Groups, in the order of their ids.
+        actions: Actions that each group permits, as hashed CIDs or `EVERY`. The dictionary keys are group ids.
+        wallets: Wallets that each group permits, as addresses or `EVERY`. The dictionary keys are group ids.
+        keys: Groups in which each usage key may execute. The dictionary keys are key hashes; `EVERY_GROUP` means all
+            groups.
+        cids: Known raw CIDs, with their hashes as dictionary keys.
+        master_wallet: Wallet whose private key is the account key. None for an account without a master wallet.
+        names: Names of usage keys for warnings, with their hashes as dictionary keys.
     """
 
     groups: tuple[int, ...]
@@ -105,7 +106,7 @@ class Matrix:
         cids: Mapping[str, str],
         master_wallet: str | None,
     ) -> Matrix:
-        """Builds the matrix from the listings of a client."""
+        """Builds the matrix from the lists of a client."""
         held = list(groups)
         known = list(keys)
         return cls(
@@ -127,7 +128,7 @@ class Matrix:
         )
 
     def has(self, kind: Kind, which: str, group: int) -> bool:
-        """Whether a cell itself is ticked; a wildcard elsewhere does not count."""
+        """Returns whether a cell itself is set. A wildcard in another cell does not count."""
         match kind:
             case "action":
                 return which in self.actions.get(group, frozenset())
@@ -137,10 +138,10 @@ class Matrix:
                 return group in self.keys.get(which, frozenset())
 
     def with_changes(self, changes: Iterable[Change]) -> Matrix:
-        """Returns the matrix after the changes.
+        """Returns a matrix with the changes applied.
 
         Raises:
-            InvalidArgument: A change names no cell.
+            InvalidArgument: A change does not refer to a cell of the matrix.
         """
         actions = {group: set(held) for group, held in self.actions.items()}
         wallets = {group: set(held) for group, held in self.wallets.items()}
@@ -163,20 +164,22 @@ class Matrix:
 
     def _check(self, kind: Kind, which: str, group: int) -> None:
         if kind not in get_args(Kind):
-            raise InvalidArgument(f"there are no permissions of {kind!r}", hint="Allowed are action, wallet and key.")
+            raise InvalidArgument(
+                f"unknown kind of permissions {kind!r}", hint=("Allowed values: action, wallet and key.")
+            )
         if group not in self.groups and not (kind == "key" and group == EVERY_GROUP):
             raise InvalidArgument(f"the account has no group {group}", hint=_AGAIN)
         if kind == "key" and which not in self.keys:
-            raise InvalidArgument("the account has no such key", hint=_AGAIN)
+            raise InvalidArgument("the account does not have this key", hint=_AGAIN)
 
     def edits(self, changes: Iterable[Change]) -> list[Edit]:
-        """Returns the smallest list of calls that make the changes: groups first, then keys.
+        """Returns the smallest list of calls that makes the changes: first groups, then keys.
 
-        Members are added and removed one by one. If "every" is involved, or only the hash of an action is known, the
+        Members are added and removed one by one. If a wildcard changes, or only the hash of an action is known, the
         group is rewritten with its complete list.
 
         Raises:
-            InvalidArgument: A change names no cell.
+            InvalidArgument: A change does not refer to a cell of the matrix.
         """
         wanted = list(changes)
         after = self.with_changes(wanted)
@@ -211,7 +214,10 @@ class Matrix:
         yield from singles
 
     def _entry(self, which: str) -> str:
-        """An entry of a complete list. After the first ten entries, only raw CIDs can be added."""
+        """Returns an entry for a complete list.
+
+        Beyond the first ten entries, only actions with a known raw CID can be added.
+        """
         return self.cids.get(which, which)
 
     def warnings(self) -> list[str]:
@@ -236,11 +242,11 @@ class Matrix:
         return bool(self.wallets[group] & {EVERY, self.master_wallet})
 
 
-_AGAIN: Final = "The account has changed meanwhile: read it again."
+_AGAIN: Final = "The account has changed. Read it again."
 
 
 def cost_of(edits: Sequence[Edit]) -> Cost:
-    """Returns the total cost of calls; nothing when there are none."""
+    """Returns the total cost of calls, which is zero for an empty list."""
     total = Cost.exactly(0)
     for edit in edits:
         total += edit.cost

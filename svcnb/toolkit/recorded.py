@@ -1,9 +1,9 @@
-"""Recorded requests and answers of the live service.
+"""Recorded requests and responses of the live service.
 
-Each file of the folder `recordings` is one conversation: requests in order, and the answer to each. A conversation can
-be replayed against any service. The answers are compared by status, by members, and by the form of each value. The
-files were written from observations of the live service. `record` replaces them with the current answers of a service.
-Files never contain secrets: keys are referenced by name, and values that look like secrets are masked in answers.
+Each file of the folder `recordings` is one conversation: requests in order, each with its response. A conversation can
+be replayed against any service. Responses are compared by status, by members, and by the form of each value. The files
+were written from observations of the live service. `record` replaces them with the current responses of a service.
+Files never contain secrets. Keys are referenced by name, and values that look like secrets are masked in responses.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FOLDER: Final = Path(__file__).with_name("recordings")
 _API: Final = "/core/v1"
 _TIMEOUT_S: Final = 120.0
 _EXACT: Final = frozenset({"error", "success", "has_error", "response"})
-"""Members whose value is compared, not only its form."""
+"""Members of which the value is compared, not only the form."""
 _FORMS: Final = {
     "an address": re.compile(r"0x[0-9a-fA-F]{40}\Z"),
     "a 32-byte hash": re.compile(r"0x[0-9a-fA-F]{64}\Z"),
@@ -39,12 +39,12 @@ _NAMED: Final = ("run_path", "action_id_path", "action_limits_path", "processor_
 
 
 class Answer(NamedTuple):
-    """An answer of a service.
+    """Response of a service.
 
     Attributes:
         status: HTTP status.
-        headers: Headers by lower-case name.
-        body: Parsed JSON, or the text when it is not JSON.
+        headers: Headers, with lower-case names as keys.
+        body: Parsed JSON, or the text if it is not JSON.
     """
 
     status: int
@@ -53,18 +53,18 @@ class Answer(NamedTuple):
 
 
 Send = Callable[[str, str, Mapping[str, str], bytes | None], Answer]
-"""Function that sends a request: method, path with query, headers and body."""
+"""Function that sends a request. Its arguments are the method, the path with the query, the headers and the body."""
 
 
 @dataclass(frozen=True)
 class Conversation:
-    """Requests in order, with the answer to each.
+    """Requests in order, each with its response.
 
     Attributes:
-        name: Name of the file, without its ending.
-        needs: ``nothing``, or ``account``: the key of an account with credit.
-        source: Where the answers come from.
-        exchanges: The requests and answers, as in the file.
+        name: Name of the file, without its extension.
+        needs: ``nothing``, or ``account`` for a conversation that needs the key of an account with credit.
+        source: Origin of the responses.
+        exchanges: The requests and responses, in the form of the file.
     """
 
     name: str
@@ -75,14 +75,14 @@ class Conversation:
 
 @dataclass(frozen=True)
 class Difference:
-    """One difference between a recorded answer and that of a service.
+    """Difference between a recorded response and the response of a service.
 
     Attributes:
         title: Description of the request.
         route: Method and path.
         field: Place of the difference: ``status``, ``header.NAME`` or ``body.MEMBER``.
         says: The difference.
-        is_news: Whether the service only returns more than was recorded.
+        is_news: Whether the difference is only an addition by the service.
     """
 
     title: str
@@ -99,7 +99,7 @@ def load(folder: Path = FOLDER) -> list[Conversation]:
     """Reads the conversations of a folder. Those without requirements come first.
 
     Raises:
-        ValueError: A file is not a conversation.
+        ValueError: A file is not a recorded conversation.
     """
     found = []
     for path in sorted(folder.glob("*.json")):
@@ -112,10 +112,10 @@ def load(folder: Path = FOLDER) -> list[Conversation]:
 
 
 def over_http(base_url: str) -> Send:
-    """Sends requests to a service.
+    """Returns a function that sends requests to a service.
 
     Args:
-        base_url: Its address, without ``/core/v1``.
+        base_url: Address of the service, without ``/core/v1``.
     """
     import httpx
 
@@ -134,13 +134,13 @@ def answers(
     """Replays a conversation with a service.
 
     Args:
-        conversation: What is asked.
-        send: Sends a request.
+        conversation: The recorded requests.
+        send: Function that sends a request.
         key: Key of an account with credit, for conversations that need one.
         vocabulary: Names of the service.
 
     Yields:
-        Each exchange as recorded, and the answer of this service.
+        Each recorded exchange, together with the response of this service.
     """
     names = vocabulary or Vocabulary()
     kept: dict[str, Any] = {"account": key}
@@ -167,7 +167,10 @@ def answers(
 def compare(
     conversation: Conversation, send: Send, *, key: str | None = None, vocabulary: Vocabulary | None = None
 ) -> Iterator[Difference]:
-    """Yields the differences between recorded answers and those of a service. Arguments as of `answers`."""
+    """Yields the differences between recorded responses and those of a service.
+
+    The arguments are those of `answers`.
+    """
     for exchange, answer in answers(conversation, send, key=key, vocabulary=vocabulary):
         recorded = exchange["answer"]
         route = f"{exchange['request']['method']} {exchange['request']['path']}"
@@ -184,18 +187,17 @@ def record(
     key: str | None = None,
     vocabulary: Vocabulary | None = None,
 ) -> Path:
-    """Writes the answers of a service to a file, without secrets.
+    """Writes the responses of a service to a file, without secrets.
 
     Args:
-        conversation: What is asked.
-        send: Sends a request.
-        folder: Folder of the file; created if it is missing.
-        source: Where the answers come from, for the file.
-        key: As of `answers`.
-        vocabulary: As of `answers`.
+        conversation: The recorded requests.
+        send: Function that sends a request.
+        folder: Folder of the file. It is created if it is missing.
+        source: Origin of the responses, which is stored in the file.
+        key: See `answers`.
+        vocabulary: See `answers`.
 
-    Returns:
-        The file.
+    Returns: Path of the file.
     """
     exchanges = [
         exchange | {"answer": _recordable(exchange["answer"], answer, key)}
@@ -223,7 +225,7 @@ def _renamed(body: Any, names: Vocabulary) -> Any:
 
 
 def _filled(value: Any, kept: Mapping[str, Any]) -> Any:
-    """A value with values from earlier answers filled in: ``{name}`` unchanged, ``{name:number}`` as a number."""
+    """Inserts values from earlier responses: ``{name}`` unchanged, ``{name:number}`` as a number."""
     if isinstance(value, dict):
         return {name: _filled(item, kept) for name, item in value.items()}
     if isinstance(value, list):
@@ -252,7 +254,7 @@ def _parsed(text: str) -> Any:
         return text
 
 
-# --- answers --------------------------------------------------------------------------------------------------------
+# --- responses ------------------------------------------------------------------------------------------------------
 
 
 def _recordable(recorded: Mapping[str, Any], answer: Answer, key: str | None) -> dict[str, Any]:
@@ -265,19 +267,19 @@ def _recordable(recorded: Mapping[str, Any], answer: Answer, key: str | None) ->
 
 def _differences(recorded: Mapping[str, Any], answer: Answer) -> Iterator[tuple[str, str, bool]]:
     if answer.status != recorded["status"]:
-        yield "status", f"{answer.status}, and {recorded['status']} was recorded", False
+        yield "status", f"{answer.status}, but {recorded['status']} was recorded", False
         return
     for name, value in recorded.get("headers", {}).items():
         given = answer.headers.get(name)
         if given is None or _form(given) != _form(value):
-            yield f"header.{name}", f"{_told(given)}, and {_form(value)} was recorded", False
+            yield f"header.{name}", f"{_told(given)}, but {_form(value)} was recorded", False
     yield from _body(recorded["body"], answer.body, "body")
 
 
 def _body(recorded: Any, given: Any, where: str) -> Iterator[tuple[str, str, bool]]:
     member = where.rpartition(".")[2].removesuffix("[]")
     if _kind(recorded) != _kind(given):
-        yield where, f"{_kind(given)}, and {_kind(recorded)} was recorded", False
+        yield where, f"{_kind(given)}, but {_kind(recorded)} was recorded", False
     elif isinstance(recorded, dict):
         yield from _members(recorded, given, where)
     elif isinstance(recorded, list):
@@ -285,14 +287,14 @@ def _body(recorded: Any, given: Any, where: str) -> Iterator[tuple[str, str, boo
             yield from _body(recorded[0], given[0], f"{where}[]")
     elif recorded != MASK and (member in _EXACT or _form(recorded) == "a CID"):
         if recorded != given:
-            yield where, f"{_told(given)}, and {_told(recorded)} was recorded", False
+            yield where, f"{_told(given)}, but {_told(recorded)} was recorded", False
     elif isinstance(recorded, str) and recorded != MASK and _form(recorded) not in (_TEXT, _form(given)):
-        yield where, f"{_form(given)}, and {_form(recorded)} was recorded", False
+        yield where, f"{_form(given)}, but {_form(recorded)} was recorded", False
 
 
 def _members(recorded: Mapping[str, Any], given: Mapping[str, Any], where: str) -> Iterator[tuple[str, str, bool]]:
     for name in sorted(set(recorded) - set(given)):
-        yield f"{where}.{name}", "is not there", False
+        yield f"{where}.{name}", "is missing", False
     for name in sorted(set(given) - set(recorded)):
         yield f"{where}.{name}", "was not recorded", True
     for name in sorted(set(recorded) & set(given)):
@@ -302,7 +304,7 @@ def _members(recorded: Mapping[str, Any], given: Mapping[str, Any], where: str) 
 def _kind(value: Any) -> str:
     if value is None:
         return "null"
-    kinds = ((bool, "a truth value"), ((int, float), "a number"), (str, "a text"), (list, "an array"))
+    kinds = ((bool, "a boolean"), ((int, float), "a number"), (str, "a string"), (list, "an array"))
     return next((name for kind, name in kinds if isinstance(value, kind)), "an object")
 
 

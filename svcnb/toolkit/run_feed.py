@@ -1,7 +1,9 @@
-"""All visible runs as one list: the local record, an emulator's own record, and runs of triggers.
+"""All visible runs in one list, from the local record, the record of an emulator, and the triggers service.
 
-A run of this client on an emulator is in two records. The list has one entry for it, matched by the id of its request.
-A run of a trigger is also in two records. The emulator's record has it under its correlation id.
+A run of this client on an emulator is in two records. The list contains one entry for it, matched by the id of its
+request. A run of a trigger is also in two records, and the emulator's record contains it under its correlation id. If
+the client repeated a run until a grant took effect, the emulator's record contains all attempts. The list contains only
+the last one. A check of a new usage key is listed only if the service charged it.
 """
 
 from __future__ import annotations
@@ -12,36 +14,38 @@ from typing import Any, Final, Literal
 from svcnb.client import Client
 from svcnb.client.errors import ConfigError
 from svcnb.client.models.base import Model
+from svcnb.client.record_schema import KEY_CHECK
+from svcnb.client.running import REPEATED
 from svcnb.control import ControlRefused, EmulatorError, EmulatorUnreachable
 from svcnb.control.plane import ControlPlane
 from svcnb.toolkit.history import History, PastRun, Triggered
 
 NEWEST: Final = 1_000
-"""Number of runs that are read from each record."""
+"""Maximum number of runs that are read from each record."""
 
 Origin = Literal["client", "service", "trigger"]
 
 
 class SeenRun(Model):
-    """One run, from any of the records."""
+    """Run from any of the records."""
 
     id: str
-    """Id of its request, or of the trigger's run."""
+    """Id of the request, or of the trigger's run."""
 
     request_id: str = ""
-    """Id of the request that ran it, if known. Its timeline and logs have this id."""
+    """Id of the request that executed the action, if it is known. The timeline and the logs have this id."""
 
     origin: Origin
-    """``client`` when this machine's clients ran it, ``trigger`` for runs of triggers, ``service`` for all others."""
+    """``client`` for runs of clients on this machine, ``trigger`` for runs of triggers, ``service`` for all others."""
 
     started_at: float
-    """Unix seconds, by the clock of the recording machine."""
+    """Start in Unix seconds, by the clock of the machine that recorded the run."""
 
     action: str = ""
     cid: str = ""
     key_hash: str = ""
     status: str
-    """``success``, ``failed`` or ``refused``; a trigger's run may also be ``queued`` or ``running``."""
+    """``success``, ``failed`` or ``refused``. For the run of a trigger, also ``queued`` or ``running``."""
 
     elapsed: float = 0.0
     """Seconds."""
@@ -54,18 +58,18 @@ class SeenRun(Model):
     """Whether a timeline is available."""
 
     past: PastRun | None = None
-    """This machine's record of it: parameters and response, without secrets."""
+    """Local record of the run: parameters and response, without secrets."""
 
     quiet = frozenset({"id", "started_at", "elapsed", "past"})
 
 
 class RunFeed:
-    """Reads the runs of one service.
+    """Reader for the runs of one service.
 
     Args:
-        client: The service; its control token opens an emulator's record.
-        history: The local record; the client's own when None, and none when recording is switched off.
-        triggers: A client of the triggers service; its runs are read too.
+        client: Client of the service. Its control token gives access to the record of an emulator.
+        history: Local record. None means the record of the client, or no record if recording is disabled.
+        triggers: Client of the triggers service. Its runs are also read.
     """
 
     def __init__(self, client: Client, history: History | None = None, triggers: Triggered | None = None) -> None:
@@ -79,26 +83,26 @@ class RunFeed:
 
     @property
     def history(self) -> History | None:
-        """The local record; None when nothing is recorded."""
+        """Local record. None if recording is disabled."""
         return self._history
 
     @property
     def has_service_record(self) -> bool:
-        """Whether the service may have a record of its own; known after the first `read`."""
+        """Whether the service may have a record of its own. This is known after the first `read`."""
         return self._plane is not None
 
     def read(self) -> list[SeenRun]:
-        """Returns the newest runs, newest first. Free.
+        """Returns the newest runs, newest first. This is free of charge.
 
         Raises:
-            EmulatorUnreachable: Nothing answers at the service's address.
-            SvcnbError: The triggers service refused.
+            EmulatorUnreachable: No server responds at the address of the service.
+            SvcnbError: The triggers service rejected the request.
         """
         found = {run.id: run for run in self._local()}
         caused: dict[str, SeenRun] = {}
-        for row in reversed(self._served_rows()):
+        for row in reversed(_last_tries(self._served_rows())):
             run = _of_service(row)
-            caused[row.get("correlation_id", "")] = run  # the last one counts: it may have been tried more than once
+            caused[row.get("correlation_id", "")] = run  # the last one is used, because a run can have several attempts
             found[run.id] = _merged(found[run.id], run) if run.id in found else run
         for run in self._triggered():
             executed = caused.get(run.id)
@@ -108,7 +112,7 @@ class RunFeed:
         return sorted(found.values(), key=lambda run: (run.started_at, run.id), reverse=True)
 
     def logs_of(self, run: SeenRun) -> str:
-        """Returns the output of a run. For a failed run, only if the service kept it."""
+        """Returns the console output of a run. For a failed run, it is available only if the service stored it."""
         if run.request_id and self._plane is not None:
             try:
                 return str(self._plane.request("GET", f"/runs/{run.request_id}")["logs"])
@@ -125,18 +129,18 @@ class RunFeed:
                 yield _of_past(past, f"local-{number}-{past.started_at.timestamp()}")
 
     def _served_rows(self) -> list[dict[str, Any]]:
-        """Newest first."""
+        """Returns the rows of the emulator's record, newest first."""
         if self._plane is None:
             return []
         try:
             rows: list[dict[str, Any]] = self._plane.request("GET", f"/runs?limit={NEWEST}&offset=0")["runs"]
         except ControlRefused:
-            self._plane = None  # not an emulator, or access refused: both are permanent
+            self._plane = None  # not an emulator, or access denied; both are permanent
             return []
         except EmulatorUnreachable as error:
-            # This code cannot determine whether the address should be an emulator or a live service.
+            # It is not known whether the address belongs to an emulator or a live service.
             raise EmulatorUnreachable(
-                f"nothing answers at {self._client.base_url}, so its runs cannot be read",
+                f"cannot connect to {self._client.base_url}, so its runs cannot be read",
                 hint="Check the address and that the service is running, then read again.",
             ) from error.with_traceback(None)
         return rows
@@ -183,12 +187,27 @@ def _of_past(past: PastRun, otherwise: str) -> SeenRun:
     )
 
 
+def _last_tries(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Returns the rows, newest first, without earlier attempts of a repeated run and without free checks of keys."""
+    kept: list[dict[str, Any]] = []
+    repeated: set[str] = set()
+    for row in rows:
+        tag = row.get("correlation_id", "")
+        if tag in repeated or (tag.startswith(KEY_CHECK) and not row["cost_cents"]):
+            continue
+        if tag.startswith(REPEATED):
+            repeated.add(tag)
+        kept.append(row)
+    return kept
+
+
 def _of_service(row: Mapping[str, Any]) -> SeenRun:
     return SeenRun(
         id=row["request_id"],
         request_id=row["request_id"],
         origin="service",
         started_at=row["started_at"],
+        action="check of a usage key" if row.get("correlation_id", "").startswith(KEY_CHECK) else "",
         cid=row["cid"],
         key_hash=row["api_key_hash"],
         status=row["status"],
@@ -200,12 +219,13 @@ def _of_service(row: Mapping[str, Any]) -> SeenRun:
 
 
 def _merged(local: SeenRun, served: SeenRun) -> SeenRun:
-    """Merges two entries: names and values from the client, result and cost from the service."""
-    kept = {"status": served.status, "cost_cents": served.cost_cents, "traced": served.traced}
+    """Merges two entries: names and values come from the client, result and cost from the service."""
+    # The key hash comes from the service, which returns the one on the chain. Key names are found by this hash.
+    kept = {name: getattr(served, name) for name in ("status", "cost_cents", "traced", "key_hash")}
     return local.model_copy(update={**kept, "error": served.error or local.error, "elapsed": served.elapsed})
 
 
 def _executed(run: SeenRun, executed: SeenRun) -> SeenRun:
-    """Merges two entries: the name from the triggers service; id, key and cost from the emulator."""
+    """Merges two entries: the name comes from the triggers service; id, key and cost come from the emulator."""
     kept = {name: getattr(executed, name) for name in ("request_id", "key_hash", "cost_cents", "traced")}
     return run.model_copy(update=kept)

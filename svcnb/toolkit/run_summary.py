@@ -1,4 +1,4 @@
-"""Summary of runs for charts: counts over time, durations and cost."""
+"""Summary of runs for charts, with counts over time, durations and cost."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _TOP: Final = 5
 
 @dataclass(frozen=True)
 class Bucket:
-    """The runs of one time span.
+    """Counts of the runs in one time span.
 
     Attributes:
-        at: Its beginning in Unix seconds.
-        succeeded: Runs that succeeded.
-        failed: Runs that failed, refused ones included.
+        at: Start of the time span in Unix seconds.
+        succeeded: Number of runs that succeeded.
+        failed: Number of runs that failed or were refused.
     """
 
     at: float
@@ -38,11 +38,12 @@ class Summary:
     Attributes:
         count: Number of runs.
         succeeded: Number of successful runs.
-        width_s: Seconds that one bucket covers.
-        buckets: The time line, oldest first, without gaps.
-        latency_s: Percentiles of the successful runs, each with its seconds; the last is the slowest (100).
-        spend: Name of the action and cents, most expensive first.
-        total_cents: Total cost of all runs.
+        width_s: Length of one bucket in seconds.
+        buckets: Counts over time, oldest first, without gaps.
+        latency_s: Percentiles of the durations of successful runs, each with its seconds. The last one is the maximum
+            (100).
+        spend: Name and cost in cents of each action, most expensive first.
+        total_cents: Total cost of all runs in cents.
     """
 
     count: int
@@ -58,7 +59,7 @@ def summarise(runs: Sequence[SeenRun]) -> Summary:
     """Summarises runs.
 
     Args:
-        runs: The runs, in any order; those that have not ended are counted and not timed.
+        runs: The runs, in any order. Unfinished runs are counted, but have no duration.
     """
     took = sorted(run.elapsed for run in runs if run.status == "success")
     width = _width(runs)
@@ -97,7 +98,7 @@ def _buckets(runs: Sequence[SeenRun], width: int) -> Iterable[Bucket]:
 
 
 def _nearest(ordered: Sequence[float], rank: int) -> float:
-    """The percentile by the nearest rank, which is always a measured value."""
+    """Returns a percentile by the nearest-rank method, so the result is always a measured value."""
     return ordered[max(0, ceil(rank / 100 * len(ordered)) - 1)]
 
 

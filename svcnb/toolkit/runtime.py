@@ -1,8 +1,9 @@
-"""Runtime environment of an action: the functions of the service and the globals of JavaScript.
+"""Runtime environment of actions: the functions of the service and the globals of JavaScript.
 
-One table for the linter and for the declarations that editors read.
+The linter and the declarations for editors use this table.
 
-Source: specification 1.9; reference facts 4.3, 5.2, 5.4.
+Source: docs/service/runtime.md#functions, docs/service/keys.md#formats-of-keys, docs/service/runtime.md#response,
+    docs/service/runtime.md#globals.
 """
 
 from __future__ import annotations
@@ -16,14 +17,15 @@ from svcnb.protocol.vocabulary import Vocabulary
 
 @dataclass(frozen=True)
 class Function:
-    """One function of the service.
+    """Function of the service that actions can call.
 
     Attributes:
-        name: Its name in the vocabulary.
-        parameters: Members of its one argument, with their TypeScript types; none means no argument.
+        name: Name of the function.
+        parameters: Members of its single argument, with their TypeScript types. Empty for a function without an
+            argument.
         result: TypeScript type of its result.
-        says: What it does, in a sentence.
-        waits: Whether it returns a promise.
+        says: Description in one sentence.
+        waits: Whether the function returns a promise.
         reveals: Whether its result is a private key.
         is_key_operation: Whether it counts as a key operation.
     """
@@ -38,7 +40,7 @@ class Function:
 
 
 def functions(vocabulary: Vocabulary) -> dict[str, Function]:
-    """Returns the functions of ``<Namespace>.Actions`` by name."""
+    """Returns the functions of ``<Namespace>.Actions``, with their names as keys."""
     wallet = {"pkpId": "string"}
     action = {"ipfsId": "string"}
     listed = (
@@ -53,7 +55,7 @@ def functions(vocabulary: Vocabulary) -> dict[str, Function]:
         Function(
             vocabulary.action_private_key_function,
             "`0x${string}`",
-            "This action's own private key, which follows from its CID: 0x and 64 digits.",
+            "This action's own private key, derived from its CID: 0x and 64 digits.",
             reveals=True,
             is_key_operation=True,
         ),
@@ -74,10 +76,10 @@ def functions(vocabulary: Vocabulary) -> dict[str, Function]:
         Function(
             "Encrypt",
             "string",
-            "Encrypts a text for a wallet (AES-256-GCM); answers hex.",
+            "Encrypts a text for a wallet (AES-256-GCM); returns hex.",
             wallet | {"message": "string"},
         ),
-        Function("Decrypt", "string", "Decrypts what Encrypt answered.", wallet | {"ciphertext": "string"}),
+        Function("Decrypt", "string", "Decrypts a result of Encrypt.", wallet | {"ciphertext": "string"}),
         Function(
             "setResponse",
             "void",
@@ -88,7 +90,7 @@ def functions(vocabulary: Vocabulary) -> dict[str, Function]:
         Function(
             "showImportDetails",
             "unknown",
-            "Tells which modules were imported, and their hashes.",
+            "Returns the imported modules and their hashes.",
             waits=False,
         ),
     )
@@ -96,7 +98,10 @@ def functions(vocabulary: Vocabulary) -> dict[str, Function]:
 
 
 def namespaces(vocabulary: Vocabulary) -> dict[str, str]:
-    """Returns the service's global names, each with its member of the namespace; empty for the whole namespace."""
+    """Returns the service's global names, each with its member of the namespace.
+
+    The member is empty for the namespace itself.
+    """
     return {
         vocabulary.namespace: "",
         vocabulary.actions_global: "Actions",
@@ -241,24 +246,24 @@ GLOBALS: Final = frozenset(
         "unescape",
     ]
 )
-"""Available names. Names that exist but are not usable are in `ABSENT` instead."""
+"""Names of the available globals. Names that exist but cannot be used are in `ABSENT` instead."""
 
 ABSENT: Final[Mapping[str, str]] = {
     "Buffer": "use Uint8Array, TextEncoder, or ethers.utils.arrayify and hexlify",
-    "Deno": "files, environment and processes are out of reach",
+    "Deno": "actions have no access to files, the environment and processes",
     "Worker": "an action runs in one thread",
     "XMLHttpRequest": "use fetch",
     "WebSocket": "use fetch: an action cannot keep a connection",
-    "__dirname": "there are no files",
-    "__filename": "there are no files",
+    "__dirname": "actions have no access to files",
+    "__filename": "actions have no access to files",
     "alert": "use console.log",
-    "document": "there is no page",
+    "document": "an action does not run in a page",
     "exports": "an action is a script: define main",
-    "localStorage": "nothing stays between runs",
+    "localStorage": "data is not stored between runs",
     "module": "an action is a script: define main",
-    "process": "there is no environment; pass values in js_params",
-    "require": 'write import ... from "name@1.2.3" at the top, or use what is there (ethers, fetch, crypto)',
-    "sessionStorage": "nothing stays between runs",
+    "process": "actions have no environment; pass values in js_params",
+    "require": 'write import ... from "name@1.2.3" at the top, or use the available globals (ethers, fetch, crypto)',
+    "sessionStorage": "data is not stored between runs",
     "window": "use globalThis",
 }
-"""Names that are common in actions and do not work, with their alternatives."""
+"""Names that are common in JavaScript but not available in actions, with their alternatives."""

@@ -1,4 +1,4 @@
-"""HTTP server on this machine that replaces an outbound service in tests."""
+"""Local HTTP server that replaces an external service in tests."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _MAX_BODY_BYTES: Final = 1 << 20
 
 @dataclass(frozen=True)
 class Request:
-    """One request that a `StandIn` received.
+    """Request that a `StandIn` received.
 
     Attributes:
         method: ``GET`` or ``POST``.
-        path: Path with query.
-        headers: Headers by lower-case name.
-        body: The body, empty for ``GET``.
+        path: Path with the query.
+        headers: Headers, with lower-case names as keys.
+        body: Body. Empty for ``GET``.
     """
 
     method: str
@@ -34,18 +34,18 @@ class Request:
 
     @property
     def json(self) -> Any:
-        """The body as JSON."""
+        """Body, parsed as JSON."""
         return parse(self.body.decode())
 
 
 @dataclass(frozen=True)
 class Response:
-    """An answer with its own status.
+    """Response with a status and headers.
 
     Attributes:
-        body: Text, or a value that is sent as JSON.
+        body: Text, or a value that is encoded as JSON.
         status: HTTP status.
-        headers: Further headers, for example ``{"location": "..."}``.
+        headers: Additional headers, for example ``{"location": "..."}``.
     """
 
     body: Any = ""
@@ -54,13 +54,13 @@ class Response:
 
 
 class StandIn:
-    """HTTP server with recorded answers, so that an action with outbound requests runs without network.
+    """HTTP server with predefined responses, so that actions with outbound requests run without a network.
 
-    Name its `host` in ``allow_address`` of the emulator: actions do not reach this machine otherwise.
+    Pass its `host` in the setting ``allow_address`` of the emulator. Otherwise, actions cannot access this machine.
 
     Args:
-        answers: Answer for each path. Text is sent as it is, another value as JSON, and a function is called with the
-            `Request`. A path that is missing is answered 404. Change `answers` at any time.
+        answers: Response for each path. Text is sent unchanged, and other values as JSON. A function is called with the
+            `Request`. Other paths return 404. You can change `answers` at any time.
 
     Example:
         >>> with StandIn({"/price": {"price": "3141.59"}}) as prices:
@@ -83,7 +83,7 @@ class StandIn:
 
     @property
     def url(self) -> str:
-        """Address for requests, without a slash at its end."""
+        """URL for requests, without a trailing slash."""
         return f"http://{self.host}"
 
     def close(self) -> None:
@@ -102,10 +102,10 @@ class StandIn:
         return f"StandIn({', '.join(sorted(self.answers))})"
 
     def respond(self, request: Request) -> Response:
-        """Answers a request, and remembers it.
+        """Records a request and returns its response.
 
         Raises:
-            MalformedValue: The answer cannot be sent as JSON.
+            MalformedValue: The response cannot be sent as JSON.
         """
         self.requests.append(request)
         answer = self.answers.get(request.path.partition("?")[0], Response(status=404))
@@ -115,7 +115,10 @@ class StandIn:
         try:
             body = answer.body if isinstance(answer.body, str) else json.dumps(answer.body)
         except (TypeError, ValueError) as error:
-            raise MalformedValue(f"the answer for {request.path} is not JSON: {error}") from error
+            raise MalformedValue(
+                f"the response for {request.path} is not JSON: {error}",
+                hint="Pass a value that JSON can represent, or a Response with a string.",
+            ) from error
         return Response(body, answer.status, answer.headers)
 
 
@@ -143,6 +146,6 @@ def _handler(owner: StandIn) -> type[BaseHTTPRequestHandler]:
             self.wfile.write(body)
 
         def log_message(self, *_: object) -> None:
-            """Prints nothing."""
+            """Suppresses the log of the base class."""
 
     return Handler

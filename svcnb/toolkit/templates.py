@@ -1,10 +1,10 @@
-"""Templates as fixed release artifacts: a registry of their bytes, and of the actions derived from them.
+"""Registry of released templates and of the actions derived from them.
 
-A change to one byte of a template changes the CID, and with it the key, of every action derived from it. So a template
-is released once, under a name and a version, and its CID is recorded. Each later use checks that the bytes have not
-changed. A changed template is a new version in addition to the old one.
+A change of one byte of a template changes the CID, and so the key, of every action derived from it. So each version of
+a template is released once, with a name, and the registry records its CID. Each later use checks that the bytes are
+unchanged. A changed template must be released as a new version; the old version remains.
 
-Source: specification 1.6, 9.5.
+Source: docs/service/index.md#derived-actions.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from svcnb.checked import Checked, checked
 from svcnb.client.errors import InvalidArgument
 from svcnb.client.listing import Listing
 from svcnb.client.models.base import Model
@@ -27,7 +28,7 @@ VERSION: Final = 1
 
 
 class TemplateChanged(InvalidArgument):
-    """The bytes of a released template have changed since the release."""
+    """Error for a released template whose bytes have changed since the release."""
 
 
 class _Strict(BaseModel):
@@ -35,7 +36,7 @@ class _Strict(BaseModel):
 
 
 class Derived(Model):
-    """One action made from a template."""
+    """Action that was derived from a template."""
 
     name: str
     cid: str
@@ -69,14 +70,14 @@ class _Content(_Strict):
     templates: dict[str, _Release] = Field(default_factory=dict)
 
 
-class Templates:
-    """A registry of templates, kept in a JSON file that belongs into version control.
+class Templates(Checked):
+    """Registry of templates, stored in a JSON file that should be under version control.
 
     Args:
-        path: The file; created when the first template is released.
+        path: Path of the file. It is created when the first template is released.
 
     Raises:
-        InvalidArgument: The file is not a registry.
+        InvalidArgument: The file is not a registry of templates.
 
     Example:
         ::
@@ -106,34 +107,34 @@ class Templates:
         protocol_version: int = 1,
         description: str = "",
     ) -> Action:
-        """Records a template permanently. Releasing the same bytes again changes nothing.
+        """Records a template permanently. A second release of the same bytes has no effect.
 
         Args:
-            name: Its name.
-            file: Its source; a relative path starts at the folder of the registry.
-            version: Version of the bytes; a changed template is a new one.
-            constant_name: JavaScript name of the constant that is appended to its actions.
-            protocol_version: Version of the meaning of that constant.
-            description: What it does.
+            name: Name of the template.
+            file: Source file. A relative path starts at the folder of the registry.
+            version: Version of the template. Each change needs a new version.
+            constant_name: JavaScript name of the constant that is appended to derived actions.
+            protocol_version: Version of the constant's format.
+            description: Purpose of the template.
 
         Returns:
             The template, as an action.
 
         Raises:
-            TemplateChanged: Other bytes were released under this name and version.
-            InvalidArgument: The name or version cannot be used, or the file cannot be read.
+            TemplateChanged: Different bytes were released with this name and version.
+            InvalidArgument: The name or version is invalid, or the file cannot be read.
         """
         if not name or not version or "@" in name + version:
             raise InvalidArgument(
-                f"{name!r} in version {version!r} cannot be released", hint='For example "transfer", "1".'
+                f"invalid name {name!r} or version {version!r}", hint='Use for example "transfer", "1".'
             )
         key = f"{name}@{version}"
         action = self._source(str(file), name)
         known = self._content.templates.get(key)
         if known is not None and known.cid != action.cid:
             raise TemplateChanged(
-                f"{key} was released as {known.cid}, and {file} is {action.cid}",
-                hint=f"Release the new bytes beside the old ones: release({name!r}, ..., version=...).",
+                f"{key} was released as {known.cid}, but {file} is {action.cid}",
+                hint=f"Release the changed file as a new version: release({name!r}, ..., version=...).",
             )
         if known is None:
             try:
@@ -152,22 +153,22 @@ class Templates:
         return action
 
     def template(self, key: str) -> Action:
-        """Returns a template after a check of its bytes.
+        """Checks the bytes of a template and returns it.
 
         Args:
             key: ``name@version``.
 
         Raises:
-            TemplateChanged: The file's bytes are not those that were released.
-            InvalidArgument: There is no such template, or its file cannot be read.
+            TemplateChanged: The bytes of the file differ from the released ones.
+            InvalidArgument: The registry has no such template, or its file cannot be read.
         """
         release = self._release(key)
         action = self._source(release.file, key.partition("@")[0])
         if action.cid != release.cid:
             raise TemplateChanged(
-                f"{key} was released as {release.cid} ({release.size} bytes), and {release.file} is now {action.cid} "
+                f"{key} was released as {release.cid} ({release.size} bytes), but {release.file} is now {action.cid} "
                 f"({action.size} bytes)",
-                hint="Bring the released bytes back (line ends count), and release the change as a new version.",
+                hint="Restore the released file with the same line endings, and release the change as a new version.",
             )
         return action
 
@@ -176,24 +177,23 @@ class Templates:
 
         Args:
             key: ``name@version``.
-            constant: The appended constant. It must have the same members and types as in earlier actions of the
-                template.
+            constant: Constant to append. It must have the same members and types as in earlier actions of the template.
             name: Name of the action.
-            description: What it does.
+            description: Purpose of the action.
 
         Raises:
-            TemplateChanged: The template's bytes changed.
-            InvalidArgument: The constant cannot be appended, its shape differs from that of earlier actions, or another
-                action has the name.
+            TemplateChanged: The bytes of the template have changed.
+            InvalidArgument: The constant cannot be appended, its structure differs from that of earlier actions, or
+                another action has the name.
         """
         release = self._release(key)
         template = self.template(key)
         for other_name, other in release.derived.items():
             if shape(constant) != shape(other.constant):
                 raise InvalidArgument(
-                    f"the constant of {name!r} has the shape {_shown(constant)}, and that of {other_name!r} has "
+                    f"the constant of {name!r} has the structure {_shown(constant)}, but that of {other_name!r} has "
                     f"{_shown(other.constant)}",
-                    hint="A constant of another shape belongs to another template version.",
+                    hint="Use a different template version for a constant with a different structure.",
                 )
         try:
             action = template.derive(
@@ -208,7 +208,7 @@ class Templates:
         made = release.derived.get(name)
         if made is not None and made.cid != action.cid:
             raise InvalidArgument(
-                f"{name!r} was derived before with another constant, as {made.cid}", hint="Choose another name."
+                f"{name!r} was already derived with another constant, as {made.cid}", hint="Choose another name."
             )
         if made is None:
             stamp = action.stamp
@@ -222,7 +222,7 @@ class Templates:
         return action
 
     def derived(self, key: str | None = None) -> Listing[Derived]:
-        """Returns the actions derived from one template, or from all."""
+        """Returns the actions derived from one template or from all templates."""
         keys = [key] if key is not None else list(self._content.templates)
         return Listing(
             (
@@ -231,10 +231,11 @@ class Templates:
                 for name, made in self._release(each).derived.items()
             ),
             of="derived actions",
+            kind=Derived,
         )
 
     def origin(self, action: Action | str) -> Derived | None:
-        """Returns the template and constant of an action, by its CID; None for an unknown action."""
+        """Returns the template and the constant of the action with a CID, or None for an unknown action."""
         cid = action.cid if isinstance(action, Action) else action
         return next((each for each in self.derived() if each.cid == cid), None)
 
@@ -242,7 +243,7 @@ class Templates:
         """Checks the bytes of every template, and the CID of every action derived from it.
 
         Returns:
-            The problems, in sentences; empty when nothing has changed since the release.
+            One sentence for each problem. Empty if nothing has changed since the release.
         """
         wrong: list[str] = []
         for key, release in self._content.templates.items():
@@ -256,19 +257,21 @@ class Templates:
                     made.constant, name=made.constant_name, protocol_version=made.protocol_version, title=name
                 )
                 if action.cid != made.cid:
-                    wrong.append(f"{name} of {key} is written down as {made.cid}, and its constant gives {action.cid}")
+                    wrong.append(f"{name} of {key} is stored as {made.cid}, but its constant results in {action.cid}")
         return wrong
 
     def _source(self, file: str, name: str) -> Action:
         try:
             return Action.from_file(self.path.parent / file, name=name)
         except (OSError, MalformedValue) as error:
-            raise InvalidArgument(f"{file} cannot be read: {error}", hint="Name a file beside the registry.") from error
+            raise InvalidArgument(
+                f"{file} cannot be read: {error}", hint=("Pass a file in the folder of the registry.")
+            ) from error
 
     def _release(self, key: str) -> _Release:
         if key not in self._content.templates:
             known = ", ".join(self._content.templates) or "none"
-            raise InvalidArgument(f"no template {key!r} was released", hint=f"Released are: {known}.")
+            raise InvalidArgument(f"no template {key!r} was released", hint=f"Released templates: {known}.")
         return self._content.templates[key]
 
     def _write(self) -> None:
@@ -277,8 +280,9 @@ class Templates:
         replace_file(self.path, json.dumps(self._content.model_dump(), indent=2, ensure_ascii=False) + "\n", mode=0o644)
 
 
+@checked
 def shape(value: Any) -> Any:
-    """Returns the types of a constant without its values, because a template depends on them."""
+    """Returns the structure and types of a constant, without its values. A template depends on them."""
     if isinstance(value, Mapping):
         return {str(name): shape(item) for name, item in sorted(value.items())}
     if isinstance(value, (list, tuple)):
@@ -299,4 +303,4 @@ def _read(path: Path) -> _Content:
     try:
         return _Content.model_validate(parse(path.read_text(encoding="utf-8")))
     except (ValueError, ValidationError, OSError) as error:
-        raise InvalidArgument(f"{path} is no registry of templates: {error}", hint="Name another file.") from error
+        raise InvalidArgument(f"{path} is not a registry of templates: {error}", hint="Name another file.") from error

@@ -1,6 +1,6 @@
-"""Health of triggers: which fail, which are late, which have stopped.
+"""Health of triggers: detection of triggers that fail, are late or have stopped.
 
-Source: specification 3, 4.5, 8.
+Source: docs/service/resources.md#states, docs/service/triggers.md#calls, docs/service/limits.md#limits-of-the-service.
 """
 
 from __future__ import annotations
@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from statistics import quantiles
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
+from svcnb.checked import checked
 from svcnb.client.listing import Listing
 from svcnb.client.models.base import Model
 from svcnb.client.models.triggers import Trigger, TriggerRun
@@ -17,13 +18,16 @@ from svcnb.protocol.cron import Cron
 from svcnb.protocol.durations import seconds
 from svcnb.protocol.limits import SCHEDULE_SCAN_S
 
+if TYPE_CHECKING:
+    from svcnb.client.triggers import TriggersClient
+
 State = Literal["healthy", "failing", "late", "idle", "disabled"]
 
 BAD: Final = frozenset({"failing", "late"})
-"""States that a person should check."""
+"""States that need attention. The report on triggers uses this list."""
 
 _GRACE_S: Final = 4 * SCHEDULE_SCAN_S
-"""Seconds from a scheduled time until the schedule counts as late if no run started: a few scans."""
+"""Time after a scheduled time, in seconds, after which a schedule without a new run counts as late: a few scans."""
 
 
 class TriggerHealth(Model):
@@ -32,21 +36,21 @@ class TriggerHealth(Model):
     trigger: str
     kind: str
     state: State
-    """``failing``: its success rate is too low. ``late``: its schedule should have fired and has not. ``idle``: it
-    has not run in this time. ``disabled``: it does not fire."""
+    """``failing``: the success rate is too low. ``late``: the schedule should have fired but did not. ``idle``: the
+    trigger did not run in this period. ``disabled``: the trigger does not fire."""
 
     runs: int
-    """Runs that ended."""
+    """Number of finished runs."""
 
     failed: int
     waiting: int
-    """Runs that have not ended."""
+    """Number of unfinished runs."""
 
     retried: int
-    """Runs that needed more than one attempt."""
+    """Number of runs that needed more than one attempt."""
 
     success_percent: float | None
-    """Success rate of the ended runs; None when none ended."""
+    """Success rate of the finished runs, in percent. None if no run finished."""
 
     median_s: float | None
     """Median time from start to end, in seconds."""
@@ -60,7 +64,7 @@ class TriggerHealth(Model):
     quiet = frozenset({"trigger_id"})
 
     def summary(self) -> dict[str, Any]:
-        """Returns the columns of a table for people."""
+        """Returns the columns of a table for display."""
         return {
             "trigger": self.trigger,
             "kind": self.kind,
@@ -69,7 +73,7 @@ class TriggerHealth(Model):
             "failed": self.failed,
             "waiting": self.waiting,
             "retried": self.retried,
-            "went well": "" if self.success_percent is None else f"{self.success_percent:.1f} %",
+            "succeeded": "" if self.success_percent is None else f"{self.success_percent:.1f} %",
             "median": "" if self.median_s is None else f"{self.median_s:.2f} s",
             "95 %": "" if self.p95_s is None else f"{self.p95_s:.2f} s",
             "last success": "" if self.last_success is None else f"{self.last_success:%Y-%m-%d %H:%M:%S}",
@@ -77,28 +81,29 @@ class TriggerHealth(Model):
         }
 
 
+@checked
 def health(
-    triggers: Any,
+    triggers: TriggersClient,
     *,
     since: float | str | timedelta = "7d",
     min_success_percent: float = 95.0,
     runs_per_trigger: int = 1_000,
     now: float | None = None,
 ) -> tuple[Listing[TriggerHealth], list[tuple[Trigger, TriggerRun]]]:
-    """Reads every trigger and its latest runs, and rates their health.
+    """Reads every trigger and its latest runs, and determines its health.
 
     Args:
-        triggers: A client of the triggers service.
-        since: Only runs that started within this time span.
-        min_success_percent: A trigger with a lower success rate is ``failing``.
+        triggers: Client of the triggers service.
+        since: Duration. Only runs that started within it are counted.
+        min_success_percent: Minimum success rate in percent. A trigger below it is ``failing``.
         runs_per_trigger: Maximum number of runs read for each trigger, newest first.
-        now: The service's time in Unix seconds; this machine's when None.
+        now: Time of the service in Unix seconds. None means the time of this machine.
 
     Returns:
-        One rating for each trigger, the worst first, and the runs behind them.
+        The health of each trigger, worst first, and the runs that were read.
 
     Raises:
-        ValueError: `since` is not a time span.
+        ValueError: `since` is not a valid duration.
     """
     moment = datetime.now(UTC) if now is None else datetime.fromtimestamp(now, UTC)
     first = moment - timedelta(seconds=seconds(since))
@@ -110,20 +115,21 @@ def health(
         judged.append(judge(trigger, recent, read, moment, min_success_percent))
         kept += [(trigger, run) for run in recent]
     order: tuple[State, ...] = ("failing", "late", "healthy", "idle", "disabled")
-    return Listing(sorted(judged, key=lambda each: order.index(each.state)), of="triggers"), kept
+    return Listing(sorted(judged, key=lambda each: order.index(each.state)), of="triggers", kind=TriggerHealth), kept
 
 
+@checked
 def judge(
     trigger: Trigger, recent: Sequence[TriggerRun], all_read: Sequence[TriggerRun], now: datetime, wanted: float
 ) -> TriggerHealth:
-    """Rates one trigger.
+    """Determines the health of one trigger.
 
     Args:
         trigger: The trigger.
-        recent: Its runs of the examined period, newest first.
-        all_read: All of its runs that were read, newest first.
-        now: The service's time.
-        wanted: Percentage of ended runs that should succeed.
+        recent: Runs of the trigger in the examined period, newest first.
+        all_read: All runs of the trigger that were read, newest first.
+        now: Time of the service in Unix seconds.
+        wanted: Minimum percentage of finished runs that must succeed.
     """
     ended = [run for run in recent if run.ended]
     failed = [run for run in ended if not run.ok]
@@ -156,8 +162,9 @@ def judge(
     )
 
 
+@checked
 def is_late(trigger: Trigger, runs: Sequence[TriggerRun], now: datetime) -> bool:
-    """Whether a scheduled time passed several scans ago without starting a run."""
+    """Returns whether a scheduled time passed several scans ago without the start of a run."""
     cron = trigger.config.get("cron") if trigger.kind == "schedule" else None
     if not isinstance(cron, str):
         return False

@@ -1,4 +1,4 @@
-"""External tools: their locations, and errors with instructions if one is missing.
+"""External tools: their locations, and errors with instructions if a tool is missing.
 
 Deno is installed as a wheel. Deno downloads the chain node and the Solidity compiler from npm once, into a cache of the
 user (`svcnb fetch`). After that, this module does not use the network. Both the emulator and the launcher import this
@@ -12,19 +12,20 @@ import sys
 from pathlib import Path
 
 from svcnb.errors import SvcnbError
+from svcnb.exit_codes import ExitCode
 from svcnb.extras import install_command
 
 ANVIL_VERSION = "1.7.1"
-PYODIDE_VERSION = "314.0.7"
+PAGE_VERSIONS = {"pyodide": "314.0.7", "web-tree-sitter": "0.27.1", "tree-sitter-javascript": "0.25.0"}
+"""npm packages for the workbook in a browser: the interpreter, and the linter's parser with its grammar."""
 SOLC_VERSION = "0.8.30"
 DENO_VERSION = "2.9.8"
 SAFE_VERSION = "1.4.1-2"
 
-PYODIDE_LOCK = Path(__file__).with_name("pyodide.lock")
 SOLC_LOCK = Path(__file__).with_name("solc.lock")
 SAFE_LOCK = Path(__file__).with_name("safe.lock")
 
-# Environment variables for a Deno child process: only those for certificates, proxies and temporary files.
+# Environment variables for a Deno child process: only those for certificates, proxies and temporary files
 _PASSED_ON = (
     "DENO_CERT",
     "DENO_TLS_CA_STORE",
@@ -48,13 +49,15 @@ _PASSED_ON = (
 
 
 class PartMissing(SvcnbError, RuntimeError):
-    """A tool that the emulator starts as its own process is not installed on this machine.
+    """Error for a missing external tool, which the emulator would start as a process.
 
     Args:
-        part: Its name, for example ``anvil``.
-        detail: Where it was searched.
-        hint: The next step, a command where possible.
+        part: Name of the tool, for example ``anvil``.
+        detail: Places that were searched.
+        hint: Next step, as a command where possible.
     """
+
+    exit_code = ExitCode.PART_MISSING
 
     def __init__(self, part: str, detail: str, hint: str) -> None:
         super().__init__(f"{part} is missing: {detail}", hint=hint)
@@ -66,7 +69,7 @@ def cache_folder() -> Path:
     """Returns the folder of downloaded tools.
 
     Returns:
-        ``$SVC_CACHE``, else ``svcnb`` in the user's cache folder of this system. It may not exist yet.
+        ``$SVC_CACHE`` if it is set, otherwise ``svcnb`` in the user's cache folder. The folder may not exist yet.
     """
     if chosen := os.environ.get("SVC_CACHE"):
         return Path(chosen)
@@ -80,7 +83,7 @@ def cache_folder() -> Path:
 
 
 def deno_folder() -> Path:
-    """Returns Deno's cache (``DENO_DIR``) for the downloaded tools, separate from the user's."""
+    """Returns Deno's cache (``DENO_DIR``) for the downloaded tools, which is separate from the user's cache."""
     return cache_folder() / "deno"
 
 
@@ -88,23 +91,24 @@ def deno_environment() -> dict[str, str]:
     """Returns a reduced environment for a Deno child process.
 
     Returns:
-        Certificates, proxies and folders of this process, Deno's cache set to `deno_folder`, no colours, no update
-        check. Nothing else is included, so no secret of the caller reaches a child process.
+        The variables of this process for certificates, proxies and folders. Deno's cache is `deno_folder`; colours and
+        update checks are disabled. No other variables are included, so child processes get no secrets of the caller.
     """
     kept = {name: value for name in _PASSED_ON if (value := os.environ.get(name)) is not None}
-    # Besides the public authorities also those of this system, so that private ones work without configuration.
+    # The certificate authorities of this system are added to the public ones, so that private ones work without
+    # configuration.
     kept.setdefault("DENO_TLS_CA_STORE", "system,mozilla")
     return kept | {"DENO_DIR": str(deno_folder()), "DENO_NO_UPDATE_CHECK": "1", "NO_COLOR": "1"}
 
 
 def deno() -> Path:
-    """Returns the Deno binary.
+    """Returns the path of the Deno binary.
 
     Returns:
-        ``$SVC_DENO``, else the one of the ``deno`` wheel of this Python, else ``deno`` on the PATH.
+        ``$SVC_DENO`` if it is set, otherwise the binary of the ``deno`` wheel, otherwise ``deno`` on the PATH.
 
     Raises:
-        PartMissing: There is none; the hint names the extra that installs it.
+        PartMissing: Deno is not installed. The hint names the extra that installs it.
     """
     if chosen := os.environ.get("SVC_DENO"):
         return _existing("deno", Path(chosen), "Correct SVC_DENO, or unset it to use the wheel.")
@@ -124,42 +128,46 @@ def deno() -> Path:
 
     if found := shutil.which("deno"):
         return Path(found)
-    raise PartMissing("deno", f"not beside {sys.executable} and not on the PATH", f"Run: {install_command('emulator')}")
+    raise PartMissing(
+        "deno", f"not found next to {sys.executable} or on the PATH", f"Run: {install_command('emulator')}"
+    )
 
 
 def anvil() -> Path:
-    """Returns the chain node.
+    """Returns the path of the chain node.
 
     Returns:
-        ``$SVC_ANVIL``, else the downloaded one.
+        ``$SVC_ANVIL`` if it is set, otherwise the downloaded binary.
 
     Raises:
-        PartMissing: It has not been downloaded yet.
+        PartMissing: The chain node has not been downloaded.
     """
     if chosen := os.environ.get("SVC_ANVIL"):
         return _existing("anvil", Path(chosen), "Correct SVC_ANVIL, or unset it and run: svcnb fetch")
-    return _existing("anvil", anvil_path(), "Run once, with internet: svcnb fetch")
+    return _existing("anvil", anvil_path(), "Run once, with internet access: svcnb fetch")
 
 
 def anvil_path() -> Path:
-    """Returns the path of the chain node for `svcnb fetch`, whether or not it exists."""
+    """Returns the path to which `svcnb fetch` downloads the chain node. The file may not exist."""
     return cache_folder() / f"anvil-{ANVIL_VERSION}" / ("anvil.exe" if sys.platform == "win32" else "anvil")
 
 
 def solc_fetched() -> bool:
-    """Returns whether the Solidity compiler (needed only to rebuild the contract) is in Deno's cache."""
+    """Returns whether the Solidity compiler is in Deno's cache. It is needed only to rebuild the contract."""
     return any(deno_folder().glob(f"npm/*/solc/{SOLC_VERSION}/package.json"))
 
 
 def safe_artifacts() -> Path:
-    """Returns the folder of compiled contracts of a real multi-signature wallet (Safe), which the tests deploy.
+    """Returns the folder with compiled contracts of the multi-signature wallet Safe, which the tests deploy.
 
     Raises:
-        PartMissing: They have not been downloaded yet.
+        PartMissing: The contracts have not been downloaded.
     """
     found = sorted(deno_folder().glob(f"npm/*/@safe-global/safe-contracts/{SAFE_VERSION}/build/artifacts/contracts"))
     if not found:
-        raise PartMissing("safe-contracts", f"not in {deno_folder()}", "Run, with internet: svcnb fetch --compiler")
+        raise PartMissing(
+            "safe-contracts", f"not in {deno_folder()}", ("Run, with internet access: svcnb fetch --compiler")
+        )
     return found[0]
 
 

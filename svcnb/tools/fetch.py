@@ -1,9 +1,10 @@
-"""Download of external tools into the user's cache, checked by hash.
+"""Download of external tools into the user's cache, with a check of their hashes.
 
-Deno downloads from npm and compares every archive with a lock file in this folder. Deno downloads everything in a lock
-file, so each tool has its own. If the hash of the chain node's unpacked binary is known, it is compared as well.
-Otherwise the archive is downloaded again, because Deno trusts its cache without a check. A platform without a lock file
-is not supported. Two processes may download at the same time: the binary appears by one atomic rename.
+Deno downloads archives from npm and compares each one with a lock file in this folder. Deno downloads everything in a
+lock file, so each tool has its own file. If the hash of the chain node's unpacked binary is known, it is also compared.
+Otherwise, the archive is downloaded again, because Deno trusts its cache without a check. A platform without a lock
+file is not supported. Two processes can download at the same time, because the binary is moved to its place by an
+atomic rename.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from svcnb.errors import SvcnbError
+from svcnb.exit_codes import ExitCode
 from svcnb.tools import (
     ANVIL_VERSION,
-    PYODIDE_LOCK,
-    PYODIDE_VERSION,
+    PAGE_VERSIONS,
     SAFE_LOCK,
     SAFE_VERSION,
     SOLC_LOCK,
@@ -38,7 +39,7 @@ from svcnb.tools import (
 
 FETCH_TIMEOUT_S = 600
 
-# SHA-256 of the unpacked binary. Every other platform is checked by the hash of its archive, in its lock file.
+# SHA-256 of the unpacked binary. For other platforms, only the hash of the archive in the lock file is checked.
 ANVIL_SHA256 = {"linux-amd64": "10c1c727d6c1de973aeb160e59875b9a9a23464d6e74149ee8abb30b3500311b"}
 
 _MACHINES = {"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "arm64"}
@@ -46,22 +47,24 @@ _SYSTEMS = {"linux": "linux", "darwin": "darwin", "win32": "win32"}
 
 
 class PartCorrupt(SvcnbError, RuntimeError):
-    """A downloaded file is not the expected one. It was not kept."""
+    """Error for a downloaded file with a wrong hash. The file was deleted."""
+
+    exit_code = ExitCode.PART_MISSING
 
 
 def platform_name() -> str:
     """Returns the name of this platform in the node's packages, for example ``linux-amd64``.
 
     Raises:
-        PartMissing: There is no package for this machine.
+        PartMissing: No package exists for this machine.
     """
     system = _SYSTEMS.get(sys.platform)
     machine = _MACHINES.get(platform.machine().lower())
     if system is None or machine is None:
         raise PartMissing(
             "anvil",
-            f"there is no build for {sys.platform} on {platform.machine()}",
-            "Install Foundry yourself and set SVC_ANVIL to its anvil, or use another chain with --chain-rpc.",
+            f"no build for {sys.platform} on {platform.machine()}",
+            "Install Foundry and set SVC_ANVIL to its anvil, or use another chain with --chain-rpc.",
         )
     return f"{system}-{machine}"
 
@@ -70,17 +73,17 @@ def anvil_lock(platform: str) -> Path:
     """Returns the lock file with the hash of the chain node's archive for one platform.
 
     Args:
-        platform: As `platform_name` returns it.
+        platform: Name of the platform from `platform_name`.
 
     Raises:
-        PartMissing: No hash is known for that platform, so nothing is downloaded.
+        PartMissing: No hash is known for this platform, so nothing is downloaded.
     """
     lock = Path(__file__).with_name(f"anvil-{platform}.lock")
     if not lock.is_file():
         raise PartMissing(
             "anvil",
-            f"no hash is known for its build for {platform}, so a download could not be checked",
-            "Install Foundry yourself and set SVC_ANVIL to its anvil, or use another chain with --chain-rpc.",
+            f"no hash is recorded for its build for {platform}, so a download cannot be verified",
+            "Install Foundry and set SVC_ANVIL to its anvil, or use another chain with --chain-rpc.",
         )
     return lock
 
@@ -89,87 +92,89 @@ def fetch_anvil(report: Callable[[str], None]) -> Path:
     """Downloads the chain node unless it exists.
 
     Args:
-        report: Called with one line for each step.
+        report: Function that is called with one line for each step.
 
-    Returns:
-        The binary.
+    Returns: Path of the binary.
 
     Raises:
-        PartMissing: It cannot be downloaded; the message contains Deno's output.
-        PartCorrupt: It was downloaded, but is not the expected file.
+        PartMissing: The download failed. The message contains Deno's output.
+        PartCorrupt: The downloaded file has a wrong hash.
     """
     target = anvil_path()
     name = platform_name()
     sha256 = ANVIL_SHA256.get(name)
     if target.is_file():
         if sha256 in {None, _sha256(target)}:
-            report(f"anvil {ANVIL_VERSION} is here: {target}")
+            report(f"anvil {ANVIL_VERSION} is already installed: {target}")
             return target
-        report(f"{target} has another hash than anvil {ANVIL_VERSION} and is replaced")
+        report(f"{target} does not have the hash of anvil {ANVIL_VERSION} and will be replaced")
     package = f"@foundry-rs/anvil-{name}"
-    report(f"fetching anvil {ANVIL_VERSION} for {name} (about 15 MB) ...")
+    report(f"downloading anvil {ANVIL_VERSION} for {name} (about 15 MB) ...")
     _deno_cache(f"npm:{package}@{ANVIL_VERSION}", anvil_lock(name), again=sha256 is None)
     found = sorted(deno_folder().glob(f"npm/*/{package}/{ANVIL_VERSION}/bin/{target.name}"))
     if not found:
-        raise PartMissing("anvil", f"package {package} holds no bin/{target.name}", "Report this with the line above.")
+        raise PartMissing(
+            "anvil", f"package {package} does not contain bin/{target.name}", "Report this error with the line above."
+        )
     _place(found[0], target, sha256)
     report(f"anvil {ANVIL_VERSION} is ready: {target}")
     return target
 
 
 def fetch_solc(report: Callable[[str], None]) -> None:
-    """Downloads the Solidity compiler into Deno's cache unless it exists. Only rebuilding the contract needs it.
+    """Downloads the Solidity compiler into Deno's cache unless it exists. It is needed only to rebuild the contract.
 
     Args:
-        report: Called with one line for each step.
+        report: Function that is called with one line for each step.
 
     Raises:
-        PartMissing: It cannot be downloaded; the message contains Deno's output.
+        PartMissing: The download failed. The message contains Deno's output.
     """
     if solc_fetched():
-        report(f"solc {SOLC_VERSION} is here: {deno_folder()}")
+        report(f"solc {SOLC_VERSION} is already installed: {deno_folder()}")
         return
-    report(f"fetching solc {SOLC_VERSION} (about 9 MB) ...")
+    report(f"downloading solc {SOLC_VERSION} (about 9 MB) ...")
     _deno_cache(f"npm:solc@{SOLC_VERSION}", SOLC_LOCK)
     report(f"solc {SOLC_VERSION} is ready: {deno_folder()}")
 
 
 def fetch_safe(report: Callable[[str], None]) -> None:
-    """Downloads the contracts of a multi-signature wallet into Deno's cache unless they exist, for the tests.
+    """Downloads the contracts of the multi-signature wallet Safe into Deno's cache for the tests, unless they exist.
 
     Args:
-        report: Called with one line for each step.
+        report: Function that is called with one line for each step.
 
     Raises:
-        PartMissing: They cannot be downloaded; the message contains Deno's output.
+        PartMissing: The download failed. The message contains Deno's output.
     """
     try:
-        report(f"safe-contracts {SAFE_VERSION} are here: {safe_artifacts()}")
+        report(f"safe-contracts {SAFE_VERSION} are already installed: {safe_artifacts()}")
     except PartMissing:
-        report(f"fetching safe-contracts {SAFE_VERSION} (about 5 MB) ...")
+        report(f"downloading safe-contracts {SAFE_VERSION} (about 5 MB) ...")
         _deno_cache(f"npm:@safe-global/safe-contracts@{SAFE_VERSION}", SAFE_LOCK)
         report(f"safe-contracts {SAFE_VERSION} are ready: {safe_artifacts()}")
 
 
-def fetch_pyodide(report: Callable[[str], None]) -> Path:
-    """Downloads the Python interpreter for browsers into Deno's cache unless it exists, for `svcnb lite`.
+def fetch_for_page(package: str, report: Callable[[str], None]) -> Path:
+    """Downloads a package for the workbook in a browser (`svcnb lite`) into Deno's cache unless it exists.
 
     Args:
-        report: Called with one line for each step.
+        package: Name of a package in `svcnb.tools.PAGE_VERSIONS`.
+        report: Function that is called with one line for each step.
 
-    Returns:
-        Its folder.
+    Returns: Folder of the package.
 
     Raises:
-        PartMissing: It cannot be downloaded; the message contains Deno's output.
+        PartMissing: The download failed. The message contains Deno's output.
     """
-    where = f"npm/*/pyodide/{PYODIDE_VERSION}"
-    if not any(deno_folder().glob(f"{where}/pyodide-lock.json")):
-        report(f"fetching pyodide {PYODIDE_VERSION} (about 6 MB) ...")
-        _deno_cache(f"npm:pyodide@{PYODIDE_VERSION}", PYODIDE_LOCK)
+    version = PAGE_VERSIONS[package]
+    where = f"npm/*/{package}/{version}"
+    if not any(deno_folder().glob(f"{where}/package.json")):
+        report(f"downloading {package} {version} ...")
+        _deno_cache(f"npm:{package}@{version}", Path(__file__).with_name(f"{package}.lock"))
     found = sorted(deno_folder().glob(where))
     if not found:
-        raise PartMissing("pyodide", f"not in {deno_folder()}", "Check the network and run again: svcnb lite build")
+        raise PartMissing(package, f"not in {deno_folder()}", "Check the network and run again: svcnb lite build")
     return found[0]
 
 
@@ -190,7 +195,7 @@ def _deno_cache(specifier: str, lock: Path, *, again: bool = False) -> None:
             specifier, f"not downloaded within {FETCH_TIMEOUT_S} s", "Check the network and run again: svcnb fetch"
         ) from None
     if done.returncode:
-        said = done.stderr.strip() or f"Deno ended with {done.returncode}"
+        said = done.stderr.strip() or f"Deno stopped with exit code {done.returncode}"
         raise PartMissing(specifier, said, "Check the network and run again: svcnb fetch")
 
 
@@ -203,7 +208,7 @@ def _place(source: Path, target: Path, sha256: str | None) -> None:
     if sha256 is not None and (seen := _sha256(source)) != sha256:
         raise PartCorrupt(
             f"{source} has SHA-256 {seen}, expected {sha256}. "
-            f"It was not kept; remove {deno_folder()} and run: svcnb fetch"
+            f"It was not kept. Delete {deno_folder()} and run: svcnb fetch"
         )
     target.parent.mkdir(parents=True, exist_ok=True)
     handle, scratch = tempfile.mkstemp(dir=target.parent, prefix=".fetching-")
@@ -211,7 +216,7 @@ def _place(source: Path, target: Path, sha256: str | None) -> None:
     try:
         shutil.copyfile(source, scratch)
         os.chmod(scratch, 0o755)  # noqa: PTH101, S103 - a program that its user may run; nothing secret in it
-        os.replace(scratch, target)  # noqa: PTH105 - atomic, so nobody ever starts half a file
+        os.replace(scratch, target)  # noqa: PTH105 - atomic: no process starts an incomplete file
     except BaseException:
         Path(scratch).unlink(missing_ok=True)
         raise

@@ -1,4 +1,4 @@
-"""Workshops: each learner has their own emulators, and the instructor sees progress and can help each learner.
+"""Workshops: each learner has their own emulators, and the instructor can follow and support every learner.
 
 Example:
     ::
@@ -6,19 +6,33 @@ Example:
         from svcnb.workshop import Workshop
 
         room = Workshop(["ada", "grace"], folder="my-workshop")
-        server = room.serve()               # what the learners' notebooks talk to, and the board
+        server = room.serve()               # server for the learners' notebooks, and the board
         room.hand_out()["ada"]              # the environment of ada's notebooks
-        room.board()                        # who has solved what
+        room.board()                        # solved exercises of each learner
         room.save("ada", "before lunch"); room.restore("ada", "before lunch"); room.reset("ada")
-        for emulator in room.running():     # failures on purpose, for everyone
+        for emulator in room.running():     # injects a failure for all learners
             emulator.faults.next("chain")
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from svcnb.workshop.board import Board
 from svcnb.workshop.roster import Learner, UnknownLearner
-from svcnb.workshop.server import WorkshopServer
 from svcnb.workshop.workshop import Workshop
+
+if TYPE_CHECKING:
+    from svcnb.workshop.server import WorkshopServer
+else:
+
+    def __getattr__(name: str) -> type:
+        """Imports the server on first use, because it needs the ``emulator`` extra."""
+        if name != "WorkshopServer":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from svcnb.workshop.server import WorkshopServer
+
+        return WorkshopServer
+
 
 __all__ = ["Board", "Learner", "UnknownLearner", "Workshop", "WorkshopServer"]

@@ -1,4 +1,4 @@
-"""Board of a workshop: the position of each learner, stuck learners, and solved exercises."""
+"""Board of a workshop: the current lesson of each learner, stuck learners, and solved exercises."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
 SOLVED, TRIED, OPEN = "✓", "·", ""
 STUCK_TRIES: Final = 3
-"""Wrong answers to an unsolved exercise after which a learner counts as stuck."""
+"""Number of wrong answers to an unsolved exercise from which a learner counts as stuck."""
 RECENT_S: Final = 300.0
-"""Seconds during which an activity is shown as *now*."""
+"""Time during which an activity is shown as *now*, in seconds."""
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
-_NONE_YET: Final = "There are no learners yet."
+_NONE_YET: Final = "No learners."
 
 
 class Board:
-    """State of all learners at one moment.
+    """Snapshot of the progress of all learners.
 
     Args:
         learners: The learners, in order.
         exercises: Names of all exercises, ``<lesson>.<exercise>``, in the order of the lessons.
-        now: Unix seconds of that moment; the machine's time when None.
+        now: Time of the snapshot in Unix seconds. None means the current time.
     """
 
     def __init__(self, learners: Sequence[Learner], exercises: Sequence[str], now: float | None = None) -> None:
@@ -43,17 +43,17 @@ class Board:
         self._now = time.time() if now is None else now
 
     def solved(self, learner: str) -> int:
-        """Number of exercises that a learner has solved."""
+        """Returns the number of exercises that a learner has solved."""
         return sum(each.right for each in self.learners[learner].values())
 
     def stuck(self, tries: int = STUCK_TRIES) -> list[tuple[str, str, int]]:
-        """Returns learners with many wrong answers to an unsolved exercise, most tries first.
+        """Returns the learners with many wrong answers to an unsolved exercise, most attempts first.
 
         Args:
-            tries: Number of wrong answers.
+            tries: Minimum number of wrong answers.
 
         Returns:
-            Learner, exercise, tries.
+            Learner, exercise and number of attempts.
         """
         found = [
             (name, exercise, each.tries)
@@ -64,14 +64,17 @@ class Board:
         return sorted(found, key=lambda row: (-row[2], row[0], row[1]))
 
     def as_dict(self) -> dict[str, dict[str, dict[str, int | bool]]]:
-        """Progress for JSON: learner, exercise, ``right`` and ``tries``."""
+        """Returns the progress for JSON: by learner and exercise, the members ``right`` and ``tries``."""
         return {
             name: {exercise: each.model_dump() for exercise, each in progress.items()}
             for name, progress in self.learners.items()
         }
 
     def report(self) -> list[dict[str, Any]]:
-        """One entry for each learner, for JSON and CSV. Contains e-mail addresses, so it is for the instructor."""
+        """Returns one entry for each learner, for JSON and CSV.
+
+        It contains e-mail addresses, so it is only for the instructor.
+        """
         stuck = self._stuck_at()
         return [
             {
@@ -90,7 +93,10 @@ class Board:
         ]
 
     def csv(self) -> str:
-        """Returns the report as CSV. The column of an exercise has the tries, with ``ok`` before them if solved."""
+        """Returns the report as CSV.
+
+        The column of an exercise contains the number of attempts, after ``ok`` if it is solved.
+        """
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         entries = self.report()
@@ -102,11 +108,11 @@ class Board:
         return text.getvalue()
 
     def heads(self) -> list[str]:
-        """Names of the columns of `rows`."""
+        """Returns the column names of `rows`."""
         return ["learner", "lesson", "exercise", "last activity", "stuck", "solved", *self.lessons]
 
     def rows(self) -> list[list[str]]:
-        """One row for each learner, and one with totals."""
+        """Returns one row for each learner, and one row with totals."""
         stuck = self._stuck_at()
         total = len(self.exercises)
         rows = [
@@ -131,11 +137,11 @@ class Board:
         return display.table(self.heads(), self.rows(), empty=_NONE_YET, upright=self.lessons)
 
     def page(self, note: str = "") -> str:
-        """The board as a separate page, which refreshes automatically."""
+        """Returns the board as an HTML page that refreshes automatically."""
         return _PAGE.format(table=self._repr_html_(), note=escape(note))
 
     def _stuck_at(self) -> dict[str, str]:
-        """The exercise with the most tries of each stuck learner."""
+        """Returns, for each stuck learner, the exercise with the most attempts."""
         found: dict[str, str] = {}
         for name, exercise, tries in self.stuck():
             found.setdefault(name, f"{exercise}, {tries} tries")
@@ -180,7 +186,7 @@ def _mark(done: dict[str, Any] | None) -> str:
 
 
 def _plain(value: object) -> str:
-    """A value of a cell, changed so that a spreadsheet does not treat it as a formula."""
+    """Returns a cell value, escaped so that a spreadsheet does not treat it as a formula."""
     text = str(value)
     return f"'{text}" if text.startswith(_FORMULA) else text
 

@@ -1,18 +1,20 @@
-"""Limits of the workshop server's connections: their number, and the time for a request to arrive.
+"""Limits of connections to the workshop server: number, size of the headers, and time until a request is complete.
 
-Learners reach the server over a network. Without these limits, uvicorn keeps a connection that never sends its request.
+Learners connect over a network. Without these limits, uvicorn would keep a connection that never sends its request.
 """
 
 from __future__ import annotations
 
 import asyncio
+from math import inf
 from typing import Final
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 MAX_CONNECTIONS: Final = 500
 ARRIVAL_S: Final = 30.0
-"""Seconds from the start of a connection, or of a further request, to the end of the request's body."""
+"""Maximum time from the start of a connection, or of a further request, to the end of the request body, in seconds."""
+MAX_HEAD_BYTES: Final = 64 * 1024
 _LINGER_S: Final = 5.0
 _FULL: Final = b'{"error":"refused","message":"The server has as many connections as it takes.","fix":"Try again."}'
 _REFUSAL: Final = (
@@ -22,12 +24,17 @@ _REFUSAL: Final = (
 
 
 class LimitedConnection(HttpToolsProtocol):
-    """Closes a request that does not arrive in time, and refuses connections above the limit with 503."""
+    """Connection that closes if a request does not arrive in time.
+
+    Above the maximum number, it responds with status 503.
+    """
 
     limit = MAX_CONNECTIONS
     arrival_s = ARRIVAL_S
     _deadline: asyncio.TimerHandle | None = None
     _is_refused = False
+    _head_bytes: float = 0
+    """Number of header bytes received so far."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Called by the event loop."""
@@ -37,7 +44,7 @@ class LimitedConnection(HttpToolsProtocol):
             return
         self._is_refused = True
         transport.write(_REFUSAL)
-        transport.write_eof()  # the client must close first: closing with unread bytes would lose the answer
+        transport.write_eof()  # the client must close first, because closing with unread bytes would lose the response
         self._arrives_within(_LINGER_S)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -47,8 +54,12 @@ class LimitedConnection(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Called by the event loop."""
-        if not self._is_refused:
-            super().data_received(data)
+        if self._is_refused:
+            return
+        self._head_bytes += len(data)
+        super().data_received(data)
+        if self._head_bytes > MAX_HEAD_BYTES:
+            self.transport.abort()
 
     def on_message_begin(self) -> None:
         """Called by the parser."""
@@ -56,9 +67,15 @@ class LimitedConnection(HttpToolsProtocol):
         if self._deadline is None:
             self._arrives_within(self.arrival_s)
 
+    def on_headers_complete(self) -> None:
+        """Called by the parser."""
+        super().on_headers_complete()
+        self._head_bytes = -inf
+
     def on_message_complete(self) -> None:
         """Called by the parser."""
         super().on_message_complete()
+        self._head_bytes = 0
         self._arrived()
 
     def _arrives_within(self, seconds: float) -> None:

@@ -1,8 +1,8 @@
-"""Emulators of the learners: started by the first connection, stopped when idle, with one state folder each.
+"""Emulators of the learners. Each starts with the first connection, stops when idle, and has its own state folder.
 
-This process holds the listening sockets. While an emulator runs, it accepts the connections itself. While none runs, a
-thread of this process waits for the first connection and starts the emulator. The emulator finds the connection in the
-socket's queue. So an address stays the same for as long as a learner has a notebook open.
+This process owns the listening sockets. While an emulator runs, it accepts the connections. While it does not run, a
+thread of this process waits for the first connection and starts the emulator. The emulator then accepts the connection
+from the socket's queue. So an address stays valid for as long as a learner has a notebook open.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from svcnb.protocol.nesting import parse
 from svcnb.toolkit.files import replace_file
 
 HOST: Final = "127.0.0.1"
-"""Lesson emulators have publicly known seeds, so they listen only on this machine."""
-IDLE_STOP_S: Final = 600.0
-"""Seconds without a request after which a learner's emulator stops."""
+"""Listening address. Emulators of lessons have publicly known seeds, so they accept only local connections."""
+IDLE_STOP_S: Final = 240.0
+"""Time without a request after which a learner's emulator stops, in seconds. The next request restores its state."""
 MOST_EMULATORS: Final = 64
-"""Maximum number of emulators of one learner. Above it, the state of the one with the oldest start is deleted."""
+"""Maximum number of emulators of one learner. Beyond it, the state of the emulator with the oldest start is deleted."""
 MOST_RUNNING: Final = 8
-"""Maximum number of emulators of one learner that run at once. Above it, the one with the oldest start stops. Its next
-request starts it again."""
+"""Maximum number of emulators of one learner that run at the same time. Beyond it, the emulator with the oldest
+start stops. Its next request starts it again."""
 SCHEMA: Final = DocumentSchema("emulator of a learner", 0)
 _ABOUT: Final = "emulator.json"
 _STATE: Final = "state"
@@ -49,27 +49,27 @@ _LOG = logging.getLogger(__name__)
 
 
 class _About(BaseModel):
-    """Stored data of an emulator besides its state."""
+    """Stored data of an emulator in addition to its state."""
 
     port: int = 0
     settings: dict[str, Any] = Field(default_factory=dict)
 
 
 class HostedEmulator:
-    """One emulator of a learner: its socket, its folder and, while it runs, its process.
+    """Emulator of a learner, with its socket, its folder and, while it runs, its process.
 
     Args:
         folder: Folder with its state, its port and its settings.
-        settings: Settings of the emulator; the stored ones when None.
-        idle_stop_s: Seconds without a request after which it stops.
+        settings: Settings of the emulator. None means the stored settings.
+        idle_stop_s: Time without a request after which it stops, in seconds.
 
     Attributes:
-        folder: As given.
-        lock: Held while the process is started or stopped, or the state is replaced.
-        listener: The socket.
-        process: The current or last process; None before the first start and after `stop`.
+        folder: Folder with its state, its port and its settings.
+        lock: Lock that is held while the process is started or stopped, or the state is replaced.
+        listener: Listening socket.
+        process: Current or last process. None before the first start and after `stop`.
         closed: Whether the socket is closed.
-        started_at: Time of the start, in seconds of the machine's clock; 0.0 before the first start.
+        started_at: Time of the last start, in seconds of the machine's clock. 0.0 before the first start.
     """
 
     def __init__(self, folder: Path, settings: Mapping[str, Any] | None, idle_stop_s: float) -> None:
@@ -89,14 +89,14 @@ class HostedEmulator:
 
     @property
     def base_url(self) -> str:
-        """Its address, which stays the same."""
+        """Address, which does not change."""
         return f"http://{HOST}:{self.listener.getsockname()[1]}"
 
     def start(self) -> Emulator:
-        """Returns its process. Starts it if it does not run.
+        """Returns the process, and starts it if it does not run.
 
         Raises:
-            EmulatorError: It does not start; the text gives the reason.
+            EmulatorError: The emulator did not start. The message contains the reason.
         """
         with self.lock:
             if self.process is None or not self.process.running:
@@ -106,25 +106,25 @@ class HostedEmulator:
                     listener=self.listener,
                     state=self.folder / _STATE,
                     idle_stop_s=self._idle_stop_s,
-                    # A learner with access to the control plane must not write with the permissions of the workshop's
-                    # user.
+                    # A learner with access to the control plane must not write files with the permissions of the
+                    # workshop's user.
                     recordings=self.folder / _STATE / _RECORDINGS,
                     **self._settings,
                 )
             return self.process
 
     def stop(self) -> None:
-        """Stops its process. The state is kept."""
+        """Stops the process. The state is kept."""
         with self.lock:
             if self.process is not None:
                 self.process.stop()
                 self.process = None
 
     def clear(self, settings: Mapping[str, Any] | None = None) -> None:
-        """Stops it and deletes its state.
+        """Stops the emulator and deletes its state.
 
         Args:
-            settings: Settings of the next start; the same as before when None.
+            settings: Settings of the next start. None keeps the current settings.
         """
         with self.lock:
             self.stop()
@@ -134,19 +134,19 @@ class HostedEmulator:
                 self._keep()
 
     def close(self) -> None:
-        """Stops it and closes its socket. The state is kept."""
+        """Stops the emulator and closes its socket. The state is kept."""
         with self.lock:
             self.closed = True
             self.stop()
             self.listener.close()
 
     def delete(self) -> None:
-        """Closes it and deletes its folder."""
+        """Closes the emulator and deletes its folder."""
         self.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def refuse_one(self) -> None:
-        """Closes the connection that waits the longest, because the emulator cannot be started."""
+        """Closes the longest-waiting connection, because the emulator cannot be started."""
         with suppress(OSError):
             self.listener.accept()[0].close()
 
@@ -156,10 +156,10 @@ class HostedEmulator:
 
 
 class Emulators:
-    """All emulators of a workshop, by learner and name. Thread-safe.
+    """Registry of all emulators of a workshop, by learner and name. Thread-safe.
 
     Args:
-        folder: Folder with their states, which has one folder for each learner.
+        folder: Folder with the states, which contains one folder for each learner.
         idle_stop_s: Seconds without a request after which an emulator stops.
     """
 
@@ -171,7 +171,7 @@ class Emulators:
         self._arriving: list[HostedEmulator] = []
         self._leaving: list[HostedEmulator] = []
         self._closed = False
-        # More starts at once would only slow each other down.
+        # More concurrent starts would only slow each other down.
         self._starts = threading.BoundedSemaphore(os.cpu_count() or 1)
         self._woken, self._waker = socket.socketpair()
         self._thread = threading.Thread(target=self._watch, daemon=True, name="svcnb-workshop-sockets")
@@ -181,12 +181,12 @@ class Emulators:
         return f"<Emulators of {len(self._all)} learners>"
 
     def open(self, learner: str, name: str, settings: Mapping[str, Any] | None = None) -> HostedEmulator:
-        """Returns an emulator, which may not run yet. Creates it if there is none.
+        """Returns an emulator, and creates it if it does not exist. It is not necessarily running.
 
         Args:
-            learner: Its owner.
-            name: Its purpose: a word that is a valid folder name.
-            settings: Settings of a new one; the stored ones when None.
+            learner: Owner of the emulator.
+            name: Name of the emulator, which must be a valid folder name.
+            settings: Settings of a new emulator. None means the stored settings.
         """
         with self._lock:
             mine = self._of(learner)
@@ -197,16 +197,16 @@ class Emulators:
             return mine[name]
 
     def start(self, learner: str, name: str, settings: Mapping[str, Any] | None, *, afresh: bool) -> EmulatorControl:
-        """Starts an emulator, unless it runs, and returns a handle.
+        """Starts an emulator unless it is already running, and returns a handle.
 
         Args:
-            learner: Its owner.
-            name: As in `open`.
-            settings: Its settings; the stored ones when None.
-            afresh: Whether it starts without the stored state.
+            learner: Owner of the emulator.
+            name: See `open`.
+            settings: Settings of the emulator. None means the stored settings.
+            afresh: Whether to start without the stored state.
 
         Raises:
-            EmulatorError: It does not start.
+            EmulatorError: The emulator did not start.
         """
         hosted = self.open(learner, name, settings)
         self._make_room(hosted)
@@ -216,10 +216,10 @@ class Emulators:
             return hosted.start().handle()
 
     def running(self, learner: str | None = None) -> list[EmulatorControl]:
-        """Returns handles of the emulators that run now.
+        """Returns handles of the running emulators.
 
         Args:
-            learner: Their owner; those of all learners when None.
+            learner: Owner of the emulators. None means all learners.
         """
         with self._lock:
             names = list(self._all) if learner is None else [learner]
@@ -227,7 +227,7 @@ class Emulators:
         return [process.handle() for each in hosted if (process := each.process) is not None and process.running]
 
     def pids(self) -> list[int]:
-        """Returns the processes of all emulators that run now."""
+        """Returns the process ids of all running emulators."""
         with self._lock:
             hosted = [each for mine in self._all.values() for each in mine.values()]
         return [process.pid for each in hosted if (process := each.process) is not None and process.running]
@@ -236,7 +236,7 @@ class Emulators:
         """Deletes the states of a learner's emulators. Their addresses do not change.
 
         Args:
-            learner: Their owner.
+            learner: Owner of the emulators.
         """
         with self._stopped(learner) as mine:
             for each in mine.values():
@@ -246,8 +246,8 @@ class Emulators:
         """Copies the states of a learner's emulators. The emulators are stopped during the copy.
 
         Args:
-            learner: Their owner.
-            target: A folder that is replaced.
+            learner: Owner of the emulators.
+            target: Folder of the copy. Its content is replaced.
         """
         with self._stopped(learner) as mine:
             shutil.rmtree(target, ignore_errors=True)
@@ -259,8 +259,8 @@ class Emulators:
         """Restores the copied states of a learner's emulators. Their addresses do not change.
 
         Args:
-            learner: Their owner.
-            source: A folder written by `copy`.
+            learner: Owner of the emulators.
+            source: Folder that was written by `copy`.
         """
         for copied in sorted(source.iterdir()):
             self.open(learner, copied.name, _about(copied).settings)
@@ -272,7 +272,7 @@ class Emulators:
                     shutil.copytree(kept / _STATE, each.folder / _STATE)
 
     def close(self) -> None:
-        """Stops all emulators and closes their sockets. States are kept. Can be called twice."""
+        """Stops all emulators and closes their sockets. The states are kept. Repeated calls have no effect."""
         with self._lock:
             if self._closed:
                 return
@@ -291,14 +291,14 @@ class Emulators:
         return self._folder / learner / "emulators"
 
     def _of(self, learner: str) -> dict[str, HostedEmulator]:
-        """Returns a learner's emulators. Those of an earlier start of the workshop listen again."""
+        """Returns a learner's emulators. Opens the sockets of emulators from an earlier start of the workshop again."""
         if learner not in self._all:
             kept = sorted(each.parent for each in self._learners_folder(learner).glob(f"*/{_ABOUT}"))
             self._all[learner] = {each.name: self._make(each, None) for each in kept}
         return self._all[learner]
 
     def _make_room(self, hosted: HostedEmulator) -> None:
-        """Stops emulators of a learner until another may run."""
+        """Stops emulators of a learner until another one may start."""
         learner = hosted.folder.parent.parent.name
         with self._lock:
             others = [each for each in self._of(learner).values() if each is not hosted]
@@ -314,7 +314,7 @@ class Emulators:
 
     @contextmanager
     def _stopped(self, learner: str) -> Iterator[dict[str, HostedEmulator]]:
-        """Locks a learner's emulators. None of them runs or starts in the meantime, and connections wait."""
+        """Locks a learner's emulators. While they are locked, none of them runs or starts, and connections wait."""
         with self._lock:
             mine = dict(self._of(learner))
         with ExitStack() as held:
@@ -331,11 +331,11 @@ class Emulators:
             self._wake()
 
     def _wake(self) -> None:
-        with suppress(OSError):  # closed: no thread waits for connections any more
+        with suppress(OSError):  # closed, so no thread waits for connections any more
             self._waker.send(b"\0")
 
     def _watch(self) -> None:
-        """Starts an emulator for each socket with a connection that no emulator accepts."""
+        """Waits for connections and starts the emulator of each socket that has one."""
         with selectors.DefaultSelector() as selector:
             selector.register(self._woken, selectors.EVENT_READ)
             while True:
@@ -366,7 +366,7 @@ class Emulators:
             with self._starts, hosted.lock:
                 process = None if hosted.closed else hosted.start()
         except EmulatorError as error:
-            _LOG.error("the emulator in %s does not start: %s", hosted.folder, error)
+            _LOG.error("the emulator in %s did not start: %s", hosted.folder, error)
             hosted.refuse_one()
         else:
             if process is None:
@@ -380,11 +380,11 @@ def _about(folder: Path) -> _About:
     try:
         return _About.model_validate(SCHEMA.read(parse(file.read_text(encoding="utf-8")), file))
     except UnreadableVersion as error:
-        raise InvalidArgument(str(error), hint="Or choose another folder.") from error
+        raise InvalidArgument(str(error), hint="Or choose a different folder.") from error
 
 
 def _listen(port: int) -> socket.socket:
-    """A listening socket on a port, or on a free one if that port is in use."""
+    """Returns a socket that listens on a port, or on a free port if that port is in use."""
     for wanted in (port, 0):
         try:
             return socket.create_server((HOST, wanted), backlog=_BACKLOG)

@@ -1,12 +1,12 @@
-"""JupyterHub for a workshop: a learner who logs in gets the lessons and their own emulator.
+"""JupyterHub configuration for workshops. Each learner who logs in gets the lessons and an emulator.
 
 In ``jupyterhub_config.py``::
 
     from svcnb.workshop.hub import configure
     configure(get_config(), folder="workshop", lessons="lessons")
 
-The hub asks the workshop's server for the learner's environment when it starts a notebook server. A new learner is
-added to the roster. It works with every spawner; set another for containers.
+When the hub starts a notebook server, it requests the learner's environment from the workshop's server, which adds new
+learners to the roster. This works with every spawner. For containers, set a different spawner.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from svcnb.control.plane import ControlPlane
 from svcnb.protocol.nesting import parse
 
 SERVER_FILE: Final = "server.json"
-"""File in the workshop's folder with the address and the instructor's token of the running server."""
+"""Name of the file in the workshop's folder that contains the server's address and the instructor's token."""
 
 
 def place_of(learner: str, folder: str | Path | None = None) -> dict[str, str]:
-    """Asks the workshop's server for the environment of a learner's notebooks. Adds a new learner.
+    """Requests the environment of a learner's notebooks from the workshop's server. A new learner is added.
 
     Args:
-        learner: The user's name at the hub.
-        folder: The workshop's folder. Without it, ``SVC_INSTRUCTOR_URL`` and ``SVC_INSTRUCTOR_TOKEN`` specify the
+        learner: Name of the user at the hub.
+        folder: Folder of the workshop. Without it, ``SVC_INSTRUCTOR_URL`` and ``SVC_INSTRUCTOR_TOKEN`` specify the
             server.
 
     Raises:
-        EmulatorUnreachable: No server answers.
+        EmulatorUnreachable: No server responds.
         ControlRefused: The token is wrong, or the name is not valid for a learner.
-        FileNotFoundError: No workshop runs in that folder.
+        FileNotFoundError: No workshop is running in the folder.
     """
     if folder is None:
         url, token = os.environ["SVC_INSTRUCTOR_URL"], os.environ["SVC_INSTRUCTOR_TOKEN"]
@@ -50,9 +50,9 @@ def configure(c: Any, *, folder: str | Path | None = None, lessons: str | Path |
 
     Args:
         c: Result of ``get_config()``.
-        folder: The workshop's folder, on the hub's machine; the environment specifies the server when None.
-        lessons: Folder below which each learner gets a copy of the lessons, without solutions; the spawner's own when
-            None.
+        folder: Folder of the workshop on the hub's machine. None means that the environment specifies the server.
+        lessons: Folder in which each learner gets a copy of the lessons, without solutions. None means the folder of
+            the spawner.
     """
 
     def before_start(spawner: Any) -> None:
@@ -67,5 +67,5 @@ def configure(c: Any, *, folder: str | Path | None = None, lessons: str | Path |
     c.Spawner.pre_spawn_hook = before_start
     if lessons is not None:
         c.Spawner.default_url = "/lab/tree/01-quickstart.ipynb"
-    # A learner's server must not inherit the environment of the hub's process.
+    # A learner's server must not inherit the environment of the hub.
     c.Spawner.env_keep = ["PATH", "PYTHONPATH", "LANG", "LC_ALL", "VIRTUAL_ENV", "SVC_CACHE", "SVC_DENO", "SVC_ANVIL"]

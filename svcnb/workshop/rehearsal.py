@@ -1,6 +1,6 @@
-"""Load test of a workshop: simulated learners work through the lessons at the same time, each in a real kernel.
+"""Load test of a workshop. Simulated learners work through the lessons at the same time, each in a real kernel.
 
-It shows before the workshop whether a machine is large enough. Each learner runs the cells of the lessons in order,
+The test shows whether a machine is large enough for a workshop. Each learner runs the cells of the lessons in order,
 with a pause after each cell. Each lesson has its own kernel. The workshop starts the emulators on demand.
 """
 
@@ -23,12 +23,13 @@ from typing import Any, Final
 from pydantic import BaseModel, Field
 
 from svcnb.client.errors import InvalidArgument
+from svcnb.client.progress import Bar, bar
 from svcnb.lessons import lessons_folder
 from svcnb.protocol.nesting import parse
 from svcnb.workshop.workshop import Workshop
 
 ALLOWED_P95_S: Final = 5.0
-"""Maximum 95th percentile of the duration of cells at which a lesson still feels fast."""
+"""Maximum 95th percentile of the duration of a cell with which a rehearsal passes, in seconds."""
 CELL_TIMEOUT_S: Final = 600.0
 LOOK_S: Final = 10.0
 """Interval between two measurements of memory, in seconds."""
@@ -36,22 +37,22 @@ _PROC: Final = Path("/proc")
 
 
 class Rehearsal(BaseModel):
-    """Measurements of a rehearsal.
+    """Results of a rehearsal.
 
     Attributes:
         learners: Number of learners.
         lessons: Numbers of the lessons.
         pause_s: Seconds between two cells of a learner.
-        took_s: Seconds from the first cell to the last.
+        took_s: Time from the start of the first cell to the end of the last one, in seconds.
         cells: Number of executed cells.
         median_s: Median duration of a cell, in seconds.
         p95_s: 95th percentile of the duration of a cell, in seconds.
         longest_s: Duration of the longest cell, in seconds.
         cpu_s: Total processor time, in seconds.
-        most_emulators: Highest number of emulators that ran at once.
-        emulators_mb: Highest memory use of all emulators at once, in MiB (proportional set size); None where unknown.
-        kernels_mb: Highest memory use of all kernels at once, in MiB; None where unknown.
-        idle_emulator_mb: Memory of one emulator after the last cell, in MiB, its children included; None where unknown.
+        most_emulators: Maximum number of emulators that ran at the same time.
+        emulators_mb: Peak memory use of all emulators together, in MiB (proportional set size). None if unknown.
+        kernels_mb: Peak memory use of all kernels together, in MiB. None if unknown.
+        idle_emulator_mb: Memory of one emulator with its child processes after the last cell, in MiB. None if unknown.
         failures: Learner, lesson and error of each cell that failed.
     """
 
@@ -72,71 +73,88 @@ class Rehearsal(BaseModel):
 
     @property
     def passed(self) -> bool:
-        """Whether no cell failed, and cells were fast enough."""
+        """Whether no cell failed and the cells were fast enough."""
         return not self.failures and self.p95_s <= ALLOWED_P95_S
 
     def rows(self) -> dict[str, str]:
-        """The figures as readable text."""
+        """Returns the results as pairs of a label and a text."""
+        lessons = " to ".join(dict.fromkeys((self.lessons[0], self.lessons[-1])))
         memory = {"emulators": self.emulators_mb, "kernels": self.kernels_mb, "one emulator": self.idle_emulator_mb}
         return {
             "learners": str(self.learners),
-            "lessons": f"{self.lessons[0]} to {self.lessons[-1]}, {self.pause_s:g} s between cells",
+            "lessons": f"{lessons}, {self.pause_s:g} s between cells",
             "time": f"{self.took_s:.0f} s, {self.cpu_s:.0f} s of processor time",
             "cells": f"{self.cells}; {len(self.failures)} failed",
             "a cell": f"{self.median_s:.2f} s median, {self.p95_s:.2f} s p95, {self.longest_s:.2f} s longest",
             "emulators at once": str(self.most_emulators),
             **{f"memory, {what}": f"{mb:.0f} MiB" for what, mb in memory.items() if mb is not None},
             **{f"failure {number}": each for number, each in enumerate(self.failures[:10], 1)},
-            "result": "large enough" if self.passed else f"not passed: failures, or p95 above {ALLOWED_P95_S:g} s",
+            "result": "passed" if self.passed else f"not passed: failures, or p95 above {ALLOWED_P95_S:g} s",
         }
 
 
-def rehearse(learners: int, *, first: int = 1, last: int = 9, pause_s: float = 20.0) -> Rehearsal:
-    """Rehearses a workshop on this machine.
+def rehearse(
+    learners: int,
+    *,
+    first: int = 1,
+    last: int = 9,
+    pause_s: float = 20.0,
+    begins: Callable[[int, float], object] | None = None,
+) -> Rehearsal:
+    """Runs a rehearsal of a workshop on this machine. Shows a progress bar in a terminal.
 
     Args:
         learners: Number of learners.
         first: Number of the first lesson.
         last: Number of the last lesson.
-        pause_s: Pause after each cell in seconds, for a learner who reads.
+        pause_s: Pause after each cell in seconds, which simulates the reading time.
+        begins: Function that is called before the start, with the number of cells of each learner and the total seconds
+            of the pauses.
 
     Raises:
-        InvalidArgument: There are no learners, or the lessons do not exist.
-        EmulatorError: An emulator does not start.
+        InvalidArgument: The number of learners is below 1, or the lessons do not exist.
+        EmulatorError: An emulator did not start.
     """
     if learners < 1:
-        raise InvalidArgument(f"invalid number of learners {learners!r}", hint="Give at least 1.")
+        raise InvalidArgument(f"invalid number of learners {learners!r}", hint="Pass at least 1.")
     with TemporaryDirectory(prefix="svcnb-rehearsal-") as scratch:
         folder = Path(scratch)
         lessons = sorted(
             path for path in lessons_folder(None).glob("[0-9]*.ipynb") if first <= int(path.name[:2]) <= last
         )
         if not lessons:
-            raise InvalidArgument(f"there are no lessons from {first} to {last}", hint="Choose from 0 to 17.")
+            raise InvalidArgument(f"invalid lesson numbers {first} to {last}", hint="Choose from 0 to 17.")
+        cells = sum(len(_cells(lesson)) for lesson in lessons)
+        if begins is not None:
+            # The first learner starts immediately, and the last one almost a full pause later.
+            begins(cells, (cells + 1) * pause_s)
         names = [f"learner-{number:03}" for number in range(1, learners + 1)]
         before = _cpu_s()
         with Workshop(names, folder=folder / "workshop") as room:
             room.serve()
-            found = _Rehearsing(room, lessons, pause_s, folder).run()
+            with bar(learners * cells, 0, wanted=None, unit="cell") as progress:
+                found = _Rehearsing(room, lessons, pause_s, folder, progress).run()
     found.cpu_s = _cpu_s() - before  # all processes have ended, so their processor time is complete
     return found
 
 
 class _Rehearsing:
-    """A running rehearsal.
+    """State of a running rehearsal.
 
     Args:
         room: The workshop.
-        lessons: The notebooks.
+        lessons: Notebooks of the lessons.
         pause_s: Seconds between two cells.
         folder: Folder for the learners' copies of the lessons.
+        progress: Progress bar, which advances by one step with each cell.
     """
 
-    def __init__(self, room: Workshop, lessons: Sequence[Path], pause_s: float, folder: Path) -> None:
+    def __init__(self, room: Workshop, lessons: Sequence[Path], pause_s: float, folder: Path, progress: Bar) -> None:
         self._room = room
         self._lessons = lessons
         self._pause_s = pause_s
         self._folder = folder
+        self._progress = progress
         self._lock = threading.Lock()
         self._took_s: list[float] = []
         self._failures: list[str] = []
@@ -149,13 +167,13 @@ class _Rehearsing:
         watch = threading.Thread(target=memory.watch, args=(self._over,), daemon=True, name="svcnb-rehearsal-memory")
         began = time.monotonic()
         watch.start()
-        try:
-            with ThreadPoolExecutor(len(names), thread_name_prefix="svcnb-rehearsal") as pool:
+        with ThreadPoolExecutor(len(names), thread_name_prefix="svcnb-rehearsal") as pool:
+            try:
                 list(pool.map(self._learn, names, range(len(names))))
-        finally:
-            took_s = time.monotonic() - began
-            self._over.set()
-            watch.join()
+            finally:  # after Ctrl-C, each learner stops after the current cell
+                took_s = time.monotonic() - began
+                self._over.set()
+        watch.join()
         cells = sorted(self._took_s) or [math.nan]
         return Rehearsal(
             learners=len(names),
@@ -174,7 +192,7 @@ class _Rehearsing:
         )
 
     def _pids(self) -> tuple[list[int], list[int]]:
-        """Processes of the emulators, and of the kernels. Sends no requests: they would prevent an idle stop."""
+        """Returns the process ids of the emulators and of the kernels. Sends no requests."""
         with self._lock:
             kernels = list(self._kernels.values())
         return ([] if self._room.emulators is None else self._room.emulators.pids()), kernels
@@ -186,6 +204,8 @@ class _Rehearsing:
         # Real learners do not start at the same moment.
         self._over.wait(self._pause_s * number / len(list(self._room.roster)))
         for lesson in self._lessons:
+            if self._over.is_set():
+                break
             try:
                 self._run_lesson(name, own / lesson.name, environment)
             except Exception as error:  # noqa: BLE001 - it is reported, and the others go on
@@ -193,26 +213,36 @@ class _Rehearsing:
         _close_loop()
 
     def _run_lesson(self, name: str, lesson: Path, environment: dict[str, str]) -> None:
-        from jupyter_client.manager import start_new_kernel
+        from jupyter_client.manager import KernelManager
 
-        manager, client = start_new_kernel(
-            startup_timeout=CELL_TIMEOUT_S,
+        # Between Jupyter's choice of free ports and the kernel's start, another program can take one. A server chooses
+        # again then, this manager does not. Sockets in a folder avoid the ports; Windows has only the ports.
+        sockets = {"transport": "ipc", "ip": str(lesson.with_suffix(""))} if os.name == "posix" else {}
+        manager = KernelManager(**sockets)
+        manager.start_kernel(
             extra_arguments=[f"--IPKernelApp.log_level={logging.CRITICAL}"],
             env=environment | {"JPY_SESSION_NAME": str(lesson)},
             cwd=str(lesson.parent),
         )
+        client = manager.client()
         try:
+            client.start_channels()
+            client.wait_for_ready(timeout=CELL_TIMEOUT_S)
             if (pid := getattr(manager.provisioner, "pid", None)) is not None:
                 with self._lock:
                     self._kernels[name] = pid
             for source in _cells(lesson):
+                if self._over.is_set():
+                    break
                 failures: list[str] = []
                 began = time.monotonic()
                 client.execute_interactive(
                     source, timeout=CELL_TIMEOUT_S, allow_stdin=False, output_hook=partial(_note_error, failures)
                 )
-                self._took_s.append(time.monotonic() - began)
-                self._failures += [f"{name}, {lesson.stem}: {each}" for each in failures]
+                with self._lock:
+                    self._took_s.append(time.monotonic() - began)
+                    self._failures += [f"{name}, {lesson.stem}: {each}" for each in failures]
+                    self._progress.step(f"{len(self._failures)} failed")
                 self._over.wait(self._pause_s)
         finally:
             with self._lock:
@@ -222,10 +252,10 @@ class _Rehearsing:
 
 
 class _Memory:
-    """Highest memory use that was measured, in MiB of proportional set size. Only Linux provides it.
+    """Peak memory use, in MiB of proportional set size. Only Linux provides this measurement.
 
     Args:
-        pids: Returns the processes of the emulators, and of the kernels.
+        pids: Function that returns the process ids of the emulators and of the kernels.
     """
 
     def __init__(self, pids: Callable[[], tuple[list[int], list[int]]]) -> None:
@@ -250,7 +280,7 @@ class _Memory:
 
 
 def _close_loop() -> None:
-    """Closes the event loop that Jupyter's client created for this thread and leaves open."""
+    """Closes the event loop that Jupyter's client created for this thread and left open."""
     from jupyter_core.utils import ensure_event_loop
 
     loop = ensure_event_loop()
@@ -273,18 +303,18 @@ def _larger(one: float | None, other: float | None) -> float | None:
 
 
 def _children() -> dict[int, list[int]]:
-    """The children of each process."""
+    """Returns the child processes of each process."""
     found: dict[int, list[int]] = {}
     for each in _PROC.glob("[0-9]*/stat"):
         with suppress(OSError, ValueError):
-            # The name, in parentheses, may contain anything.
+            # The name of the process, in parentheses, can contain any character.
             parent = int(each.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[1])
             found.setdefault(parent, []).append(int(each.parent.name))
     return found
 
 
 def _pss_mb(pids: Iterable[int], children: dict[int, list[int]]) -> float | None:
-    """Proportional set size of processes and all their descendants; None where the system does not provide it."""
+    """Returns the proportional set size of processes and their descendants in MiB, or None if it is not available."""
     if not (_PROC / "self/smaps_rollup").exists():
         return None
     total_kb, left = 0, list(pids)
@@ -298,6 +328,6 @@ def _pss_mb(pids: Iterable[int], children: dict[int, list[int]]) -> float | None
 
 
 def _cpu_s() -> float:
-    """Processor time of this process and of its children that have ended, in seconds."""
+    """Returns the processor time of this process and of its finished child processes, in seconds."""
     times = os.times()
     return times.user + times.system + times.children_user + times.children_system

@@ -1,4 +1,4 @@
-"""Roster of a workshop: names, tokens, progress and saved states, in one file that only the instructor can read."""
+"""Roster of a workshop: names, tokens, progress and saved states. It is one file that only the instructor can read."""
 
 from __future__ import annotations
 
@@ -27,30 +27,30 @@ _NOT_IN_ID: Final = re.compile(r"[^a-z0-9]+")
 
 
 class UnknownLearner(InvalidArgument):
-    """The roster has no learner with that name, e-mail address or token."""
+    """Error for a name, e-mail address or token that no learner of the roster has."""
 
 
 class Progress(BaseModel):
-    """One learner at one exercise."""
+    """Progress of one learner in one exercise."""
 
     right: bool = False
     tries: int = 0
 
 
 class Learner(BaseModel):
-    """One learner.
+    """Learner of a workshop.
 
     Attributes:
         name: Identifier, derived from the display name: lower-case letters, digits and hyphens. Used in the names of
             the learner's files.
-        display: Name for people; empty if it equals ``name``.
+        display: Display name. Empty if it is equal to ``name``.
         email: E-mail address, or empty.
-        token: Identifies the learner's notebooks at the workshop's server.
-        progress: Progress by name of the exercise.
+        token: Token with which the learner's notebooks authenticate at the workshop's server.
+        progress: Progress, with the names of the exercises as keys.
         saved: Labels of saved states.
-        lesson: The lesson that was started last.
-        exercise: The exercise that was answered last.
-        last_at: Time of the last activity, in Unix seconds; 0.0 before the first.
+        lesson: Lesson that was started last.
+        exercise: Exercise that was answered last.
+        last_at: Time of the last activity in Unix seconds. 0.0 before the first activity.
     """
 
     name: str
@@ -65,7 +65,7 @@ class Learner(BaseModel):
 
     @property
     def title(self) -> str:
-        """Name for people."""
+        """Name for display."""
         return self.display or self.name
 
 
@@ -87,14 +87,14 @@ class _Content(BaseModel):
 
 
 def clean(text: str, what: str = "name") -> str:
-    """Returns a display name or an e-mail address in one Unicode form, without white space around it.
+    """Normalises a display name or an e-mail address: Unicode normal form, without surrounding white space.
 
     Args:
-        text: The given text.
-        what: Its description, for the error.
+        text: Text to normalise.
+        what: Description of the text, for the error message.
 
     Raises:
-        InvalidArgument: It is too long, or contains a control character.
+        InvalidArgument: The text is too long, or contains a control character.
     """
     cleaned = unicodedata.normalize("NFC", text).strip()
     if len(cleaned) > MOST_CHARACTERS:
@@ -109,17 +109,17 @@ def clean(text: str, what: str = "name") -> str:
 
 
 def _identifier(text: str, taken: Container[str]) -> str:
-    """A unique identifier derived from a display name."""
+    """Returns a unique identifier derived from a display name."""
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
     stem = _NOT_IN_ID.sub("-", plain).strip("-")[:_ID_CHARACTERS].strip("-") or "learner"
     return next(name for number in count(1) if (name := stem if number == 1 else f"{stem}-{number}") not in taken)
 
 
 class Roster:
-    """The learners, kept in a file or in memory. Thread-safe.
+    """Roster of learners, stored in a file or in memory. Thread-safe.
 
     Args:
-        path: The file; None keeps it in memory.
+        path: Path of the file. None keeps the roster in memory.
 
     Raises:
         InvalidArgument: The file is not a roster.
@@ -135,10 +135,10 @@ class Roster:
                 document = parse(path.read_text(encoding="utf-8"))
                 self._content = _Content.model_validate(SCHEMA.read(document, path))
             except UnreadableVersion as error:
-                raise InvalidArgument(str(error), hint="Or choose another folder.") from error
+                raise InvalidArgument(str(error), hint="Or choose a different folder.") from error
             except (ValidationError, TypeError, ValueError, OSError) as error:
                 raise InvalidArgument(
-                    f"{path} is no roster of a workshop", hint="Choose another folder, or move this file away."
+                    f"{path} is not the roster of a workshop", hint="Choose a different folder, or move this file."
                 ) from error
 
     def __iter__(self) -> Iterator[Learner]:
@@ -146,11 +146,11 @@ class Roster:
 
     @property
     def unlocked(self) -> list[str]:
-        """Notebooks with unlocked solutions, by file name."""
+        """File names of the notebooks with unlocked solutions."""
         return self._content.unlocked
 
     def add(self, name: str = "", email: str = "") -> Learner:
-        """Returns a learner, new or known.
+        """Adds a learner, or returns the existing one.
 
         Args:
             name: Display name or identifier.
@@ -167,7 +167,7 @@ class Roster:
             learner = Learner(name=_identifier(display, self._content.learners), display=display, email=email)
             if learner.display == learner.name:
                 learner.display = ""
-            # A new dictionary, because the server reads tokens at the same time in another thread.
+            # The dictionary is replaced, because the server reads tokens in another thread at the same time.
             self._content.learners = {**self._content.learners, learner.name: learner}
             return learner
 
@@ -178,23 +178,24 @@ class Roster:
             name: Identifier, display name or e-mail address.
 
         Raises:
-            UnknownLearner: The roster has no such learner, or several.
+            UnknownLearner: The roster has no such learner, or has several.
         """
-        found = self._named(clean(name))
+        name = clean(name)
+        found = self._named(name)
         if len(found) == 1:
             return found[0]
         if found:
             raise UnknownLearner(
-                f"{len(found)} learners are called {name[:80]!r}",
+                f"{len(found)} learners have the name {name[:80]!r}",
                 hint=f"Use one of {', '.join(each.name for each in found)}.",
             )
         raise UnknownLearner(
-            f"no learner is called {name[:80]!r}",
-            hint="Add learners with room.add(name) or `svcnb workshop add NAME`.",
+            f"no learner has the name {name[:80]!r}",
+            hint="Add learners with Workshop.add(name) or `svcnb workshop add NAME`.",
         )
 
     def _named(self, name: str) -> list[Learner]:
-        """The learner with this identifier, or all with this display name or e-mail address."""
+        """Returns the learner with this identifier, or all learners with this display name or e-mail address."""
         if name in self._content.learners:
             return [self._content.learners[name]]
         wanted = name.casefold()
@@ -205,19 +206,19 @@ class Roster:
         ]
 
     def of_token(self, token: str) -> Learner:
-        """Returns the learner who holds a token.
+        """Returns the learner to whom a token belongs.
 
         Raises:
-            UnknownLearner: No learner holds it.
+            UnknownLearner: The token does not belong to a learner.
         """
         given = token.encode()
         found = [each for each in self._content.learners.values() if hmac.compare_digest(each.token.encode(), given)]
         if not found:
-            raise UnknownLearner("this token is not a learner's", hint="Ask your instructor for your file again.")
+            raise UnknownLearner("the token does not belong to a learner", hint="Ask your instructor for a new file.")
         return found[0]
 
     def keep(self) -> None:
-        """Writes the file."""
+        """Writes the roster file."""
         if self._path is not None:
             with self.lock:
                 document = SCHEMA.stamped(self._content.model_dump(mode="json"))

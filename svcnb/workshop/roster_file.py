@@ -1,4 +1,4 @@
-"""Reads a list of learners from a file: CSV with names and e-mail addresses, or one name in each line."""
+"""Parser for files with a list of learners: CSV with names and e-mail addresses, or one name in each line."""
 
 from __future__ import annotations
 
@@ -16,31 +16,39 @@ _EMAILS: Final = frozenset({"email", "e-mail", "mail", "e-mail address", "email 
 
 
 class Entry(NamedTuple):
-    """One learner of a file."""
+    """Entry of one learner in a file."""
 
     name: str
     email: str = ""
 
 
 def read_roster(path: Path) -> list[Entry]:
-    """Reads learners.
+    """Reads the learners from a file.
 
     The file is text in UTF-8. Columns are separated by commas, semicolons or tabs. A first line with ``name`` or
     ``email`` is a header. Without a header, a value with ``@`` is an e-mail address and the first other value is the
-    name. A line with separators and without values is a learner without a name, who is called *Learner* and a number.
-    Equal names without an address get a number.
+    name. A line with separators but without values is a learner without a name, who gets the name *Learner* and a
+    number. Identical names without an address also get a number.
 
     Args:
         path: The file.
 
     Raises:
-        InvalidArgument: The file cannot be read in this format, is too long, or has no learners.
+        InvalidArgument: The file cannot be read in this format, is too long, or contains no learners.
     """
     try:
         raw = path.read_bytes()
         text = raw.decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidArgument(f"cannot read learners from {path}: {error}", hint="Save it as text in UTF-8.") from None
+    except OSError as error:
+        raise InvalidArgument(
+            f"cannot read learners from {path}: {error.strerror or error}", hint="Check the name of the file."
+        ) from None
+    except UnicodeDecodeError as error:
+        line = 1 + raw.count(b"\n", 0, error.start)
+        raise InvalidArgument(
+            f"cannot read learners from {path}: line {line} is not UTF-8 text",
+            hint='Save the file as UTF-8; spreadsheets call this format "CSV UTF-8".',
+        ) from None
     if len(raw) > MOST_BYTES:
         raise InvalidArgument(f"{path} has {len(raw)} bytes", hint=f"Use at most {MOST_BYTES}.")
     lines = [line for line in text.splitlines() if line.strip(" ")]
@@ -51,7 +59,7 @@ def read_roster(path: Path) -> list[Entry]:
         rows = rows[1:]
     if not 0 < len(rows) <= MOST_LEARNERS:
         raise InvalidArgument(
-            f"{path} has {len(rows)} learners", hint=f"Write 1 to {MOST_LEARNERS} of them, one a line."
+            f"{path} has {len(rows)} learners", hint=f"Write 1 to {MOST_LEARNERS} learners, one per line."
         )
     entries: list[Entry] = []
     for number, row in enumerate(rows, 1):

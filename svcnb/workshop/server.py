@@ -1,7 +1,9 @@
-"""HTTP server of a workshop: results of exercises, the board, the instructor's commands, and the start of lessons.
+"""HTTP server of a workshop.
 
-A learner's token identifies the learner's notebooks. It can start lessons and record results. The instructor's token
-permits everything. The board's token can only view the board.
+It receives results of exercises and the instructor's commands, serves the board, and starts lessons.
+
+A learner's token authenticates the learner's notebooks. It permits starting lessons and recording results. The
+instructor's token permits everything. The board's token permits only viewing the board.
 """
 
 from __future__ import annotations
@@ -19,42 +21,46 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+import uvicorn
 from pydantic import BaseModel, Field, ValidationError
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
 
 from svcnb.client.errors import InvalidArgument, SvcnbError
 from svcnb.control.errors import ControlRefused
 from svcnb.protocol.nesting import parse
+from svcnb.workshop.connection import LimitedConnection
 from svcnb.workshop.roster import Learner, UnknownLearner
 
 if TYPE_CHECKING:
-    from starlette.applications import Starlette
-    from starlette.requests import Request
-    from starlette.responses import Response
-
     from svcnb.workshop.workshop import Workshop
 
 START_TIMEOUT_S: Final = 30.0
 MAX_BODY_BYTES: Final = 65_536
 MOST_REQUESTS: Final = 8
-"""Maximum number of requests of one learner at once; they are processed one after another."""
-UNAUTHORIZED, FORBIDDEN, NOT_FOUND, TOO_LARGE, UNPROCESSABLE, TOO_MANY, BAD_GATEWAY = 401, 403, 404, 413, 422, 429, 502
+"""Maximum number of concurrent requests of one learner. They are processed one after another."""
+BAD_REQUEST, UNAUTHORIZED, FORBIDDEN, NOT_FOUND, TOO_LARGE = 400, 401, 403, 404, 413
+UNPROCESSABLE, TOO_MANY, BAD_GATEWAY = 422, 429, 502
 
 
 class Order(BaseModel):
-    """The body of an instructor's command for one learner."""
+    """Body of an instructor's command for one learner."""
 
     label: str = Field("", max_length=200)
     email: str = Field("", max_length=200)
 
 
 class Unlock(BaseModel):
-    """The body of the command that unlocks solutions."""
+    """Body of the command that unlocks solutions."""
 
     lessons: list[int] = Field(default_factory=list, max_length=100)
 
 
 class LessonStart(BaseModel):
-    """The body that a lesson's first cell sends."""
+    """Body of the request that the first cell of a lesson sends."""
 
     settings: dict[str, bool | int | float | str] = Field(default_factory=dict, max_length=20)
     notebook: str = Field("", max_length=4_096)
@@ -62,31 +68,31 @@ class LessonStart(BaseModel):
 
 
 class Verdict(BaseModel):
-    """The result of checking a learner's answer; never the answer itself."""
+    """Result of checking a learner's answer. It never contains the answer."""
 
     exercise: str
     right: bool
 
 
 class WorkshopServer:
-    """The running server of a workshop; `Workshop.serve` starts it.
+    """Running server of a workshop. `Workshop.serve` starts it.
 
     Args:
         room: The workshop.
         host: Address to listen on.
-        port: Port; 0 chooses a free one.
-        url: Its address for learners, if it differs from host and port.
-        instructor_token: Token that permits everything; a new one when None.
+        port: Port to listen on. 0 chooses a free port.
+        url: Address for learners, if it differs from host and port.
+        instructor_token: Token that permits everything. None creates a new token.
 
     Attributes:
-        url: Its address.
-        port: Its port.
+        url: Address of the server.
+        port: Port of the server.
         instructor_token: Token that permits everything.
-        board_token: Token that can only view the board.
+        board_token: Token that permits only viewing the board.
 
     Raises:
         OSError: The port is in use.
-        TimeoutError: The server did not start.
+        TimeoutError: The server did not start in time.
     """
 
     def __init__(
@@ -98,8 +104,6 @@ class WorkshopServer:
         url: str | None = None,
         instructor_token: str | None = None,
     ) -> None:
-        import uvicorn
-
         self.instructor_token = instructor_token or secrets.token_urlsafe(24)
         self.board_token = secrets.token_urlsafe(24)
         self._room = room
@@ -109,10 +113,15 @@ class WorkshopServer:
         self._starts = _starts()
         self._turns: dict[str, asyncio.Lock] = {}
         self._asked: Counter[str] = Counter()
-        from svcnb.workshop.connection import LimitedConnection
 
         config = uvicorn.Config(
-            self._app(), http=LimitedConnection, ws="none", log_config=None, access_log=False, lifespan="off"
+            self._app(),
+            http=LimitedConnection,
+            ws="none",
+            log_config=None,
+            log_level="error",  # no log line for each malformed request
+            access_log=False,
+            lifespan="off",
         )
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(
@@ -126,17 +135,17 @@ class WorkshopServer:
 
     @property
     def board_url(self) -> str:
-        """Address of the board's page. Its token can only view the board, so everyone may see it."""
+        """Address of the board's page. It contains a token that permits only viewing the board, so it may be shared."""
         return f"{self.url}/board?token={self.board_token}"
 
     def close(self) -> None:
-        """Stops it."""
+        """Stops the server."""
         self._server.should_exit = True
         self._thread.join(START_TIMEOUT_S)
         self._starts.shutdown(wait=False, cancel_futures=True)
 
     def _wait(self, listening: socket.socket) -> None:
-        # The socket listens already, so one request that waits for its answer is enough. Polling is not needed.
+        # The socket already listens, so a single request that waits for its response is sufficient, without polling.
         from http.client import HTTPConnection
 
         host, port = listening.getsockname()[:2]
@@ -148,9 +157,6 @@ class WorkshopServer:
             connection.close()
 
     def _app(self) -> Starlette:
-        from starlette.applications import Starlette
-        from starlette.routing import Route
-
         return Starlette(
             routes=[
                 Route("/health", self._health),
@@ -170,31 +176,20 @@ class WorkshopServer:
     # --- for the instructor ----------------------------------------------------------------------------------------
 
     async def _health(self, _request: Request) -> Response:
-        from starlette.responses import JSONResponse
-
         return JSONResponse({"ok": True})
 
     async def _board(self, request: Request) -> Response:
-        from starlette.concurrency import run_in_threadpool
-        from starlette.responses import HTMLResponse
-
         self._require_viewer(request)
-        # This request may wait while a learner is added; other learners must not wait.
+        # This request may wait while a learner is added, but requests of other learners must not.
         board = await run_in_threadpool(self._room.board)
         return HTMLResponse(board.page(), headers={"Cache-Control": "no-store"})
 
     async def _board_json(self, request: Request) -> Response:
-        from starlette.concurrency import run_in_threadpool
-        from starlette.responses import JSONResponse
-
         self._require_viewer(request)
         return JSONResponse((await run_in_threadpool(self._room.board)).as_dict())
 
     async def _progress(self, request: Request) -> Response:
-        """The progress of all learners with their e-mail addresses, so it needs the instructor's token."""
-        from starlette.concurrency import run_in_threadpool
-        from starlette.responses import JSONResponse
-
+        """Returns the progress of all learners with their e-mail addresses, so it needs the instructor's token."""
         self._require_instructor(request)
         board = await run_in_threadpool(self._room.board)
         return JSONResponse(
@@ -203,28 +198,24 @@ class WorkshopServer:
 
     async def _unlock(self, request: Request) -> Response:
         """Unlocks the solutions of lessons."""
-        from starlette.concurrency import run_in_threadpool
-        from starlette.responses import JSONResponse
-
         self._require_instructor(request)
         try:
             order = Unlock.model_validate_json(await _body(request) or b"{}")
             return JSONResponse({"unlocked": await run_in_threadpool(self._room.unlock, *order.lessons)})
-        except (ValidationError, InvalidArgument) as error:
-            raise _Refused(UNPROCESSABLE, str(error).partition("\n")[0], "Send numbers of lessons.") from None
+        except InvalidArgument as error:
+            raise _Refused(UNPROCESSABLE, error.message, error.hint) from None
+        except ValidationError as error:
+            raise _Refused(UNPROCESSABLE, str(error).partition("\n")[0], "Send a list of lesson numbers.") from None
 
     async def _teach(self, request: Request) -> Response:
         """Adds, resets, saves or restores one learner."""
-        from starlette.concurrency import run_in_threadpool
-        from starlette.responses import JSONResponse
-
         self._require_instructor(request)
         name, verb = request.path_params["name"], request.path_params["verb"]
         try:
             order = Order.model_validate_json(await _body(request) or b"{}")
             return JSONResponse(await run_in_threadpool(self._do, name, verb, order))
         except ValidationError as error:
-            raise _Refused(UNPROCESSABLE, str(error).partition("\n")[0], "Send {} or a label.") from None
+            raise _Refused(UNPROCESSABLE, str(error).partition("\n")[0], "Send {} or an object with a label.") from None
         except InvalidArgument as error:
             raise _Refused(NOT_FOUND, error.message, error.hint) from None
         except SvcnbError as error:
@@ -240,10 +231,7 @@ class WorkshopServer:
         raise InvalidArgument(f"unknown command {verb[:20]!r}", hint="Use add, reset, save or restore.")
 
     async def _faults(self, request: Request) -> Response:
-        """Injects a fault into all running emulators, or ends it."""
-        from starlette.concurrency import run_in_threadpool
-        from starlette.responses import JSONResponse
-
+        """Injects a fault into all running emulators, or removes it."""
         self._require_instructor(request)
         try:
             order = parse(await _body(request) or b"null")
@@ -262,11 +250,11 @@ class WorkshopServer:
         return len(running)
 
     def _require_instructor(self, request: Request) -> None:
-        # Never from the address, because addresses are displayed, stored in histories and forwarded.
+        # The token is never read from the URL, because URLs are displayed, stored in histories and forwarded.
         if not _is(_bearer(request), self.instructor_token):
             raise _Refused(
                 UNAUTHORIZED,
-                "This needs the instructor's token.",
+                "The request needs the instructor's token.",
                 "Send Authorization: Bearer <server.instructor_token>.",
             )
 
@@ -274,20 +262,22 @@ class WorkshopServer:
         given = _bearer(request) or request.query_params.get("token", "")
         if not (_is(given, self.board_token) | _is(_bearer(request), self.instructor_token)):
             raise _Refused(
-                UNAUTHORIZED, "The board needs its token.", "Open the address that was printed at the start."
+                UNAUTHORIZED, "The board requires its token.", "Open the address in the file board.url of the workshop."
             )
 
     # --- for learners -------------------------------------------------------------------------------------------
 
     @asynccontextmanager
     async def _turn(self, learner: Learner) -> AsyncIterator[None]:
-        """Processes the requests of one learner one after another, so that one learner never uses all threads.
+        """Processes the requests of one learner one after another, so that one learner cannot occupy all threads.
 
         Args:
             learner: The learner of the request.
         """
         if self._asked[learner.name] >= MOST_REQUESTS:
-            raise _Refused(TOO_MANY, f"{MOST_REQUESTS} requests of yours wait already.", "Wait for their answers.")
+            raise _Refused(
+                TOO_MANY, f"{MOST_REQUESTS} of your requests are already waiting.", "Wait for their responses."
+            )
         self._asked[learner.name] += 1
         try:
             async with self._turns.setdefault(learner.name, asyncio.Lock()):
@@ -302,9 +292,6 @@ class WorkshopServer:
             raise _Refused(UNAUTHORIZED, error.message, error.hint) from None
 
     async def _verdict(self, request: Request) -> Response:
-        from starlette.concurrency import run_in_threadpool
-        from starlette.responses import JSONResponse
-
         learner = self._learner(request)
         try:
             verdict = Verdict.model_validate_json(await _body(request))
@@ -317,9 +304,6 @@ class WorkshopServer:
 
     async def _solution(self, request: Request) -> Response:
         """Returns an unlocked solution as a notebook."""
-        from starlette.concurrency import run_in_threadpool
-        from starlette.responses import JSONResponse
-
         self._learner(request)
         try:
             text = await run_in_threadpool(self._room.solution, request.path_params["notebook"])
@@ -328,10 +312,7 @@ class WorkshopServer:
         return JSONResponse({"notebook": text})
 
     async def _lesson(self, request: Request) -> Response:
-        """Starts a lesson's emulator on this machine, or answers that the learner's machine runs it."""
-        from starlette.concurrency import run_in_threadpool
-        from starlette.responses import JSONResponse
-
+        """Starts a lesson's emulator on this machine, or responds that the learner's machine must start it."""
         learner, unlocked = self._learner(request), {"solutions": self._room.roster.unlocked}
         try:
             order = LessonStart.model_validate_json(await _body(request) or b"{}")
@@ -342,7 +323,7 @@ class WorkshopServer:
             start = partial(self._room.start_lesson, notebook=order.notebook, resume=order.resume)
             start = partial(start, learner.name, request.path_params["lesson"], order.settings)
             async with self._turn(learner):
-                # In separate threads, so that the board and the results do not wait for starts.
+                # Starts run in separate threads, so that the board and the results do not wait for them.
                 emulator = await asyncio.get_running_loop().run_in_executor(self._starts, start)
         except ValidationError as error:
             text = str(error).partition("\n")[0]
@@ -355,7 +336,7 @@ class WorkshopServer:
 
 
 class _Refused(Exception):
-    """A refused request, with the status, the reason and the next step."""
+    """Error response to a rejected request, with the status, the reason and the next step."""
 
     def __init__(self, status: int, message: str, fix: str | None) -> None:
         super().__init__(message)
@@ -364,8 +345,6 @@ class _Refused(Exception):
 
 
 async def _refuse(_request: Request, error: Exception) -> Response:
-    from starlette.responses import JSONResponse
-
     if not isinstance(error, _Refused):
         raise error
     headers = {"Retry-After": "1"} if error.status == TOO_MANY else None
@@ -373,9 +352,7 @@ async def _refuse(_request: Request, error: Exception) -> Response:
 
 
 async def _fail(_request: Request, _error: Exception) -> Response:
-    from starlette.responses import JSONResponse
-
-    answer = {"error": "failed", "message": "The workshop's server failed.", "fix": "Tell your instructor."}
+    answer = {"error": "failed", "message": "The workshop server failed.", "fix": "Contact your instructor."}
     return JSONResponse(answer, status_code=500)
 
 
@@ -395,8 +372,11 @@ def _bearer(request: Request) -> str:
 
 async def _body(request: Request) -> bytes:
     raw = b""
-    async for chunk in request.stream():
-        raw += chunk
-        if len(raw) > MAX_BODY_BYTES:
-            raise _Refused(TOO_LARGE, "This is too long.", f"At most {MAX_BODY_BYTES} bytes.")
+    try:
+        async for chunk in request.stream():
+            raw += chunk
+            if len(raw) > MAX_BODY_BYTES:
+                raise _Refused(TOO_LARGE, "The request body is too large.", f"Send at most {MAX_BODY_BYTES} bytes.")
+    except ClientDisconnect:  # no traceback in the instructor's terminal: no client reads the response
+        raise _Refused(BAD_REQUEST, "The request did not arrive completely.", "Send it again.") from None
     return raw

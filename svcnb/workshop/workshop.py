@@ -1,4 +1,4 @@
-"""A workshop: learners, their emulators, their progress, and the instructor's operations."""
+"""Workshops: learners, their emulators, their progress, and the instructor's operations."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
+from svcnb.checked import Checked
 from svcnb.client.errors import InvalidArgument
 from svcnb.lessons import lesson_settings, solution_notebooks
 from svcnb.toolkit.exercises import EXERCISES
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 STARTER_CENTS: Final = 500
 ROSTER_FILE: Final = "roster.json"
 OWN: Final = "own"
-"""Name of the emulator for a learner's own work. The others have the names of lessons."""
+"""Name of the emulator for a learner's own work. Other emulators have the names of lessons."""
 LESSON: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 LESSON_SETTINGS: Final = frozenset(
     {
@@ -40,22 +41,23 @@ LESSON_SETTINGS: Final = frozenset(
         "starter_credits",
     }
 )
-"""Settings that a lesson may choose. None of them specifies a file, an address or a program of this machine."""
+"""Settings that a lesson may choose. None of them specifies a file, an address or a program on this machine."""
 
 
-class Workshop:
-    """Learners, each with their own emulators. Thread-safe.
+class Workshop(Checked):
+    """Workshop in which each learner has their own emulators. Thread-safe.
 
     Args:
-        learners: Their display names or e-mail addresses; `add` adds more.
+        learners: Display names or e-mail addresses of the learners. `add` adds more learners.
         credit_cents: Credit of each new account in a learner's own emulator, in cents.
-        folder: Folder with the roster and the emulators' states, so that a later process can continue with the same
-            learners. A temporary folder when None. Only its owner can read its files.
-        idle_stop_s: Seconds without a request after which an emulator stops; the next request starts it again.
-        hosts_emulators: Whether the emulators run on this machine. Otherwise each learner's machine runs its own.
+        folder: Folder for the roster and the states of the emulators, so that a later process can continue with the
+            same learners. None means a temporary folder. Only its owner can read its files.
+        idle_stop_s: Time without a request after which an emulator stops, in seconds. The next request starts it again.
+        hosts_emulators: Whether the emulators run on this machine. Otherwise, each learner's machine runs its own
+            emulators.
 
     Raises:
-        InvalidArgument: A name is too long or has a control character, or the folder contains something else.
+        InvalidArgument: A name is too long or contains a control character, or the folder does not contain a workshop.
     """
 
     def __init__(
@@ -69,6 +71,7 @@ class Workshop:
     ) -> None:
         self._temporary = tempfile.TemporaryDirectory(prefix="svcnb-workshop-") if folder is None else None
         self.folder = Path(self._temporary.name if self._temporary else folder or "")
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # contains the tokens and keys of all learners
         self.credit_cents = credit_cents
         self.roster = Roster(self.folder / ROSTER_FILE)
         self.server: WorkshopServer | None = None
@@ -80,7 +83,7 @@ class Workshop:
         return f"Workshop({len(list(self.roster))} learners)"
 
     def __enter__(self) -> Self:
-        """Returns the open workshop. The end of the block closes it."""
+        """Returns the workshop, which is closed at the end of the block."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -90,14 +93,14 @@ class Workshop:
     # --- learners -----------------------------------------------------------------------------------------------
 
     def add(self, name: str = "", email: str = "") -> Learner:
-        """Adds a learner. A learner who was added before is not changed.
+        """Adds a learner. An existing learner is not changed.
 
         Args:
-            name: Display name, in any script. Without a name, the learner is named by the address or a number.
+            name: Display name, in any script. Without it, the name is derived from the e-mail address or a number.
             email: E-mail address.
 
         Returns:
-            The learner; ``learner.name`` is the identifier, which is used in the names of the learner's files.
+            The learner. ``learner.name`` is the identifier, which is used in the names of the learner's files.
         """
         with self.roster.lock:
             learner = self.roster.add(name, email)
@@ -116,41 +119,40 @@ class Workshop:
         return self.roster.of_name(name)
 
     def emulator(self, name: str) -> EmulatorControl:
-        """Returns the emulator for a learner's own work. Starts it if it does not run.
+        """Returns the emulator for a learner's own work, and starts it if it does not run.
 
-        Notebooks use it as `svcnb.Client()`.
+        In notebooks, `svcnb.Client()` connects to it.
 
         Args:
             name: The learner.
 
         Raises:
-            InvalidArgument: Emulators do not run on this machine.
-            EmulatorError: It does not start.
+            InvalidArgument: The emulators do not run on this machine.
+            EmulatorError: The emulator did not start.
         """
         return self._hosted().start(self.learner(name).name, OWN, self._own_settings(), afresh=False)
 
     def start_lesson(
         self, name: str, lesson: str, settings: dict[str, Any], *, notebook: str = "", resume: bool = False
     ) -> EmulatorControl:
-        """Starts a lesson in its own emulator, with a new state, like the lesson's first cell outside of a workshop.
+        """Starts a lesson in its own emulator with a new state, like the first cell of the lesson without a workshop.
 
         Args:
             name: The learner.
             lesson: The lesson, for example ``"quickstart"``.
-            settings: Further settings of the emulator; see `LESSON_SETTINGS`.
-            notebook: Identifier of the notebook. Two notebooks do not share an emulator, and a notebook gets the same
-                one again.
-            resume: Whether to continue with the state of its last run instead.
+            settings: Additional settings of the emulator. See `LESSON_SETTINGS`.
+            notebook: Identifier of the notebook. Each notebook has its own emulator and keeps it.
+            resume: Whether to continue with the state of the last run of the lesson.
 
         Raises:
-            InvalidArgument: The name of the lesson is not valid, or a lesson may not choose a setting.
-            EmulatorError: It does not start.
+            InvalidArgument: The name of the lesson is invalid, or lessons may not choose one of the settings.
+            EmulatorError: The emulator did not start.
         """
         _check_lesson(lesson)
         if unknown := sorted(settings.keys() - LESSON_SETTINGS):
             raise InvalidArgument(
-                f"in a workshop a lesson cannot set {unknown[0]!r}",
-                hint=f"Leave it out. Lessons may set {', '.join(sorted(LESSON_SETTINGS))}.",
+                f"a lesson in a workshop cannot set {unknown[0]!r}",
+                hint=f"Omit it. Lessons may set {', '.join(sorted(LESSON_SETTINGS))}.",
             )
         place = f"{lesson}-{hashlib.sha256(notebook.encode()).hexdigest()[:8]}"
         chosen = lesson_settings(lesson) | settings
@@ -158,16 +160,16 @@ class Workshop:
         return self._hosted().start(self.learner(name).name, place, chosen, afresh=not resume)
 
     def hand_out(self) -> dict[str, dict[str, str]]:
-        """Returns the environment of each learner's notebooks, by name.
+        """Returns the environment of each learner's notebooks, with the names of the learners as keys.
 
-        It contains secrets: give each learner only their own.
+        The environments contain secrets. Give each learner only their own environment.
         """
         return {each.name: self.environment(each.name) for each in self.roster}
 
     def environment(self, name: str) -> dict[str, str]:
-        """Returns the environment of one learner's notebooks: their emulator and the workshop's server.
+        """Returns the environment of one learner's notebooks: addresses of their emulator and of the workshop's server.
 
-        It contains a secret.
+        The environment contains a secret.
 
         Args:
             name: The learner.
@@ -187,10 +189,10 @@ class Workshop:
         """Records the result of checking an answer. A solved exercise stays solved.
 
         Raises:
-            InvalidArgument: There is no such exercise.
+            InvalidArgument: The exercise does not exist.
         """
         if exercise not in EXERCISES:
-            raise InvalidArgument(f"no exercise is called {exercise[:80]!r}")
+            raise InvalidArgument(f"no exercise has the name {exercise[:80]!r}", hint="Use a name of svcnb.exercises.")
         with self.roster.lock:
             learner = self.learner(name)
             before = learner.progress.get(exercise, Progress())
@@ -199,14 +201,14 @@ class Workshop:
             self.roster.keep()
 
     def arrive(self, name: str, lesson: str) -> None:
-        """Records that a learner starts a lesson.
+        """Records that a learner started a lesson.
 
         Args:
             name: The learner.
             lesson: The lesson, for example ``"quickstart"``.
 
         Raises:
-            InvalidArgument: The name of the lesson is not valid.
+            InvalidArgument: The name of the lesson is invalid.
         """
         _check_lesson(lesson)
         with self.roster.lock:
@@ -222,23 +224,23 @@ class Workshop:
     # --- solutions ----------------------------------------------------------------------------------------------
 
     def unlock(self, *lessons: int) -> list[str]:
-        """Unlocks the solutions of lessons for all learners. Before that, their copies contain no solutions.
+        """Unlocks the solutions of lessons for all learners. Before this, the learners' copies contain no solutions.
 
-        A learner's notebook fetches them when the learner next starts a lesson or answers an exercise.
+        A learner's notebook fetches the solutions when the learner next starts a lesson or answers an exercise.
 
         Args:
-            *lessons: Numbers of the lessons; all lessons without one.
+            *lessons: Numbers of the lessons. Without numbers, all lessons are unlocked.
 
         Returns:
-            All unlocked notebooks.
+            File names of all unlocked notebooks.
 
         Raises:
-            InvalidArgument: There is no such lesson.
+            InvalidArgument: A lesson does not exist.
         """
         files = {int(path.name[:2]): path.name for path in solution_notebooks()}
         if unknown := [number for number in lessons if number not in files]:
             raise InvalidArgument(
-                f"there is no lesson {unknown[0]}", hint=f"Lessons have numbers from {min(files)} to {max(files)}."
+                f"unknown lesson {unknown[0]}", hint=f"Choose a number from {min(files)} to {max(files)}."
             )
         with self.roster.lock:
             wanted = {files[number] for number in lessons or files}
@@ -250,21 +252,21 @@ class Workshop:
         """Returns the text of an unlocked solution.
 
         Args:
-            notebook: Its file name, for example ``"01-quickstart.ipynb"``.
+            notebook: File name, for example ``"01-quickstart.ipynb"``.
 
         Raises:
             InvalidArgument: The solution is not unlocked.
         """
         if notebook not in self.roster.unlocked:
             raise InvalidArgument(
-                f"the solution {notebook[:80]!r} is not unlocked", hint="The instructor unlocks solutions."
+                f"the solution {notebook[:80]!r} is not unlocked", hint="Ask your instructor to unlock it."
             )
         return next(path for path in solution_notebooks() if path.name == notebook).read_text(encoding="utf-8")
 
     # --- for one learner, without effect on others --------------------------------------------------------------
 
     def reset(self, name: str) -> Learner:
-        """Deletes a learner's states, saved states and progress. Addresses, token and hand-out do not change.
+        """Deletes a learner's states, saved states and progress. The addresses, token and environment do not change.
 
         Args:
             name: The learner.
@@ -281,11 +283,13 @@ class Workshop:
         return learner
 
     def save(self, name: str, label: str) -> None:
-        """Saves a learner's emulators: accounts, keys, credit, chain and time. They are stopped during the copy.
+        """Saves the states of a learner's emulators: accounts, keys, credit, chain and time.
+
+        They are stopped during the copy.
 
         Args:
             name: The learner.
-            label: Name of the saved state; replaces an older one with that label.
+            label: Name of the saved state. An older state with the same label is replaced.
         """
         learner = self.learner(name)
         self._hosted().copy(learner.name, self._saved(learner, label))
@@ -295,28 +299,28 @@ class Workshop:
             self.roster.keep()
 
     def restore(self, name: str, label: str) -> None:
-        """Restores the saved state of a learner's emulators. Addresses and progress do not change.
+        """Restores a saved state of a learner's emulators. Addresses and progress do not change.
 
         Args:
             name: The learner.
-            label: As in `save`.
+            label: See `save`.
 
         Raises:
-            InvalidArgument: There is no saved state with that label.
+            InvalidArgument: No saved state has this label.
         """
         learner = self.learner(name)
         if label not in learner.saved:
-            known = ", ".join(sorted(learner.saved)) or "nothing yet"
-            raise InvalidArgument(f"no state of {name} was saved as {label[:80]!r}", hint=f"Saved: {known}.")
+            known = ", ".join(sorted(learner.saved)) or "none"
+            raise InvalidArgument(f"{name} has no saved state {label[:80]!r}", hint=f"Saved states: {known}.")
         self._hosted().replace(learner.name, self._saved(learner, label))
 
-    # --- failures on purpose ------------------------------------------------------------------------------------
+    # --- injected failures --------------------------------------------------------------------------------------
 
     def running(self, name: str | None = None) -> list[EmulatorControl]:
         """Returns the running emulators, for example to inject a fault: ``emulator.faults.next("chain")``.
 
         Args:
-            name: The learner; all learners when None.
+            name: The learner. None means all learners.
         """
         return self._hosted().running(None if name is None else self.learner(name).name)
 
@@ -334,9 +338,9 @@ class Workshop:
 
         Args:
             host: Address to listen on.
-            port: Port; 0 chooses a free one.
-            url: Its address for learners, if it differs from host and port.
-            instructor_token: Token that permits everything on the server; a new one when None.
+            port: Port to listen on. 0 chooses a free port.
+            url: Address for learners, if it differs from host and port.
+            instructor_token: Token that permits everything on the server. None creates a new token.
         """
         from svcnb.workshop.server import WorkshopServer
 
@@ -344,7 +348,7 @@ class Workshop:
         return self.server
 
     def close(self) -> None:
-        """Stops the server and all emulators. States stay in the folder. Can be called twice."""
+        """Stops the server and all emulators. The states stay in the folder. Repeated calls have no effect."""
         if self.server is not None:
             self.server.close()
             self.server = None
@@ -357,23 +361,23 @@ class Workshop:
         if self.emulators is None:
             raise InvalidArgument(
                 "the emulators of this workshop run on the learners' machines",
-                hint="Ask the learner to run the first cell of the lesson again, which starts it afresh.",
+                hint="Ask the learner to run the first cell of the lesson again, which starts a new one.",
             )
         return self.emulators
 
     def _own_settings(self) -> dict[str, Any]:
-        return {"starter_credits": self.credit_cents, "action_spares": 1}
+        return {"starter_credits": self.credit_cents}
 
     def _saved_folder(self, learner: Learner) -> Path:
         return self.folder / "saved" / learner.name
 
     def _saved(self, learner: Learner, label: str) -> Path:
-        # Named by a hash, because a label may be any text.
+        # The folder name is a hash, because a label can be any text.
         return self._saved_folder(learner) / hashlib.sha256(label.encode()).hexdigest()[:32]
 
 
 def _check_lesson(lesson: str) -> None:
     if LESSON.fullmatch(lesson) is None:
         raise InvalidArgument(
-            f"invalid lesson {lesson[:80]!r}", hint="Use lower-case letters, digits and hyphens, 64 at most."
+            f"invalid lesson {lesson[:80]!r}", hint="Use at most 64 lower-case letters, digits and hyphens."
         )

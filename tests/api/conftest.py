@@ -204,14 +204,14 @@ class Local:
                 await self.service.stop()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def wire(session_emulator) -> Iterator[Wire]:
     """The shared emulator, over raw HTTP; a new account there has 1000 cents."""
     with Wire(session_emulator.base_url) as connected:
         yield connected
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def poor() -> Iterator[Wire]:
     """A second emulator that gives no starter credit and is shared by the tests that inject faults."""
     with Local() as connected:
@@ -244,7 +244,7 @@ def local() -> Iterator[Callable[..., Wire]]:
         yield lambda **settings: stack.enter_context(Local(**settings))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def key_body() -> Callable[..., dict[str, Any]]:
     """Makes bodies of add_usage_api_key."""
     return usage_key_body
@@ -291,7 +291,7 @@ def signed(
     return {"typed_data": typed_data | changes, "signature": signature}
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def sign_envelope() -> Callable[..., dict[str, Any]]:
     """Makes signed requests: ``sign_envelope(wire, signer, primary_type)``."""
     return signed

@@ -5,9 +5,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import secrets
-import shutil
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -45,22 +45,11 @@ def hostile_site() -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (extra 'browser')")
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if chromium is None:
-        pytest.skip("no Chromium on this machine")
-    arguments = [
-        "--no-sandbox",
-        "--disable-gpu",
-        f"--host-resolver-rules=MAP {REBOUND} 127.0.0.1, MAP hostile.example 127.0.0.1",
-        # The newest browsers ask before a public page reaches this machine; the emulator must not depend on that.
-        "--disable-features=LocalNetworkAccessChecks",
-    ]
-    with sync_api.sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=chromium, args=arguments)
+def browser(start_chromium: Callable[..., AbstractContextManager[Any]]) -> Iterator[Any]:
+    rules = f"--host-resolver-rules=MAP {REBOUND} 127.0.0.1, MAP hostile.example 127.0.0.1"
+    # The newest browsers ask before a public page reaches this machine; the emulator must not depend on that.
+    with start_chromium(rules, "--disable-features=LocalNetworkAccessChecks") as running:
         yield running
-        running.close()
 
 
 class Victim:

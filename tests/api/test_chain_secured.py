@@ -1,4 +1,7 @@
-"""The endpoints that a wallet's signature opens (specification 4.4, 5.6); signatures made by another library."""
+"""The endpoints that a wallet's signature opens; signatures made by another library.
+
+Source: docs/service/signatures.md#follow-up-transactions, docs/service/signatures.md#rules-of-a-signature.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ def test_a_signature_makes_a_wallet_that_belongs_to_nobody_yet(wire, owner, sign
 
 
 def test_the_envelope_may_be_json_text(wire, owner, sign_envelope):
-    """Reference facts 2.2, 6.9."""
+    """See docs/service/endpoints.md#wallets, docs/service/signatures.md#rules-of-a-signature."""
     body = sign_envelope(wire, owner, "CreateWallet")
     answer = wire.post("create_wallet_with_signature", body=body | {"typed_data": json.dumps(body["typed_data"])})
     assert answer.status_code == 200
@@ -54,13 +57,13 @@ def test_a_signature_makes_a_usage_key_that_opens_nothing_yet(wire, owner, sign_
     ],
 )
 def test_a_signature_of_one_flow_is_refused_by_every_other(wire, owner, endpoint, flow, sign_envelope):
-    """Specification 5.6.6."""
+    """See docs/service/signatures.md#rules-of-a-signature."""
     answer = wire.post(endpoint, body=sign_envelope(wire, owner, flow))
     assert (answer.status_code, type(answer.json())) == (400, str)
 
 
 def test_an_old_or_early_signature_is_refused(wire, owner, sign_envelope):
-    """Specification 5.6.7."""
+    """See docs/service/signatures.md#replay."""
     for offset in (-310, 360):
         body = sign_envelope(wire, owner, "CreateWallet", issued_at=int(time.time()) + offset)
         assert wire.post("create_wallet_with_signature", body=body).status_code == 400
@@ -88,7 +91,10 @@ def converted(account, owner, sign_envelope):
 
 
 def test_conversion_is_free_and_keeps_everything_but_the_right_to_write(converted):
-    """Specification 3, reference facts 3.1: reads and executions go on, managed writes are refused."""
+    """Reads and executions go on, managed writes are refused.
+
+    Source: docs/service/resources.md#states, docs/service/permissions.md#permission-of-each-endpoint.
+    """
     account = converted.account
     assert account.credit() == converted.before
     assert account.get("account_exists").json() is False
@@ -116,7 +122,7 @@ def test_conversion_is_free_and_keeps_everything_but_the_right_to_write(converte
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_after_conversion_permission_comes_before_existence(converted, path, body):
-    """Specification 5.5, reference facts 3.1: what does not exist is refused as what does."""
+    """See docs/service/permissions.md#permission-of-each-endpoint: what does not exist is refused as what does."""
     answer = converted.account.post(path, body)
     assert (answer.status_code, answer.json()) == (403, "Permission denied")
 
@@ -128,7 +134,7 @@ def test_an_account_is_converted_once(converted, sign_envelope):
 
 
 def test_the_new_admin_wallet_must_hold_no_account(converted, sign_envelope):
-    """Specification 3."""
+    """See docs/service/resources.md#states."""
     other = converted.account.wire.account("other")
     body = sign_envelope(converted.account.wire, converted.owner, "ConvertAccount")
     body["new_admin_wallet_address"] = converted.owner.address
@@ -153,7 +159,7 @@ def wallet_header(sign_envelope, wire, signer, flow: str = "BillingAuth") -> str
 
 
 def test_the_admin_wallet_signs_for_billing(converted, sign_envelope):
-    """Reference facts G21, 11.5 item 54."""
+    """See docs/service/signatures.md#x-wallet-auth, docs/service/conformance.md#contract-and-typed-data, item 54."""
     wire = converted.account.wire
     header = {"X-Wallet-Auth": wallet_header(sign_envelope, wire, converted.owner)}
     balance = wire.call("GET", "billing/balance", headers=header)
@@ -174,7 +180,7 @@ def test_a_wallet_header_wins_over_the_key_when_it_can_be_read(converted, sign_e
 
 
 def test_a_contract_wallet_signs_in_its_owners_name(wire, owner, sign_envelope):
-    """Specification 5.6.3: ERC-1271, on the chain of the domain."""
+    """See docs/service/signatures.md#verification: ERC-1271, on the chain of the domain."""
     wallet = wire.control("/contract-wallets", {"owner": owner.address})["address"]
     chain_id = wire.get("get_node_chain_config").json()["chain_id"]
     assert chain_id

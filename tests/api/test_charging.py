@@ -1,4 +1,4 @@
-"""What a call costs, and when (specification 7 and 8, reference facts 7)."""
+"""What a call costs, and when (docs/service/billing.md#prices)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ CID = "QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH"
 
 
 def test_every_billed_call_costs_one_cent_and_reading_is_free(account, key_body):
-    """Reference facts 7, the lists of billed and free endpoints."""
+    """See docs/service/billing.md#prices, the lists of billed and free endpoints."""
     before = account.credit()
     for path in ("list_groups", "list_wallets", "list_actions", "list_api_keys", "account_exists", "billing/balance"):
         assert account.get(path).status_code == 200
@@ -45,7 +45,7 @@ def test_both_verbs_of_create_wallet_cost_the_same(account):
 
 
 def test_a_short_execution_costs_one_cent_and_a_failed_one_nothing(account):
-    """Specification 7 rule 1 and 8: at least one second, never on failure."""
+    """See docs/service/billing.md#prices: at least one second, never on failure."""
     before = account.credit()
     ran = account.run("function main() { return 1 }")
     assert ran.status_code == 200
@@ -58,7 +58,7 @@ def test_a_short_execution_costs_one_cent_and_a_failed_one_nothing(account):
 
 @pytest.mark.slow
 def test_an_execution_costs_a_cent_a_whole_second(account):
-    """Reference facts 7: the floor of the elapsed seconds."""
+    """See docs/service/billing.md#prices: the floor of the elapsed seconds."""
     before = account.credit()
     code = "async function main() { await new Promise((done) => setTimeout(done, 2100)); }"
     ran = account.run(code)
@@ -85,7 +85,7 @@ def test_the_last_cent_is_spent_once(poor):
 
 
 def test_402_names_what_is_needed_and_what_is_there(broke):
-    """Specification 7, 402."""
+    """See docs/service/billing.md#prices, 402."""
     body = broke.post("create_wallet").json()
     assert body["error"] == "payment_required"
     assert "$0.01" in body["message"]
@@ -93,7 +93,7 @@ def test_402_names_what_is_needed_and_what_is_there(broke):
 
 
 def test_failed_executions_can_be_charged_by_a_setting(local):
-    """Reference facts Appendix B, charge_failed_runs."""
+    """See docs/service/billing.md#prices, charge_failed_runs."""
     account = local(charge_failed_runs=True, starter_credits=5).account(credit=5)
     ran = account.run("function main() { throw 1 }")
     assert ran.status_code == 500
@@ -105,7 +105,10 @@ FOREVER = "async function main() { console.log('begun'); await new Promise(() =>
 
 @pytest.mark.slow
 def test_a_run_that_its_account_cannot_pay_on_ends_and_costs_nothing(local):
-    """Reference facts 5.6, 7; specification 7 rule 1. Looked at every 5 s, here more often."""
+    """The service checks every 5 s, here more often.
+
+    Source: docs/service/runtime.md#errors-of-a-run, docs/service/billing.md#credit-during-a-run.
+    """
     wire = local(funds_check_ms=400)
     account = wire.account(credit=2)
     started = time.monotonic()
@@ -125,14 +128,14 @@ def test_a_run_that_its_account_cannot_pay_on_ends_and_costs_nothing(local):
 
 @pytest.mark.slow
 def test_a_run_ended_for_lack_of_credit_pays_what_was_there_if_failed_runs_pay(local):
-    """Reference facts Appendix B, charge_failed_runs."""
+    """See docs/service/billing.md#prices, charge_failed_runs."""
     account = local(charge_failed_runs=True, funds_check_ms=300).account(credit=1)
     assert account.run(FOREVER).status_code == 500
     assert account.credit() == 0
 
 
 def test_without_billing_everything_is_free_and_billing_answers_503(local):
-    """Reference facts Appendix B, billing_enabled."""
+    """See docs/service/billing.md#outages, billing_enabled."""
     wire = local(billing_enabled=False)
     made = wire.ok("new_account", body={"account_name": "n"})
     key = made["api_key"]
@@ -144,7 +147,7 @@ def test_without_billing_everything_is_free_and_billing_answers_503(local):
 
 
 def test_a_new_account_gets_its_starter_credit_once(local):
-    """Specification 7 rule 4."""
+    """See docs/service/billing.md#prices."""
     wire = local(starter_credits=300)
     made = wire.ok("new_account", body={"account_name": "n"})
     assert wire.listed("billing/balance", made["api_key"])["balance_cents"] == -300
@@ -152,7 +155,7 @@ def test_a_new_account_gets_its_starter_credit_once(local):
 
 @pytest.mark.parametrize("burst", [2])
 def test_new_accounts_can_be_limited_for_each_address(local, burst):
-    """Reference facts G26."""
+    """See docs/service/http.md#overload-and-transport."""
     wire = local(new_account_burst=burst)
     statuses = [wire.post("new_account", body={"account_name": "n"}).status_code for _ in range(burst + 1)]
     assert statuses == [200] * burst + [429]

@@ -85,7 +85,7 @@ def test_time_can_stand_still_move_and_be_real_again(own):
     key = account.usage_key()
     assert key
     (entry,) = account.listed("list_api_keys")
-    # Ten years of 365 days after the frozen moment (reference facts 2.2).
+    # Ten years of 365 days after the frozen moment (docs/service/endpoints.md#account-and-keys).
     assert int(entry["expiration"]) == 2_000_000_010 + 10 * 365 * 24 * 3600
     real = own.control("/clock", {"real": True})
     assert real["frozen"] is False

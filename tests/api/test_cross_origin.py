@@ -1,4 +1,4 @@
-"""Pages of other origins (reference facts 8, Appendix A D39)."""
+"""Pages of other origins (docs/service/http.md#overload-and-transport)."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_the_star_opens_to_every_page_as_the_live_service_does(start_local):
 
 @pytest.mark.parametrize("text", ["https://a.example/path", "a.example", "null", "https://", "https://u@a.example"])
 def test_what_is_no_origin_is_refused_with_examples(text):
-    with pytest.raises(ValueError, match=r"expected scheme, host and perhaps port, for example"):
+    with pytest.raises(ValueError, match=r"expected scheme, host and optionally port, for example"):
         Settings.load({}, allow_origin=[text])
     good = Settings.load({"SVC_ALLOW_ORIGIN": "https://a.example:443/, http://localhost:3000"})
     assert good.allow_origin == ("https://a.example", "http://localhost:3000")

@@ -1,4 +1,4 @@
-"""The description of the API and its interactive view (specification 9.3, 9.4)."""
+"""The description of the API and its interactive view (docs/service/index.md#versioning)."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_bodies_of_answers_and_requests_are_described(description):
 
 
 def test_the_deprecated_verb_is_marked_here_and_in_its_answers(description, account):
-    """Specification 9.4, reference facts G31."""
+    """See docs/service/index.md#versioning."""
     both = description["paths"]["/core/v1/create_wallet"]
     assert both["get"]["deprecated"] is True
     assert "deprecated" not in both["post"]
@@ -130,7 +130,10 @@ def test_the_control_plane_is_no_part_of_the_described_service(description):
 
 
 def test_the_interactive_view_needs_nothing_from_elsewhere(wire):
-    """Specification 9.3; works without internet: every address in it is this server's, and answers."""
+    """Every address in it is this server's, and answers.
+
+    Source: docs/service/index.md#versioning; works without internet.
+    """
     page = wire.get("swagger-ui")
     assert page.status_code == 200
     assert page.headers["Content-Type"].startswith("text/html")
@@ -150,7 +153,7 @@ def test_the_interactive_view_needs_nothing_from_elsewhere(wire):
 
 
 def test_the_root_leads_to_the_view_and_the_short_address_to_the_description(wire):
-    """Reference facts 2.5."""
+    """See docs/service/http.md#health-and-configuration."""
     for below in ("/", "/user/x/proxy/8080/"):
         leads = [urljoin(below, wire.call("GET", path).headers["Location"]) for path in ("/", "/openapi.json")]
         assert leads == [f"{below}core/v1/swagger-ui", f"{below}core/v1/openapi.json"]

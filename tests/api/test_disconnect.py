@@ -8,6 +8,8 @@ import time
 from typing import Any
 from urllib.parse import urlsplit
 
+import pytest
+
 PATIENCE_S = 120
 ENDLESS = "const main = () => { setInterval(() => {}, 100) }"
 
@@ -20,8 +22,10 @@ def wait_for(condition: Any) -> Any:
     return found
 
 
-def test_a_run_whose_caller_closes_the_connection_ends_and_costs_nothing(account: Any) -> None:
-    wire = account.wire
+@pytest.mark.parametrize("engine", ["auto", *(pytest.param(each, marks=pytest.mark.slow) for each in ("v8", "fast"))])
+def test_a_run_whose_caller_closes_the_connection_ends_and_costs_nothing(local: Any, engine: str) -> None:
+    wire = local(action_engine=engine)
+    account = wire.account()
     address = urlsplit(wire.base_url)
     body = json.dumps({"code": ENDLESS, "js_params": None}).encode()
     head = (

@@ -1,4 +1,4 @@
-"""The two error shapes and every status (specification 7)."""
+"""The two error shapes and every status (docs/service/http.md#errors)."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_the_deprecated_get_is_not_reached_by_head(account):
 
 
 def test_an_oversize_body_is_413_after_the_guards(poor):
-    """Reference facts 2.1, 2.9: keys first, then the size."""
+    """See docs/service/http.md#order-of-checks, docs/service/http.md#errors: keys first, then the size."""
     large = b'{"code": "' + b" " * (10 * 1024 * 1024) + b'"}'
     assert poor.call("POST", "svc_action", content=large).status_code == 401
     account = poor.account(credit=5)
@@ -88,16 +88,16 @@ def test_numbers_are_not_taken_for_text_nor_text_for_numbers(account):
 @pytest.mark.parametrize(
     ("path", "body", "said"),
     [
-        ("add_group", [], "body: an object is wanted"),
-        ("add_group", {"group_name": None}, "group_name: a text is wanted"),
+        ("add_group", [], "body: expected an object"),
+        ("add_group", {"group_name": None}, "group_name: expected a string"),
         ("update_group", {"group_id": 1}, "name: is missing; description: is missing"),
-        ("add_group", {"group_name": "n", "pkp_ids_permitted": {}}, "pkp_ids_permitted: a list is wanted"),
-        ("add_usage_api_key", {"name": "n", "can_create_pkps": 1}, "can_create_pkps: true or false is wanted"),
-        ("billing/create_payment_intent", {"amount_cents": 500.5}, "amount_cents: a whole number is wanted"),
+        ("add_group", {"group_name": "n", "pkp_ids_permitted": {}}, "pkp_ids_permitted: expected a list"),
+        ("add_usage_api_key", {"name": "n", "can_create_pkps": 1}, "can_create_pkps: expected true or false"),
+        ("billing/create_payment_intent", {"amount_cents": 500.5}, "amount_cents: expected an integer"),
         (
             "create_wallet_with_signature",
             {"typed_data": [], "signature": "0x"},
-            "typed_data: an object, or the JSON text of one, is wanted",
+            "typed_data: expected an object, or its JSON as a string",
         ),
     ],
     ids=lambda value: value if isinstance(value, str) and " " not in value else "",
@@ -110,7 +110,7 @@ def test_a_mismatch_is_told_in_the_words_of_json(account, path, body, said):
 
 
 def test_unknown_members_are_ignored(account):
-    """Reference facts 2.1."""
+    """See docs/service/http.md#order-of-checks."""
     body = {"group_name": "n", "group_description": "", "colour": "blue"}
     assert account.post("add_group", body).status_code == 200
 
@@ -122,7 +122,7 @@ def test_a_body_that_is_no_json_number_is_400(account):
 
 
 def test_json_is_read_whatever_the_content_type_says(account):
-    """Reference facts 2.1; the strict setting below."""
+    """See docs/service/http.md#order-of-checks; the strict setting below."""
     content = json.dumps({"group_name": "n", "group_description": ""})
     answer = account.wire.call(
         "POST", "add_group", account.key, content=content, headers={"Content-Type": "text/plain"}
@@ -131,7 +131,7 @@ def test_json_is_read_whatever_the_content_type_says(account):
 
 
 def test_small_payments_are_refused_with_a_json_string(account):
-    """Specification 8; reference facts 2.7."""
+    """See docs/service/limits.md#limits-of-the-service, docs/service/endpoints.md#payments."""
     for amount in (499, 0, -500):
         answer = account.post("billing/create_payment_intent", {"amount_cents": amount})
         assert answer.status_code == 400
@@ -169,7 +169,10 @@ def test_no_answer_is_ever_html_and_no_garbage_breaks_the_server(wire):
     ids=["garbage", "unknown method", "long address", "negative length", "two lengths", "bad chunk"],
 )
 def test_bytes_that_are_no_request_get_json_too(wire, sent):
-    """Specification 7.5: error bodies are JSON, whatever was sent; reference facts 2.8: every answer has an id."""
+    """Error bodies are JSON, whatever was sent; docs/service/http.md#response-headers: every answer has an id.
+
+    Source: docs/service/http.md#errors.
+    """
     address = urlsplit(wire.base_url)
     with socket.create_connection((address.hostname, address.port), timeout=300) as connection:
         connection.sendall(sent)
@@ -202,7 +205,7 @@ def test_a_name_that_no_transaction_can_carry_is_400_and_says_what_to_shorten(ac
     before = account.credit()
     answer = account.post("add_group", {"group_name": "n" * length})
     assert answer.status_code == 400
-    assert f"hold {length} bytes" in answer.json()
+    assert f"have {length} bytes" in answer.json()
     assert "at most 25600 bytes" in answer.json()
     assert account.credit() == before
     assert account.listed("list_groups") == []

@@ -2,80 +2,62 @@
 
 from __future__ import annotations
 
-import asyncio
-import gc
 import json
+import subprocess
+import sys
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-import pytest_asyncio
 
-pytestmark = [pytest.mark.engine, pytest.mark.chain, pytest.mark.asyncio(loop_scope="module")]
+from tests.api.loop_turns import Turns, WatchedServer
+
+pytestmark = [pytest.mark.engine, pytest.mark.chain]
 
 TOKEN = {"authorization": "Bearer triggers-token-of-this-test"}
-LONGEST_S = 0.05
-"""Processor time of one turn of the event loop. Most of these requests once took 0.1 to 3 seconds."""
+LONGEST_S = 0.01
+"""Processor time of one turn of the event loop: 5 ms, doubled for a machine whose cores and caches are shared. Most of
+these requests once took 0.02 to 3 seconds."""
 MANY_VALUES = "const main = () => Array(300000).fill(1)"
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def app() -> AsyncIterator[Any]:
-    from svcnb.emulator.main import build_app
-    from svcnb.emulator.service import Service
-    from svcnb.emulator.settings import Settings
-
-    made = Service(Settings.load({}, action_spares=1, auto_approve_agents=True, starter_credits=100_000))
-    made.address.url = "http://127.0.0.1"
-    await made.start()
-    yield build_app(made)
-    await made.stop()
+@pytest.fixture(scope="module")
+def server() -> Iterator[WatchedServer]:
+    settings = {"action_spares": 1, "auto_approve_agents": True, "starter_credits": 100_000}
+    with WatchedServer(**settings).running() as running:
+        yield running
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def http(app: Any) -> AsyncIterator[httpx.AsyncClient]:
-    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", timeout=300) as client:
-        made = await client.post("/core/v1/new_account", json={"account_name": "a", "account_description": ""})
+@pytest.fixture(scope="module")
+def http(server: WatchedServer) -> Iterator[httpx.Client]:
+    with server.client() as client:
+        made = client.post("/core/v1/new_account", json={"account_name": "a", "account_description": ""})
         client.headers["x-api-key"] = made.json()["api_key"]
         yield client
 
 
-class Turns:
-    """Processor time of the turns of the event loop, in seconds."""
-
-    def __init__(self) -> None:
-        self._all = [0.0]
-
-    def add(self, seconds: float) -> None:
-        self._all.append(seconds)
-
-    async def begin(self) -> None:
-        """Forgets what was; what the test has prepared belongs to a turn that ends here."""
-        await asyncio.sleep(0)
-        self._all = [0.0]
-
-    async def longest_s(self) -> float:
-        await asyncio.sleep(0)  # the turn that ended the request is that of the caller, and ends here
-        return max(self._all)
+@pytest.fixture
+def control(server: WatchedServer) -> dict[str, str]:
+    return {"authorization": f"Bearer {server.control_token}"}
 
 
 @pytest.fixture
-def turns(monkeypatch: pytest.MonkeyPatch) -> Iterator[Turns]:
-    made = Turns()
-    original = asyncio.events.Handle._run
+def turns(server: WatchedServer) -> Turns:
+    return server.turns
 
-    def timed(handle: asyncio.Handle) -> None:
-        since = time.thread_time()
-        original(handle)
-        made.add(time.thread_time() - since)
 
-    monkeypatch.setattr(asyncio.events.Handle, "_run", timed)
-    gc.disable()  # a collection visits all of pytest, too
-    yield made
-    gc.enable()
+def longest(turns: Turns, http: httpx.Client) -> tuple[float, str]:
+    """The longest turn since the test began to look, once the requests before have ended."""
+    http.get("/health")
+    return turns.take()
+
+
+def assert_short(turns: Turns, http: httpx.Client) -> None:
+    seconds, what = longest(turns, http)
+    assert seconds < LONGEST_S, what
 
 
 def group(**members: Any) -> dict[str, Any]:
@@ -129,49 +111,101 @@ REQUESTS: dict[str, tuple[str, Any, Any, set[int]]] = {
 }
 
 
-async def test_a_query_of_thousands_of_parameters_is_not_read(http: httpx.AsyncClient) -> None:
-    answer = await http.get("/core/v1/list_groups?page_number=0&page_size=10" + "&a" * 99)
+def test_a_query_of_thousands_of_parameters_is_not_read(http: httpx.Client) -> None:
+    answer = http.get("/core/v1/list_groups?page_number=0&page_size=10" + "&a" * 99)
     assert (answer.status_code, answer.json()["error"]) == (400, "bad_request")
     assert "at most 100" in answer.json()["message"]
-    assert (await http.get("/core/v1/list_groups?page_number=0&page_size=10")).status_code == 200
+    assert http.get("/core/v1/list_groups?page_number=0&page_size=10").status_code == 200
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("what", REQUESTS)
-async def test_a_large_request_leaves_the_event_loop_to_others(
-    http: httpx.AsyncClient, turns: Turns, what: str
-) -> None:
+def test_a_large_request_leaves_the_event_loop_to_others(http: httpx.Client, turns: Turns, what: str) -> None:
     path, small, large, statuses = REQUESTS[what]
     headers = TOKEN if path.startswith("/api") else {}
-    await http.post(path, json=small, headers=headers)  # loads what it needs
+    http.post(path, json=small, headers=headers)  # loads what it needs
     content = json.dumps(large).encode()
-    await turns.begin()
-    answer = await http.post(path, content=content, headers={"content-type": "application/json", **headers})
+    longest(turns, http)
+    answer = http.post(path, content=content, headers={"content-type": "application/json", **headers})
     assert answer.status_code in statuses, answer.text[:300]
-    assert await turns.longest_s() < LONGEST_S
+    assert_short(turns, http)
 
 
 @pytest.mark.slow
-async def test_long_lists_of_triggers_and_runs_leave_the_event_loop_to_others(
-    http: httpx.AsyncClient, turns: Turns
-) -> None:
+def test_long_lists_of_triggers_and_runs_leave_the_event_loop_to_others(http: httpx.Client, turns: Turns) -> None:
     body = trigger(action_code=MANY_VALUES, usage_api_key=http.headers["x-api-key"])
-    made = await http.post("/api/triggers", json=body, headers=TOKEN)
-    for each in (await http.get("/api/triggers", headers=TOKEN)).json():
+    made = http.post("/api/triggers", json=body, headers=TOKEN)
+    for each in http.get("/api/triggers", headers=TOKEN).json():
         if each["id"] != made.json()["id"]:
-            await http.delete(f"/api/triggers/{each['id']}", headers=TOKEN)
+            http.delete(f"/api/triggers/{each['id']}", headers=TOKEN)
     path = f"/api/triggers/{made.json()['id']}"
+    longest(turns, http)
     for _ in range(12):
-        taken = await http.post(f"{path}/test", json={"event": ["1"] * 50_000}, headers=TOKEN)
+        taken = http.post(f"{path}/test", json={"event": ["1"] * 50_000}, headers=TOKEN)
         assert taken.status_code == 202, taken.text
-        while True:
-            runs = (await http.get(f"{path}/runs?limit=1", headers=TOKEN)).json()["runs"]
-            if runs[0]["finished_at"]:
-                break
-            await asyncio.sleep(0.02)
+        while not http.get(f"{path}/runs?limit=1", headers=TOKEN).json()["runs"][0]["finished_at"]:
+            time.sleep(0.02)
     large = trigger(default_params={"a": ["y"] * 200_000}, action_code="x" * 4_000_000)
-    await http.post("/api/triggers", json=large, headers=TOKEN)
-    await turns.begin()
-    assert len((await http.get(f"{path}/runs", headers=TOKEN)).content) > 8_000_000
-    assert len((await http.get("/api/triggers", headers=TOKEN)).content) > 4_000_000
-    assert await turns.longest_s() < LONGEST_S
+    http.post("/api/triggers", json=large, headers=TOKEN)
+    assert len(http.get(f"{path}/runs", headers=TOKEN).content) > 8_000_000
+    assert len(http.get("/api/triggers", headers=TOKEN).content) > 4_000_000
+    assert_short(turns, http)
+
+
+@pytest.mark.slow
+def test_a_long_history_of_runs_is_written_trimmed_and_read_beside_the_event_loop(
+    server: WatchedServer, http: httpx.Client, turns: Turns, control: dict[str, str]
+) -> None:
+    run = server.service.settings.vocabulary.run_path
+    code = "const main = () => { console.log('x'.repeat(100_000)); return 1; }"
+    http.get("/_emulator/runs", headers=control)
+    http.post(f"/core/v1{run}", json={"code": code})
+    longest(turns, http)
+    for number in range(750):  # beyond 64 MiB of logs
+        answer = http.post(f"/core/v1{run}", json={"code": code})
+        assert answer.status_code == 200, (number, answer.text)
+    assert_short(turns, http)
+    page = http.get("/_emulator/runs?limit=1000", headers=control)
+    assert_short(turns, http)
+    seen = page.json()["runs"]
+    assert 4_000_000 < len(page.content) < 12_000_000
+    while found := http.get(f"/_emulator/runs?limit=1000&offset={len(seen)}", headers=control).json()["runs"]:
+        seen += found
+    assert 660 < len(seen) < 760
+    assert len({row["request_id"] for row in seen}) == len(seen)
+
+
+@pytest.mark.slow
+def test_a_large_state_is_saved_restored_and_reset_beside_the_event_loop(
+    server: WatchedServer, http: httpx.Client, turns: Turns, control: dict[str, str]
+) -> None:
+    http.post("/_emulator/snapshots/small", json={}, headers=control)
+    http.post("/_emulator/snapshots/small/restore", json={}, headers=control)
+    run = server.service.settings.vocabulary.run_path
+    for _ in range(200):
+        http.post(f"/core/v1{run}", json={"code": "const main = () => { console.log('x'.repeat(100_000)); }"})
+    large = trigger(default_params={"a": ["y"] * 200_000}, action_code="x" * 4_000_000)
+    http.post("/api/triggers", json=large, headers=TOKEN)
+    longest(turns, http)
+    for method, path in (("POST", "/large"), ("POST", "/large/restore"), ("DELETE", "/large")):
+        answer = http.request(method, f"/_emulator/snapshots{path}", headers=control, **JSON_BODY[method])
+        assert answer.status_code == 200, answer.text
+        assert_short(turns, http)
+
+
+JSON_BODY: dict[str, dict[str, Any]] = {"POST": {"json": {}}, "DELETE": {}}
+
+
+@pytest.mark.slow
+def test_the_first_request_to_each_endpoint_leaves_the_event_loop_to_others() -> None:
+    script = Path(__file__).with_name("loop_turns.py")
+    slow: dict[str, list[tuple[float, str]]] = {}
+    for attempt in range(3):  # work that belongs to a request is slow each time; a new process on a busy machine is not
+        done = subprocess.run([sys.executable, str(script)], stdout=subprocess.PIPE, text=True, check=True, timeout=300)
+        found: dict[str, tuple[float, str]] = json.loads(done.stdout)
+        assert len(found) > 40
+        long = {name: turn for name, turn in found.items() if turn[0] >= LONGEST_S * 1000}
+        slow = {name: [*slow.get(name, []), turn] for name, turn in long.items() if attempt == 0 or name in slow}
+        if not slow:
+            break
+    assert not slow

@@ -1,4 +1,8 @@
-"""Execution over HTTP (specification 1, 4.1; reference facts 2.6, 11.2). The runtime itself has tests of its own."""
+"""Execution over HTTP. The runtime itself has tests of its own.
+
+Source: docs/service/index.md#what-the-service-does, docs/service/endpoints.md#account-and-keys,
+    docs/service/endpoints.md#running-an-action, docs/service/conformance.md#accounts-runs-and-payments.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +28,7 @@ PRIVATE_KEY = "async function main({ pkpId }) { return Svc.Actions.getPrivateKey
 
 
 def test_an_action_signs_with_its_own_key(account):
-    """11.2 item 16; the signature is checked by another library."""
+    """docs/service/conformance.md#accounts-runs-and-payments, item 16; the signature is checked by another library."""
     answer = account.run(SIGN_WITH_OWN_KEY, {"text": "hello"})
     assert answer.status_code == 200, answer.text
     assert answer.json()["has_error"] is False
@@ -39,7 +43,7 @@ def test_an_action_signs_with_its_own_key(account):
 
 
 def test_what_one_action_encrypts_another_decrypts(account):
-    """11.2 item 17: a wildcard key, the master wallet, no group."""
+    """docs/service/conformance.md#accounts-runs-and-payments, item 17: a wildcard key, the master wallet, no group."""
     key = account.usage_key(execute_in_groups=[0])
     sealed = account.run(ENCRYPT, {"pkpId": account.wallet, "message": "a secret, 私"}, key=key).json()["response"]
     assert isinstance(sealed, str)
@@ -49,7 +53,7 @@ def test_what_one_action_encrypts_another_decrypts(account):
 
 
 def test_a_wallet_needs_one_group_with_the_action_in_it(account):
-    """Reference facts 3.3, 4.5: membership in two different groups does not add up."""
+    """See docs/service/permissions.md#using-a-wallet: membership in two different groups does not add up."""
     wallet = account.wallet_made()
     hashed = hashed_cid(source_cid(PRIVATE_KEY))
     with_action = account.group("action", cids=[hashed])
@@ -75,7 +79,7 @@ def test_the_wallet_wildcard_of_a_group_permits_every_registered_wallet(account)
 
 
 def test_the_stricter_wallet_rule_is_a_setting(local):
-    """Reference facts 3.3, wildcard_wallet_requires_group."""
+    """See docs/service/permissions.md#using-a-wallet, wildcard_wallet_requires_group."""
     account = local(wildcard_wallet_requires_group=True).account()
     key = account.usage_key(execute_in_groups=[0])
     assert account.run("function main() {}", key=key).status_code == 200
@@ -85,7 +89,7 @@ def test_the_stricter_wallet_rule_is_a_setting(local):
 
 
 def test_code_that_ran_before_runs_by_its_cid(account):
-    """Reference facts 2.6: code wins over ipfs_id; an unknown one is 400."""
+    """See docs/service/endpoints.md#running-an-action: code wins over ipfs_id; an unknown one is 400."""
     code = f"function main() {{ return '{account.wallet}'; }}"
     cid = source_cid(code)
     run = account.wire.post
@@ -98,7 +102,7 @@ def test_code_that_ran_before_runs_by_its_cid(account):
 
 
 def test_nothing_to_run_is_400_and_blank_code_does_nothing(account):
-    """Reference facts 2.6, 5.1."""
+    """See docs/service/endpoints.md#running-an-action, docs/service/runtime.md#calling-main."""
     for body in ({}, {"code": ""}, {"code": None}, {"ipfs_id": ""}):
         answer = account.post("svc_action", body)
         assert (answer.status_code, isinstance(answer.json(), str)) == (400, True)
@@ -106,7 +110,7 @@ def test_nothing_to_run_is_400_and_blank_code_does_nothing(account):
 
 
 def test_params_arrive_as_the_one_argument_of_main(account):
-    """Reference facts 5.1; js_params may be any JSON value."""
+    """See docs/service/runtime.md#calling-main; js_params may be any JSON value."""
     code = "function main(...given) { return { given, global: typeof globalThis.a }; }"
     for params in ({"a": 1}, [1, "x", None], "text", 7, None, True):
         answer = account.run(code, params).json()["response"]
@@ -119,7 +123,7 @@ def test_what_is_printed_comes_back(account):
 
 
 def test_a_thrown_error_is_a_500_string_with_the_stack(account):
-    """Reference facts 5.6, 11.5 item 47."""
+    """See docs/service/runtime.md#errors-of-a-run, docs/service/conformance.md#runtime, item 47."""
     answer = account.run("function main() {\n  throw new TypeError('broken');\n}")
     assert answer.status_code == 500
     text = answer.json()
@@ -156,7 +160,10 @@ def test_executions_are_kept_with_logs_trace_and_cost(account):
 
 
 def test_an_expired_usage_key_cannot_run_and_still_reads(local):
-    """Reference facts 3.1: denied at the expiration exactly, writes refused, reads work, the account key is exempt."""
+    """Denied at the expiration exactly, writes refused, reads work, the account key is exempt.
+
+    Source: docs/service/permissions.md#expiration.
+    """
     wire = local(starter_credits=500)
     account = wire.account()
     key = account.usage_key(execute_in_groups=[0], can_create_groups=True)
@@ -173,7 +180,7 @@ def test_an_expired_usage_key_cannot_run_and_still_reads(local):
 
 
 def test_an_expired_usage_key_runs_on_where_expiry_is_not_enforced(local):
-    """Reference facts, appendix B: enforce_expiration=false is the reference's older behaviour."""
+    """With enforce_expiration=false an expired key still works (docs/service/permissions.md#expiration)."""
     wire = local(starter_credits=500, enforce_expiration=False)
     account = wire.account()
     key = account.usage_key(execute_in_groups=[0])
@@ -203,7 +210,7 @@ async function main({ url, master, key, pkpId }) {
 
 
 def test_a_key_that_is_removed_while_its_run_goes_on_opens_no_wallet_any_more(account):
-    """Specification 5.4. The action hears of it as of any refusal and may end well."""
+    """See docs/service/http.md#authentication. The action hears of it as of any refusal and may end well."""
     key = account.usage_key(execute_in_groups=[0])
     params = {"url": account.wire.base_url, "master": account.key, "key": key, "pkpId": account.wallet}
     answer = account.run(WITHOUT_ITS_KEY, params, key=key)
@@ -213,7 +220,7 @@ def test_a_key_that_is_removed_while_its_run_goes_on_opens_no_wallet_any_more(ac
 
 
 def test_a_wallet_of_another_account_is_refused_to_every_key_in_words(account):
-    """Reference facts 4.6: a wallet belongs to the first account that registered it."""
+    """See docs/service/keys.md#owners-of-wallets: a wallet belongs to the first account that registered it."""
     other = account.wire.account("other")
     tells = """async function main({ pkpId }) {
       try { return await Svc.Actions.getPrivateKey({ pkpId }); } catch (error) { return error.message; }

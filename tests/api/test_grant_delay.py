@@ -1,4 +1,7 @@
-"""Grants that take a while to act (specification 3: "a short, variable delay"), by the setting grant_delay_ms."""
+"""Grants that take a while to act, by the setting grant_delay_ms.
+
+Source: docs/service/permissions.md#delay-of-grants.
+"""
 
 from __future__ import annotations
 

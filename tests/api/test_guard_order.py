@@ -1,4 +1,7 @@
-"""Which refusal comes first (reference facts 2.1), and that a refused call costs nothing (specification 7 rule 1)."""
+"""Which refusal comes first, and that a refused call costs nothing (docs/service/billing.md#prices).
+
+Source: docs/service/http.md#order-of-checks.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,7 @@ def test_a_missing_key_comes_before_a_broken_body(wire, path):
 
 @pytest.mark.parametrize("path", METERED)
 def test_an_unknown_key_comes_before_a_broken_body_and_is_never_402(wire, path):
-    """Specification 7 rule 2."""
+    """See docs/service/http.md#errors."""
     structured(sent(wire, path, "unknown", BROKEN), 401, "unauthorized")
 
 
@@ -76,7 +79,10 @@ def test_a_broken_body_is_400_and_a_body_of_another_shape_422(account, path):
 
 @pytest.mark.parametrize("path", BILLED)
 def test_a_usage_key_without_permissions_gets_403_whatever_exists(account, path):
-    """Permission before existence (reference facts 3.1); the body is the JSON string of 2.6."""
+    """Permission before existence; the body is the JSON string of 2.6.
+
+    Source: docs/service/permissions.md#permission-of-each-endpoint.
+    """
     before = account.credit()
     key = account.usage_key()
     answer = account.wire.post(path, key, BILLED[path])
@@ -101,7 +107,7 @@ def test_a_usage_key_without_permissions_gets_403_whatever_exists(account, path)
     ],
 )
 def test_what_does_not_exist_is_404_with_the_contracts_error_and_costs_nothing(account, path, error):
-    """Reference facts A8, 6.7."""
+    """See docs/service/contract.md#errors-over-http."""
     before = account.credit()
     answer = account.post(path, BILLED[path])
     assert answer.status_code == 404
@@ -119,7 +125,7 @@ def test_what_is_not_in_the_group_is_404(account, path):
 
 @pytest.mark.parametrize("path", ["list_groups", "list_wallets", "list_actions", "list_api_keys"])
 def test_a_list_reads_its_query_between_key_and_account(wire, path):
-    """Reference facts 2.1: key present, then the query, then the account."""
+    """See docs/service/http.md#order-of-checks: key present, then the query, then the account."""
     wrong = {"page_number": "x", "page_size": 1}
     structured(wire.get(path, None, **wrong), 401, "unauthorized")
     structured(wire.get(path, "unknown", **wrong), 422, "unprocessable_entity")
@@ -127,7 +133,7 @@ def test_a_list_reads_its_query_between_key_and_account(wire, path):
 
 
 def test_load_is_shed_before_anything_else_and_on_execution_only(poor):
-    """429, reference facts 2.1 and 8."""
+    """429, docs/service/http.md#order-of-checks, docs/service/http.md#overload-and-transport."""
     poor.control("/faults", {"part": "cpu", "times": 1})
     answer = poor.post("svc_action")
     structured(answer, 429, "too_many_requests")
@@ -139,7 +145,7 @@ def test_load_is_shed_before_anything_else_and_on_execution_only(poor):
 
 @pytest.mark.parametrize("part", ["chain", "billing"])
 def test_an_outage_is_503_and_never_402(broke, part):
-    """Specification 7 rule 3: this account has no credit, and still the outage is what counts."""
+    """See docs/service/billing.md#outages: this account has no credit, and still the outage is what counts."""
     broke.wire.control("/faults", {"part": part, "times": 1})
     answer = broke.post("add_group", BILLED["add_group"])
     structured(answer, 503, "service_unavailable")

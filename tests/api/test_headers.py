@@ -1,4 +1,4 @@
-"""Request ids and correlation ids (reference facts 11.3, 2.8)."""
+"""Request ids and correlation ids (docs/service/conformance.md#request-ids, docs/service/http.md#response-headers)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ ROUTES = ("config", "execution", "missing", "refused")
 
 @pytest.fixture(params=ROUTES)
 def ask(request, wire, account):
-    """Asks one of several kinds of endpoint, so the rules hold for success and failure alike (11.3 item 25)."""
+    """Asks one of several kinds of endpoint, so the rules hold for success and failure alike.
+
+    Source: docs/service/conformance.md#request-ids, item 25.
+    """
 
     def send(**headers: str):
         if request.param == "config":
@@ -30,17 +33,17 @@ def version_4(text: str) -> bool:
 
 
 def test_every_answer_has_a_request_id(ask):
-    """11.3 item 20."""
+    """docs/service/conformance.md#request-ids, item 20."""
     assert version_4(ask().headers["X-Request-Id"])
 
 
 def test_two_requests_have_different_ids(ask):
-    """11.3 item 21."""
+    """docs/service/conformance.md#request-ids, item 21."""
     assert ask().headers["X-Request-Id"] != ask().headers["X-Request-Id"]
 
 
 def test_a_request_id_of_the_caller_is_ignored(ask):
-    """11.3 item 22."""
+    """docs/service/conformance.md#request-ids, item 22."""
     mine = str(uuid.uuid4())
     answered = ask(**{"X-Request-Id": mine}).headers["X-Request-Id"]
     assert answered != mine
@@ -48,7 +51,7 @@ def test_a_request_id_of_the_caller_is_ignored(ask):
 
 
 def test_a_correlation_id_comes_back_beside_the_request_id(ask):
-    """11.3 item 23."""
+    """docs/service/conformance.md#request-ids, item 23."""
     answer = ask(**{"X-Correlation-Id": "order 66"})
     assert answer.headers["X-Correlation-Id"] == "order 66"
     assert version_4(answer.headers["X-Request-Id"])
@@ -56,12 +59,12 @@ def test_a_correlation_id_comes_back_beside_the_request_id(ask):
 
 @pytest.mark.parametrize("headers", [{}, {"X-Correlation-Id": ""}], ids=["not sent", "sent empty"])
 def test_no_correlation_id_comes_back_when_none_was_sent(ask, headers):
-    """11.3 item 24."""
+    """docs/service/conformance.md#request-ids, item 24."""
     assert "X-Correlation-Id" not in ask(**headers).headers
 
 
 def test_privacy_mode_marks_the_request_id(wire):
-    """Reference facts 2.8."""
+    """See docs/service/http.md#response-headers."""
     answer = wire.call("GET", "get_node_chain_config", headers={"X-Svc-Privacy-Mode": "1"})
     request_id, mark = answer.headers["X-Request-Id"][:36], answer.headers["X-Request-Id"][36:]
     assert version_4(request_id)
@@ -69,7 +72,7 @@ def test_privacy_mode_marks_the_request_id(wire):
 
 
 def test_an_action_sees_both_ids(wire, account):
-    """Reference facts 2.8."""
+    """See docs/service/http.md#response-headers."""
     code = "function main() { return [SvcHeaders.get('x-request-id'), SvcHeaders.get('x-correlation-id')]; }"
     answer = wire.call(
         "POST", "svc_action", account.key, json={"code": code}, headers={"X-Correlation-Id": "seen inside"}

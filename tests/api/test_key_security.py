@@ -1,4 +1,7 @@
-"""What a key may do and may not (reference facts 11.4): two accounts, groups X and Y, the action only in X."""
+"""What a key may do and may not: two accounts, groups X and Y, the action only in X.
+
+Source: docs/service/conformance.md#keys-of-two-accounts.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,7 @@ def test_a_key_of_the_right_group_runs_the_action(scene):
 
 
 def test_a_key_of_another_group_is_refused_with_the_cid_and_its_decimal_hash(scene):
-    """Item 27, reference facts 2.6."""
+    """Item 27, docs/service/endpoints.md#running-an-action."""
     answer = scene.account.run(CODE, key=scene.account.usage_key(execute_in_groups=[scene.y]))
     assert answer.status_code == 403
     assert isinstance(answer.json(), str)
@@ -136,7 +139,7 @@ def test_changes_of_a_key_act_at_once(scene, key_body):
 
 
 def test_a_removed_key_is_unknown(scene):
-    """Item 39, specification 5.4."""
+    """Item 39, docs/service/http.md#authentication."""
     key = scene.account.usage_key(execute_in_groups=[0])
     assert scene.account.run(CODE, key=key).status_code == 200
     scene.account.ok("remove_usage_api_key", {"usage_api_key": key})
@@ -162,18 +165,18 @@ def test_a_key_without_permissions_may_do_nothing(scene):
 
 
 def test_the_account_key_runs_any_action(scene):
-    """Specification 5.2; reference facts D13."""
+    """See docs/service/http.md#authentication, docs/service/permissions.md#running-an-action."""
     assert scene.account.run("function main() { return 1 }").status_code == 200
 
 
 def test_the_setting_takes_execution_from_the_account_key(local):
-    """Reference facts Appendix B, master_key_may_execute."""
+    """See docs/service/permissions.md#running-an-action, master_key_may_execute."""
     answer = local(master_key_may_execute=False).account().run(CODE)
     assert answer.status_code == 403
 
 
 def test_zero_means_all_groups_in_every_list(scene):
-    """Specification 2; reference facts D14."""
+    """See docs/service/resources.md#usage-key."""
     key = scene.account.usage_key(manage_ipfs_ids_in_groups=[0], add_pkp_to_groups=[0], remove_pkp_from_groups=[0])
     for path, body in (
         ("add_action_to_group", member(scene.y)),
@@ -185,7 +188,7 @@ def test_zero_means_all_groups_in_every_list(scene):
 
 
 def test_a_key_gains_no_right_in_the_group_it_makes(scene):
-    """Reference facts 3.1."""
+    """See docs/service/permissions.md#permission-of-each-endpoint."""
     key = scene.account.usage_key(can_create_groups=True)
     made = scene.wire.ok("add_group", key, {"group_name": "mine", "group_description": ""})
     answer = scene.wire.post("add_action_to_group", key, member(int(made["group_id"])))
@@ -193,7 +196,7 @@ def test_a_key_gains_no_right_in_the_group_it_makes(scene):
 
 
 def test_every_key_lists_everything_of_its_account(scene):
-    """Reference facts 3.1."""
+    """See docs/service/permissions.md#permission-of-each-endpoint."""
     key = scene.account.usage_key("only key")
     wire = scene.wire
     assert [group["name"] for group in wire.listed("list_groups", key)] == ["x", "y"]
@@ -204,7 +207,7 @@ def test_every_key_lists_everything_of_its_account(scene):
 
 
 def test_a_hash_can_name_a_key_in_the_body_but_opens_nothing(scene):
-    """Reference facts 2.1, 2.2."""
+    """See docs/service/http.md#authentication, docs/service/endpoints.md#account-and-keys."""
     key = scene.account.usage_key("by hash", execute_in_groups=[0])
     hashed = next(entry for entry in scene.account.listed("list_api_keys") if entry["name"] == "by hash")[
         "api_key_hash"
@@ -217,7 +220,7 @@ def test_a_hash_can_name_a_key_in_the_body_but_opens_nothing(scene):
 
 
 def test_the_bearer_header_is_looked_at_first(scene):
-    """Reference facts 2.1: scheme in any case, trimmed, empty counts as absent."""
+    """See docs/service/http.md#authentication: scheme in any case, trimmed, empty counts as absent."""
     key = scene.account.key
     address = urlsplit(scene.wire.base_url)
 
@@ -236,7 +239,7 @@ def test_the_bearer_header_is_looked_at_first(scene):
 
 
 def test_the_three_401s_say_what_is_wrong(wire):
-    """Reference facts 2.9."""
+    """See docs/service/http.md#errors."""
     none = wire.post("add_group").json()["message"]
     unknown = wire.post("add_group", "who").json()["message"]
     hashed = wire.post("add_group", "0x" + "ab" * 32).json()["message"]

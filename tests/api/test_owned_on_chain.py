@@ -1,4 +1,7 @@
-"""Accounts whose wallet writes to the contract itself; HTTP sees the result (specification 4.4, 5.5)."""
+"""Accounts whose wallet writes to the contract itself; HTTP sees the result.
+
+Source: docs/service/signatures.md#follow-up-transactions, docs/service/permissions.md#permission-of-each-endpoint.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from typing import Any
 import pytest
 from eth_account import Account as EthAccount
 
+from svcnb.client.chain import abi
 from svcnb.protocol import contract
 from svcnb.protocol.hashes import key_hash, usage_key_hash, wallet_lookup_key
 
@@ -41,7 +45,7 @@ class Owner:
                 "chainId": int(self.rpc("eth_chainId"), 16),
                 "nonce": int(self.rpc("eth_getTransactionCount", self.account.address, "pending"), 16),
                 "to": checksummed(self.contract),
-                "data": contract.function(function).encode_call(arguments),
+                "data": contract.function(function).encode_call(abi, arguments),
                 "gas": 3_000_000,
                 "maxFeePerGas": 10**11,
                 "maxPriorityFeePerGas": 10**9,
@@ -77,7 +81,7 @@ def owner(wire) -> Owner:
 
 @pytest.mark.parametrize("form", ["bytes", "text"])
 def test_a_key_set_on_chain_runs_actions_whichever_hash_was_registered(owner, wire, form, sign_envelope):
-    """Reference facts A2: the hash of the text is looked for first, then the hash of the 32 bytes."""
+    """See docs/service/keys.md#identifiers: the hash of the text is looked for first, then the hash of the 32 bytes."""
     made = owner.signed("add_usage_api_key_with_signature", "AddUsageApiKey", sign_envelope)
     key = made["usage_api_key"]
     assert wire.post("svc_action", key, {"code": CODE}).status_code == 401
@@ -86,7 +90,8 @@ def test_a_key_set_on_chain_runs_actions_whichever_hash_was_registered(owner, wi
     assert wire.post("svc_action", key, {"code": CODE}).json()["response"] == "ran"
     assert wire.listed("billing/balance", key)["balance_cents"] == -99
     assert [entry["name"] for entry in wire.listed("list_api_keys", key)] == ["key"]
-    # The service's payers may not write for an account that a wallet owns (specification 5.5).
+    # The service's payers may not write for an account that a wallet owns
+    # (docs/service/permissions.md#permission-of-each-endpoint).
     refused = wire.post("add_group", key, {"group_name": "n", "group_description": ""})
     assert (refused.status_code, refused.json()) == (403, "Permission denied")
     owner.send("removeUsageApiKey", owner.master, hashed)
@@ -106,7 +111,10 @@ def test_another_spelling_of_the_same_bytes_is_another_key(owner, wire, sign_env
 
 
 def test_a_wallet_made_by_signature_works_once_its_owner_registered_it(owner, wire, sign_envelope):
-    """Specification 4.4, the two follow-up calls; grants made on chain act on HTTP at once."""
+    """Grants made on chain act on HTTP at once.
+
+    Source: docs/service/signatures.md#follow-up-transactions.
+    """
     wallet = owner.signed("create_wallet_with_signature", "CreateWallet", sign_envelope)
     made = owner.signed("add_usage_api_key_with_signature", "AddUsageApiKey", sign_envelope)
     key = made["usage_api_key"]
@@ -122,7 +130,10 @@ def test_a_wallet_made_by_signature_works_once_its_owner_registered_it(owner, wi
 
 
 def test_a_wallet_registered_under_a_foreign_path_opens_nothing(owner, wire, sign_envelope):
-    """Reference facts 3.3: the address is derived again, and must be the one that was asked for."""
+    """The address is derived again, and must be the one that was asked for.
+
+    Source: docs/service/permissions.md#using-a-wallet.
+    """
     made = owner.signed("add_usage_api_key_with_signature", "AddUsageApiKey", sign_envelope)
     key = made["usage_api_key"]
     owner.set_key(usage_key_hash(base64.b64decode(key)), execute=[0])
@@ -130,11 +141,11 @@ def test_a_wallet_registered_under_a_foreign_path_opens_nothing(owner, wire, sig
     owner.send("registerWalletDerivation", owner.master, victim, owner.master >> 3 | 1, "stolen", "")
     answer = wire.post("svc_action", key, {"code": PRIVATE_KEY, "js_params": {"pkpId": victim}})
     assert answer.status_code == 500
-    assert "path that is not its own" in answer.json()
+    assert "path of another wallet" in answer.json()
 
 
 def test_a_transferred_account_keeps_its_keys_and_its_credit(owner, wire, sign_envelope):
-    """Specification 4.4, 5.8."""
+    """See docs/service/signatures.md#follow-up-transactions, docs/service/signatures.md#transfer."""
     made = owner.signed("add_usage_api_key_with_signature", "AddUsageApiKey", sign_envelope)
     key = made["usage_api_key"]
     owner.set_key(usage_key_hash(base64.b64decode(key)), execute=[0])
@@ -144,7 +155,10 @@ def test_a_transferred_account_keeps_its_keys_and_its_credit(owner, wire, sign_e
 
 
 def test_the_address_bytes_of_an_owner_are_no_key(local):
-    """Specification 2: the lookup hash is made of the public address, so a key text of these bytes opens nothing."""
+    """The lookup hash is made of the public address, so a key text of these bytes opens nothing.
+
+    Source: docs/service/keys.md#identifiers.
+    """
     wire = local()
     # An address whose 20 bytes are a printable text, as one in some millions is; it needs no private key to be tried.
     text = "owner-of-20-letters!"

@@ -1,4 +1,4 @@
-"""Pages of lists (reference facts 2.4.1)."""
+"""Pages of lists (docs/service/http.md#paging)."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_pages_follow_the_rule_of_the_reference(many, page_number, page_size, ex
 
 
 def test_ten_entries_of_the_first_page_when_nothing_is_asked(many):
-    """Reference facts 2.3."""
+    """See docs/service/http.md#value-formats."""
     assert names(many) == EVERYTHING
     assert names(many, page_number=0) == names(many, page_size=5) == EVERYTHING
 
@@ -68,7 +68,7 @@ def ids(entries: list[dict[str, Any]], member: str) -> list[str]:
 
 
 def test_lists_stay_in_creation_order_after_a_removal(wire):
-    """Specification 4.2: list_groups is in creation order, the last entry newest."""
+    """See docs/service/http.md#lists: list_groups is in creation order, the last entry newest."""
     account = wire.account(credit=1_000)
     groups = [account.group(f"g{n}") for n in range(4)]
     cids = [f"QmCid{n}" for n in range(4)]
@@ -133,7 +133,7 @@ def test_members_that_a_group_was_made_with_stay_in_order_too(wire):
 
 
 def test_strict_paging_is_empty_beyond_the_end(local):
-    """Reference facts Appendix B, strict_paging and max_page_size."""
+    """See docs/service/http.md#paging, strict_paging and max_page_size."""
     account = local(strict_paging=True, max_page_size=3).account()
     for n in range(2):
         account.group(f"g{n}")
@@ -147,7 +147,10 @@ def test_strict_paging_is_empty_beyond_the_end(local):
 
 @pytest.mark.slow
 def test_a_list_is_answered_however_much_it_holds(account):
-    """Reference facts 2.4.1: a page larger than the list is the whole list. A read has no block's gas to fit into."""
+    """A page larger than the list is the whole list. A read has no block's gas to fit into.
+
+    Source: docs/service/http.md#paging.
+    """
     names = [f"{number:02} " + "n" * 25_000 for number in range(24)]
     for name in names:
         account.group(name)

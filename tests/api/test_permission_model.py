@@ -37,7 +37,7 @@ SLOW_S = 60
 
 @dataclass
 class Key:
-    """A usage key as the specification describes it (section 2)."""
+    """A usage key as docs/service/resources.md#usage-key describes it."""
 
     text: str
     executes: set[int]
@@ -56,7 +56,7 @@ class Model:
     secured: bool = False
 
     def permits(self, groups: set[int], action: int) -> bool:
-        """Whether a list of groups permits an action (specification 2: 0 means all groups)."""
+        """Whether a list of groups permits an action (docs/service/resources.md#usage-key: 0 means all groups)."""
         return 0 in groups or any(action in self.groups.get(group, set()) for group in groups)
 
 
@@ -81,7 +81,7 @@ class Service(RuleBasedStateMachine):
         return self.model.credit >= 1
 
     def manage(self, path: str, key: str, body: Any, *, allowed: bool, known: bool = True) -> Any:
-        """A management call: 401, 402, 403 or success, in this order (specification 7)."""
+        """A management call: 401, 402, 403 or success, in this order (docs/service/http.md#errors)."""
         answer = self.wire.post(path, key, body)
         expected = 401 if not known else 402 if not self.affordable else 200 if allowed else 403
         assert answer.status_code == expected, (path, expected, answer.text)

@@ -1,4 +1,7 @@
-"""The permission table (reference facts 3.1) as a matrix: every endpoint with every kind of key."""
+"""The permission table as a matrix: every endpoint with every kind of key.
+
+Source: docs/service/permissions.md#permission-of-each-endpoint.
+"""
 
 from __future__ import annotations
 

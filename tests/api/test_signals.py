@@ -66,7 +66,7 @@ def test_a_second_signal_does_not_cut_the_stop_short(tmp_path: Path) -> None:
             print("stopped", flush=True)
 
         Service.stop = stopping
-        _serve._print_ready = lambda ready: os.kill(os.getpid(), signal.SIGTERM)
+        _serve._print_ready = lambda ready, **_: os.kill(os.getpid(), signal.SIGTERM)
         print("ended", int(_serve.serve({"state": sys.argv[1]})), flush=True)
         """,
         str(tmp_path / "state"),

@@ -1,4 +1,7 @@
-"""The reference's smoke and integration tests (reference facts 11.1, 11.2), over raw HTTP."""
+"""Every expected behaviour of management, over raw HTTP.
+
+Source: docs/service/conformance.md#management, docs/service/conformance.md#accounts-runs-and-payments.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ HASH_OF_SOME_CID = "0x46d1c74d168a4d3e6e61ae1937aeed3c103095e05af39f9f4aa38f96d6
 
 
 def test_chain_config_has_a_numeric_chain_id_and_needs_no_credential(wire):
-    """11.1 item 1."""
+    """docs/service/conformance.md#management, item 1."""
     answer = wire.get("get_node_chain_config")
     assert answer.status_code == 200
     config = answer.json()
@@ -26,7 +29,7 @@ def test_chain_config_has_a_numeric_chain_id_and_needs_no_credential(wire):
 
 
 def test_a_hello_world_action_runs_with_a_wildcard_usage_key(account):
-    """11.1 item 2."""
+    """docs/service/conformance.md#management, item 2."""
     key = account.usage_key(execute_in_groups=[0])
     answer = account.run(HELLO, key=key)
     assert answer.status_code == 200
@@ -34,31 +37,31 @@ def test_a_hello_world_action_runs_with_a_wildcard_usage_key(account):
 
 
 def test_the_cid_of_a_source_is_a_json_string_for_a_json_string(wire):
-    """11.1 item 3, reference facts G16."""
+    """docs/service/conformance.md#management, item 3, docs/service/endpoints.md#actions."""
     answer = wire.post("get_svc_action_ipfs_id", body="async function main() {}")
     assert answer.status_code == 200
     assert re.fullmatch(r"Qm[1-9A-HJ-NP-Za-km-z]{44}", answer.json())
 
 
 def test_an_account_exists_once_it_was_made(account):
-    """11.1 item 4."""
+    """docs/service/conformance.md#management, item 4."""
     answer = account.get("account_exists")
     assert (answer.status_code, answer.json()) == (200, True)
 
 
 def test_an_unknown_key_has_no_account(wire):
-    """Reference facts G4."""
+    """See docs/service/endpoints.md#account-and-keys."""
     answer = wire.get("account_exists", "no-such-key")
     assert (answer.status_code, answer.json()) == (200, False)
 
 
 def test_create_wallet_answers_an_address(account):
-    """11.1 item 5."""
+    """docs/service/conformance.md#management, item 5."""
     assert ADDRESS.match(account.ok("create_wallet")["wallet_address"])
 
 
 def test_every_list_is_an_array(account):
-    """11.1 item 6."""
+    """docs/service/conformance.md#management, item 6."""
     group = account.group()
     for path, query in (
         ("list_wallets", {}),
@@ -72,7 +75,7 @@ def test_every_list_is_an_array(account):
 
 
 def test_a_day_in_the_life_of_a_group(account):
-    """11.1 items 7 to 10 and 13, in the order of the reference's test."""
+    """docs/service/conformance.md#management, items 7 to 10 and 13."""
     made = account.ok("add_group", {"group_name": "g", "group_description": "d"})
     assert made["success"] is True
     group = int(made["group_id"])
@@ -103,7 +106,7 @@ def test_a_day_in_the_life_of_a_group(account):
 
 
 def test_a_usage_key_runs_an_action_at_once_and_can_be_changed_and_removed(account, key_body):
-    """11.1 items 11 and 12."""
+    """docs/service/conformance.md#management, items 11 and 12."""
     made = account.ok("add_usage_api_key", key_body(execute_in_groups=[0]))
     assert made["success"] is True
     key = made["usage_api_key"]
@@ -116,7 +119,7 @@ def test_a_usage_key_runs_an_action_at_once_and_can_be_changed_and_removed(accou
 
 
 def test_accounts_made_at_once_are_all_whole(wire):
-    """11.2 item 14."""
+    """docs/service/conformance.md#accounts-runs-and-payments, item 14."""
     with ThreadPoolExecutor(4) as pool:
         made = list(pool.map(lambda n: wire.ok("new_account", body={"account_name": f"at once {n}"}), range(4)))
     assert len({account["api_key"] for account in made}) == 4
@@ -126,19 +129,22 @@ def test_accounts_made_at_once_are_all_whole(wire):
 
 
 def test_an_account_needs_no_email(wire):
-    """11.2 item 15."""
+    """docs/service/conformance.md#accounts-runs-and-payments, item 15."""
     made = wire.ok("new_account", body={"account_name": "n", "account_description": "d"})
     assert len(base64.b64decode(made["api_key"], validate=True)) == 32
 
 
 def test_what_is_optional_may_be_null(wire):
-    """Specification 2: account_description and email."""
+    """See docs/service/resources.md#account: account_description and email."""
     made = wire.ok("new_account", body={"account_name": "n", "account_description": None, "email": None})
     assert made["api_key"]
 
 
 def test_the_account_key_is_the_secret_of_the_master_wallet(wire):
-    """Reference facts 4.2: base64 of the private key of wallet_address, by another library's arithmetic."""
+    """Base64 of the private key of wallet_address, by another library's arithmetic.
+
+    Source: docs/service/keys.md#derivation-of-keys.
+    """
     from eth_account import Account
 
     made = wire.ok("new_account", body={"account_name": "n", "email": "someone@example.org"})
@@ -155,7 +161,7 @@ def test_the_account_key_is_the_secret_of_the_master_wallet(wire):
 
 
 def test_an_account_starts_at_zero_and_must_be_funded_before_the_first_billed_call(broke):
-    """11.2 item 18, specification 7 rule 4."""
+    """docs/service/conformance.md#accounts-runs-and-payments, item 18, docs/service/billing.md#balance."""
     assert broke.listed("billing/balance") == {"balance_cents": 0, "balance_display": "No credits"}
     assert broke.post("create_wallet").status_code == 402
     assert broke.get("account_exists").json() is True
@@ -169,14 +175,14 @@ def test_an_account_starts_at_zero_and_must_be_funded_before_the_first_billed_ca
 
 
 def test_the_processor_configuration_holds_a_publishable_key(wire):
-    """11.2 item 19."""
+    """docs/service/conformance.md#accounts-runs-and-payments, item 19."""
     answer = wire.get("billing/processor_config")
     assert answer.status_code == 200
     assert answer.json()["publishable_key"].startswith("pk_")
 
 
 def test_the_other_free_reads_answer_without_a_credential(wire):
-    """Reference facts 2.5, G13, G14."""
+    """See docs/service/http.md#health-and-configuration."""
     payers = wire.get("get_api_payers").json()
     assert payers
     assert all(ADDRESS.match(payer) for payer in payers)
@@ -194,7 +200,7 @@ def test_the_other_free_reads_answer_without_a_credential(wire):
 
 
 def test_nothing_can_be_attested_without_a_trusted_execution_environment(wire):
-    """Reference facts 2.5."""
+    """See docs/service/http.md#health-and-configuration."""
     for path in ("/attestation", "/info"):
         answer = wire.get(path)
         assert answer.status_code == 503
@@ -202,7 +208,7 @@ def test_nothing_can_be_attested_without_a_trusted_execution_environment(wire):
 
 
 def test_the_lists_show_what_was_made_with_the_documented_members(account):
-    """Reference facts 2.4."""
+    """See docs/service/http.md#lists."""
     key = account.usage_key("shown", execute_in_groups=[0], manage_ipfs_ids_in_groups=[3, 4])
     (entry,) = account.listed("list_api_keys")
     assert HASH.match(entry["api_key_hash"])
@@ -224,7 +230,7 @@ def test_the_lists_show_what_was_made_with_the_documented_members(account):
 
 
 def test_wildcards_are_shown_as_any(account):
-    """Reference facts G11, 2.4."""
+    """See docs/service/http.md#lists."""
     group = account.group(cids=["0x0"], pkps=["0x" + "00" * 20])
     (action,) = account.listed("list_actions", group_id=group)
     assert (action["hashed_cid"], action["name"]) == ("0x" + "00" * 32, "Any")
@@ -233,7 +239,7 @@ def test_wildcards_are_shown_as_any(account):
 
 
 def test_what_a_group_lists_without_being_registered_has_an_empty_name(account):
-    """Reference facts G11, 2.4."""
+    """See docs/service/http.md#lists."""
     stranger = "0x" + "ab" * 20
     group = account.group(cids=[HASH_OF_SOME_CID], pkps=[stranger])
     (action,) = account.listed("list_actions", group_id=group)

@@ -1,4 +1,7 @@
-"""The preset `strict`: what the live service refuses is refused here, and is on record without it (facts 2.2, 2.3)."""
+"""The preset `strict`: what the live service refuses is refused here, and is on record without it.
+
+Source: docs/service/strict-types.md#accepted-without-the-preset.
+"""
 
 from __future__ import annotations
 

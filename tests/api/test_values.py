@@ -1,4 +1,7 @@
-"""The forms in which values may be sent (reference facts 2.3), and what the wrong ones get (400 with the next step)."""
+"""The forms in which values may be sent, and what the wrong ones get (400 with the next step).
+
+Source: docs/service/http.md#value-formats.
+"""
 
 from __future__ import annotations
 
@@ -23,14 +26,14 @@ ZERO_ADDRESS = "0x" + "00" * 20
     ],
 )
 def test_a_group_id_is_a_number_or_its_decimal_or_hex_text(account, path, body, form):
-    """Reference facts A5."""
+    """See docs/service/http.md#value-formats."""
     assert account.ok(path, body | {"group_id": form(account.group())}) == {"success": True}
 
 
 @pytest.mark.parametrize("wrong", ["seven", "", "-1", "1.0", "0x", str(2**64), 0, "0", "0x0"], ids=repr)
 @pytest.mark.parametrize("path", ["update_group", "remove_group"])
 def test_a_group_id_that_cannot_be_one_is_400(account, path, wrong):
-    """Reference facts 2.2: 0 is no group; 2.3."""
+    """See docs/service/endpoints.md#groups: 0 is not a group; 2.3."""
     before = account.credit()
     answer = account.post(path, {"group_id": wrong, "name": "n", "description": ""})
     assert answer.status_code == 400
@@ -123,7 +126,7 @@ def test_a_hash_where_a_raw_cid_is_wanted_is_400_and_says_so(account, path):
 
 @pytest.mark.parametrize("wrong", ["0", "0x0", ZERO_HASH])
 def test_zero_names_no_single_action(account, wrong):
-    """Reference facts 2.2."""
+    """See docs/service/endpoints.md#groups."""
     assert account.post("delete_action", {"hashed_cid": wrong}).status_code == 400
     body = {"hashed_cid": wrong, "name": "n", "description": ""}
     assert account.post("update_action_metadata", body).status_code == 400
@@ -131,7 +134,7 @@ def test_zero_names_no_single_action(account, wrong):
 
 @pytest.mark.parametrize("path", ["add_group", "update_group"])
 def test_eleven_entries_are_refused_where_ten_are_allowed(account, path):
-    """Reference facts 6.1."""
+    """See docs/service/contract.md#writes."""
     group = account.group()
     body = {"group_id": group, "name": "n", "description": "", "group_name": "n", "group_description": ""}
     for member, entry in (("pkp_ids_permitted", "0x" + "ab" * 19), ("cid_hashes_permitted", "0x" + "cd" * 31)):
@@ -145,13 +148,13 @@ def test_eleven_entries_are_refused_where_ten_are_allowed(account, path):
 
 
 def test_fifty_one_groups_are_refused_where_fifty_are_allowed(account, key_body):
-    """Reference facts 2.2."""
+    """See docs/service/endpoints.md#groups."""
     assert account.post("add_usage_api_key", key_body(execute_in_groups=list(range(1, 52)))).status_code == 400
     assert account.post("add_usage_api_key", key_body(execute_in_groups=list(range(1, 51)))).status_code == 200
 
 
 def test_adding_twice_is_a_success_that_changes_nothing(account):
-    """Reference facts 2.2."""
+    """See docs/service/endpoints.md#groups."""
     group = account.group()
     for path, body in (
         ("add_action_to_group", {"group_id": group, "action_ipfs_cid": CID}),
@@ -163,7 +166,7 @@ def test_adding_twice_is_a_success_that_changes_nothing(account):
 
 
 def test_update_group_replaces_everything(account):
-    """Reference facts 2.2: a list left out is emptied."""
+    """See docs/service/endpoints.md#groups: a list left out is emptied."""
     group = account.group(cids=[HASH], pkps=["0x" + "ab" * 20])
     account.ok("update_group", {"group_id": group, "name": "n", "description": "", "cid_hashes_permitted": ["0x0"]})
     assert [entry["name"] for entry in account.listed("list_actions", group_id=group)] == ["Any"]
@@ -171,7 +174,7 @@ def test_update_group_replaces_everything(account):
 
 
 def test_delete_action_takes_it_out_of_every_group(account):
-    """Reference facts 2.2."""
+    """See docs/service/endpoints.md#groups."""
     group = account.group(cids=[HASH])
     account.ok("add_action", {"action_ipfs_cid": CID, "name": "n", "description": ""})
     account.ok("delete_action", {"hashed_cid": HASH})
@@ -179,14 +182,14 @@ def test_delete_action_takes_it_out_of_every_group(account):
 
 
 def test_group_ids_count_up_and_are_never_used_again(account):
-    """Reference facts 2.2."""
+    """See docs/service/endpoints.md#groups."""
     assert [account.group(), account.group()] == [1, 2]
     account.ok("remove_group", {"group_id": 2})
     assert account.group() == 3
 
 
 def test_the_group_queries_read_hex_and_refuse_nonsense(account):
-    """Reference facts 2.3."""
+    """See docs/service/http.md#value-formats."""
     group = account.group(cids=[HASH])
     assert len(account.listed("list_actions", group_id=hex(group))) == 1
     assert account.listed("list_wallets_in_group", group_id=hex(group)) == []
@@ -198,13 +201,13 @@ def test_the_group_queries_read_hex_and_refuse_nonsense(account):
 
 
 def test_group_zero_lists_every_action_of_the_account(account):
-    """Reference facts A6."""
+    """See docs/service/http.md#lists."""
     account.ok("add_action", {"action_ipfs_cid": CID, "name": "n", "description": ""})
     assert account.listed("list_actions", group_id=0) == account.listed("list_actions")
 
 
 def test_strict_types_take_the_references_exact_forms_only(local):
-    """Reference facts Appendix B, strict_types."""
+    """See docs/service/strict-types.md#strict-types, strict_types."""
     account = local(strict_types=True).account()
     first, second = account.group(), account.group()
     assert account.post("update_group", {"group_id": str(first), "name": "n", "description": ""}).status_code == 422
@@ -218,7 +221,7 @@ def test_strict_types_take_the_references_exact_forms_only(local):
 def test_a_list_that_is_too_long_is_refused_before_its_entries_are_read(account):
     answer = account.post("add_group", {"group_name": "g", "group_description": "", "pkp_ids_permitted": [1] * 11})
     assert answer.status_code == 400
-    assert answer.json().startswith("11 permitted PKP ids given, at most 10 are allowed")
+    assert answer.json().startswith("11 permitted PKP ids given; at most 10 are allowed")
 
 
 def test_a_cid_has_at_most_1024_characters(account):

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
 
 pytestmark = pytest.mark.browser
 
 
-def test_the_view_shows_every_endpoint_and_tries_one_out(wire):
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        pytest.skip("no chromium on this machine")
-    sync_api = pytest.importorskip("playwright.sync_api")
+def test_the_view_shows_every_endpoint_and_tries_one_out(wire, start_chromium):
     described = wire.get("openapi.json").json()["paths"]
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+    with start_chromium() as browser:
         page = browser.new_page()
         requested: list[str] = []
         complaints: list[str] = []
@@ -30,6 +23,5 @@ def test_the_view_shows_every_endpoint_and_tries_one_out(wire):
         page.click(".execute")
         page.wait_for_selector(".live-responses-table")
         assert "wallet_address" in page.inner_text(".live-responses-table")
-        browser.close()
     assert complaints == []
     assert [url for url in requested if not url.startswith((wire.base_url, "data:"))] == []

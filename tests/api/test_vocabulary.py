@@ -1,4 +1,4 @@
-"""Other names on the wire (specification, naming convention): nothing but the two settings changes."""
+"""Other names on the wire (docs/service/index.md#names): nothing but the two settings changes."""
 
 from __future__ import annotations
 

@@ -18,6 +18,8 @@ from pathlib import Path
 
 import pytest
 
+from svcnb.emulator.sandbox.engine import _SPARES
+from svcnb.emulator.sandbox.v8 import _can_copy
 from svcnb.launch import Emulator
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow]
@@ -29,8 +31,9 @@ SIGNING = """async function main({ pkpId, text }) {
 ROUNDS = 60
 PAUSE_S = 0.2
 MANY = 1_000
-# Processes of each engine while nothing runs.
-IDLE = {"v8": {"spare": 3}, "auto": {"spare": 1, "image": 1}}
+CONNECTIONS = 8
+# Processes of each engine while nothing runs, after it was in use. A template looks like the spares that it copies.
+IDLE = {"v8": {"spare": _SPARES + _can_copy()}, "auto": {"spare": 0, "image": 1}}
 # Whole size, pages that several processes share counted once; it also moves with what other programs share.
 SHARED = "Pss:"
 # What belongs to a process alone.
@@ -90,6 +93,22 @@ async def test_an_execution_over_http(bench: Bench, post: Callable[..., Awaitabl
     for name, values in seen.items():
         values.sort()
         print(f"{name}: p50 {statistics.median(values):.2f} ms, p90 {values[int(len(values) * 0.9)]:.2f} ms")
+
+
+async def test_eight_connections_at_once(bench: Bench, post: Callable[..., Awaitable[bytes]]) -> None:
+    async def together(times: int) -> None:
+        await asyncio.gather(*(run_all(bench, post, SIGNING, times, 0) for _ in range(CONNECTIONS)))
+
+    await together(10)
+    started = time.perf_counter()
+    await together(MANY // CONNECTIONS)
+    rate = MANY / (time.perf_counter() - started)
+    at_once = processes(bench.emulator.pid, SHARED)
+    idle = await settled(bench, SHARED)
+    print(f"\n{bench.engine}, {CONNECTIONS} connections: {rate:.0f} signing runs a second")
+    for when, found in (("right after", {name: sum(sizes) for name, sizes in at_once.items()}), ("idle", idle)):
+        print(f"{when}: {sum(found.values()) / MB:.0f} MB: {words(found)}")
+    print(f"processes right after: {', '.join(f'{name} {len(sizes)}' for name, sizes in at_once.items())}")
 
 
 async def test_a_thousand_executions_leave_little_in_memory(

@@ -33,7 +33,7 @@ BREATH_S = 0.2
 
 def neighbour(name: str) -> ModuleType:
     """A module of the engine's tests."""
-    path = Path(__file__).parents[1] / "actions" / f"{name}.py"
+    path = Path(__file__).parents[1] / "emulator" / "sandbox" / f"{name}.py"
     spec = importlib.util.spec_from_file_location(f"engine_{name}", path)
     assert spec is not None
     assert spec.loader is not None

@@ -91,7 +91,7 @@ async def post_all(client: httpx.AsyncClient, ids: list[str], runs: int) -> floa
 
 
 async def drained(service: Service) -> None:
-    while service.get_triggers().lanes.lanes:  # noqa: ASYNC110 - seen from outside
+    while (await service.get_triggers()).queues.count:  # noqa: ASYNC110 - seen from outside
         await asyncio.sleep(0.005)
 
 
@@ -149,7 +149,7 @@ async def test_runs_that_cost_nothing_against_a_bare_queue(open_service, tmp_pat
         async def close(self) -> None:
             pass
 
-    service.get_triggers().lanes._execution = AtOnce()
+    (await service.get_triggers()).queues._execution = AtOnce()
     _, ids = await hooks(client, TRIGGERS)
     begun = time.perf_counter()
     accepted = await post_all(client, ids, QUICK_RUNS)
@@ -198,7 +198,7 @@ async def test_pick_up_of_an_idle_service(open_service) -> None:
     service, client = await open_service()
     _, (hook,) = await hooks(client, 1)
     picked: list[float] = []
-    execution = service.get_triggers().lanes._execution
+    execution = (await service.get_triggers()).queues._execution
 
     class Noting:
         async def __call__(self, call: RunCall) -> Answer:
@@ -209,7 +209,7 @@ async def test_pick_up_of_an_idle_service(open_service) -> None:
         async def close(self) -> None:
             await execution.close()
 
-    service.get_triggers().lanes._execution = Noting()
+    (await service.get_triggers()).queues._execution = Noting()
     delays = []
     for _ in range(21):
         begun = time.perf_counter()

@@ -1,4 +1,7 @@
-"""What benchmarks share: times of fresh processes, a bare HTTP connection, and a peer of the engine."""
+"""Fixtures of benchmarks: times of fresh processes, a bare HTTP connection, and a peer of the engine.
+
+With ``--record`` the printed figures are written into ``docs/benchmarks.md``.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +16,35 @@ import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from svcnb import tools
+from tests.benchmarks import record
+
+_printed: dict[str, list[str]] = {}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds ``--record``."""
+    parser.addoption("--record", action="store_true", help="Write the figures into docs/benchmarks.md.")
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Collects what passed benchmarks print."""
+    name = Path(report.nodeid.partition("::")[0]).stem
+    if report.when == "call" and report.passed and name.startswith("bench_") and report.capstdout.strip():
+        _printed.setdefault(name, []).append(report.capstdout.strip())
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Writes the page."""
+    if session.config.getoption("--record", default=False) and _printed:
+        printed = {name: "\n".join(texts) for name, texts in _printed.items()}
+        record.write(printed, WORKERD_VERSION, f"{datetime.now(UTC):%d %B %Y}")
 
 
 @pytest.fixture(scope="session")
@@ -151,7 +177,7 @@ async def http_post(
     reader: asyncio.StreamReader, writer: asyncio.StreamWriter, path: str, body: bytes, headers: str = ""
 ) -> bytes:
     """One POST over a connection that stays open, with as little of our own around it as possible."""
-    fixed = f"POST {path} HTTP/1.1\r\nhost: bench\r\ncontent-type: application/json\r\n"
+    fixed = f"POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
     head = f"{fixed}{headers}content-length: {len(body)}\r\n\r\n"
     writer.write(head.encode() + body)
     status, _, rest = (await reader.readuntil(b"\r\n\r\n")).partition(b"\r\n")

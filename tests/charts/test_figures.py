@@ -104,7 +104,7 @@ def test_runs_that_have_not_ended_are_drawn_and_counted_for_nothing_else(values)
         "started_at": pd.to_datetime([0, 0, 0], unit="s", utc=True), "status": ["running", "success", "retrying"],
     })  # fmt: skip
     assert {row["status"]: row["runs"] for row in values(charts.run_timeline(frame))} == {"success": 1, "not ended": 2}
-    assert "100.00 % of 1 run went well" in repr(charts.success_rate(frame))
+    assert "100.00 % of 1 run succeeded" in repr(charts.success_rate(frame))
 
 
 def test_latency_counts_successful_runs_alone(values) -> None:

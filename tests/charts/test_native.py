@@ -49,7 +49,7 @@ for chart in made:
     assert "<svg" in charts.svg(chart)
     assert charts.png(chart, scale=1).startswith(b"\\x89PNG")
     shown = chart._repr_mimebundle_()
-    assert "<svg" in shown["text/html"]
+    assert "image/png" in shown
     assert not any(each in text for text in [*shown.values(), charts.svg(chart)] for each in forbidden)
 matrix = permission_matrix(Of(keys=[key], groups=[(Of(id=1, name=bad), ())]))
 assert "data:image/svg+xml" in matrix._repr_html_()
@@ -83,7 +83,7 @@ def test_a_drawing_is_well_formed_xml_and_keeps_all_other_characters() -> None:
 @pytest.mark.slow
 def test_a_crash_of_the_renderer_is_an_error_and_the_next_chart_is_drawn(runs, crashing) -> None:
     for draw in (charts.svg, charts.png):
-        with pytest.raises(charts.RenderFailed, match="the chart renderer ended while it drew this chart") as caught:
+        with pytest.raises(charts.RenderFailed, match="the chart renderer stopped with exit code -6") as caught:
             draw(crashing)
         assert caught.value.hint
         assert "<svg" in charts.svg(charts.latency(runs))

@@ -44,7 +44,7 @@ def test_an_account_is_opened_handed_over_and_audited(at, wallet) -> None:
     asked = at("transfer", heir.address, "--wallet-key-file", key, stdin="n\n")
     assert asked.returncode != ExitCode.OK
     assert f"will belong to {heir.address}" in asked.stderr
-    assert "Do it?" in asked.stderr
+    assert "Continue?" in asked.stderr
     assert asked.stdout == ""
     done = at("transfer", heir.address, "--wallet-key-file", key, "--json", stdin="y\n")
     assert json.loads(done.stdout)["admin"] == heir.address

@@ -60,7 +60,7 @@ def test_a_taken_port_ends_with_its_exit_code(svcnb) -> None:
         taken.listen(1)
         done = svcnb("emulator", "--port", str(taken.getsockname()[1]))
     assert done.returncode == ExitCode.PORT_IN_USE
-    assert "Next step: Choose another --port" in done.stderr
+    assert "Next step: Use another --port" in done.stderr
     assert done.stdout == ""
 
 
@@ -75,7 +75,7 @@ def test_a_setting_that_cannot_be_used_is_told_with_what_was_seen(svcnb) -> None
 def test_the_environment_is_read_and_checked_like_an_option(svcnb) -> None:
     done = svcnb("emulator", SVC_CLOCK="sometimes")
     assert done.returncode == ExitCode.USAGE
-    assert "clock 'sometimes' is not known" in done.stderr
+    assert "clock 'sometimes' is not valid" in done.stderr
 
 
 def test_every_setting_is_an_option(svcnb) -> None:

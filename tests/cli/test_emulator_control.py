@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -31,14 +32,20 @@ def ready(runtime: Path) -> Iterator[dict[str, object]]:
         process.wait(300)
 
 
-def started(runtime: Path, *arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
+@contextmanager
+def started(runtime: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """An emulator in a process that ends at the latest with the block, also when the test fails."""
+    with subprocess.Popen(
         [sys.executable, "-m", "svcnb", "emulator", "--starter-credits", "500", "--action-spares", "1", *arguments],
         env=os.environ | {"XDG_RUNTIME_DIR": str(runtime)},
         stdout=subprocess.PIPE,
         text=True,
         start_new_session=True,
-    )
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.terminate()
 
 
 @pytest.fixture
@@ -48,7 +55,11 @@ def control(svcnb, runtime: Path, ready):
 
 
 def test_status_finds_it_and_shows_no_token(control, ready) -> None:
-    assert ready["base_url"] in control("status").stdout
+    header, row = (line.split() for line in control("status").stdout.splitlines())
+    shown = dict(zip(header, row, strict=True))
+    assert shown["ADDRESS"] == ready["base_url"]
+    assert shown["ENGINE"] == "auto"
+    assert shown["FAULTS"] == shown["SNAPSHOTS"] == "0"
     full = control("status", "--json")
     assert json.loads(full.stdout)[0]["pid"] == ready["pid"]
     assert str(ready["control_token"]) not in full.stdout
@@ -70,9 +81,21 @@ def test_a_fault_is_set_and_cleared(control, svcnb, ready) -> None:
     assert control("fault", "chain", "--until-cleared", "--status", "503").returncode == 0
     state = json.loads(control("status", "--json").stdout)[0]["state"]
     assert "chain" in json.dumps(state["faults"])
+    assert [fault["part"] for fault in json.loads(control("fault", "--json").stdout)] == ["chain"]
+    assert control("fault").stdout.startswith("PART")
     assert control("fault", "--clear").returncode == 0
     assert svcnb("account", "create", "after", "--json", **address).returncode == 0
-    assert control("fault").returncode == ExitCode.USAGE
+    assert json.loads(control("fault", "--json").stdout) == []
+    assert control("fault", "chain", "--clear").returncode == ExitCode.USAGE
+
+
+def test_the_faucet_adds_ether(control) -> None:
+    assert control("faucet", "0x00000000000000000000000000000000000A11cE", "--wei", "5").stdout == "5\n"
+    assert control("faucet", "0x00000000000000000000000000000000000A11cE").stdout == f"{10 * 10**18}\n"
+    added = control("faucet", "0x00000000000000000000000000000000000A11cE", "--wei", "7", "--json")
+    assert json.loads(added.stdout) == {"wei": "7"}
+    assert control("faucet", "ada.eth").returncode == ExitCode.FAILED
+    assert control("faucet", "0x00000000000000000000000000000000000A11cE", "--wei", "0").returncode == ExitCode.USAGE
 
 
 def test_credit_is_given_and_a_snapshot_restores(control, svcnb, ready) -> None:
@@ -86,6 +109,21 @@ def test_credit_is_given_and_a_snapshot_restores(control, svcnb, ready) -> None:
     assert "before" not in control("snapshot", "list").stdout
 
 
+def test_a_profile_chooses_the_emulator(control, ready, tmp_path: Path) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text(
+        f'base_url = "http://127.0.0.1:9"\n[profiles.local]\nbase_url = "{ready["base_url"]}"\n'
+        '[profiles.away]\nbase_url = "http://127.0.0.1:9"\n'
+    )
+    settings = {"SVCNB_CONFIG": str(config), "SVC_BASE_URL": "http://127.0.0.1:9"}
+    assert control("status", "--profile", "local", "--quiet", **settings).stdout == f"{ready['base_url']}\n"
+    assert control("clock", "--profile", "local", **settings).returncode == ExitCode.OK
+    assert control("clock", "--profile", "away", **settings).returncode == ExitCode.UNREACHABLE
+    assert control("clock", "--profile", "away", "--url", str(ready["base_url"]), **settings).returncode == ExitCode.OK
+    without = settings | {"SVC_BASE_URL": ""}
+    assert control("clock", **without).returncode == ExitCode.OK, "a live service of the file was taken for an emulator"
+
+
 @pytest.mark.slow
 def test_two_need_an_address_and_stop_ends_one(control, runtime: Path, ready) -> None:
     with started(runtime) as second:
@@ -94,7 +132,13 @@ def test_two_need_an_address_and_stop_ends_one(control, runtime: Path, ready) ->
         ambiguous = control("clock")
         assert ambiguous.returncode == ExitCode.FAILED
         assert address in ambiguous.stderr
-        done = control("stop", "--url", address)
+        chosen = {"SVC_BASE_URL": f"{address}/"}
+        assert control("status", "--quiet", **chosen).stdout == f"{address}\n"
+        assert len(control("status", "--quiet", "--all", **chosen).stdout.splitlines()) == 2
+        frozen = control("clock", "--at", "2027-01-01T00:00", **chosen)
+        assert frozen.stdout == "1798761600.000\n", frozen.stderr
+        assert control("clock", "--url", str(ready["base_url"]), **chosen).stdout != frozen.stdout
+        done = control("stop", **chosen)
         assert done.stdout == f"Stopped {address}.\n", done.stderr
         assert second.wait(300) == ExitCode.OK
     assert control("status", "--quiet").stdout == f"{ready['base_url']}\n"
@@ -110,7 +154,7 @@ def test_one_with_a_chosen_token_needs_its_address_and_token(control, runtime: P
         assert control("clock", "--url", address, SVC_CONTROL_TOKEN="chosen").returncode == 0
         refused = control("stop", "--url", address, SVC_CONTROL_TOKEN="chosen")
         assert refused.returncode == ExitCode.FAILED
-        assert "stop it where it was started" in refused.stderr
+        assert "Stop it where it was started" in refused.stderr
         second.terminate()
         second.wait(300)
 

@@ -13,7 +13,10 @@ import urllib.request
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
+import nbformat
 import pytest
+
+from svcnb.cli._workbench import NAME, workbench_folder
 
 pytestmark = [pytest.mark.chain, pytest.mark.engine, pytest.mark.slow]
 
@@ -25,6 +28,21 @@ def answer(url: str, token: str) -> object:
     request = urllib.request.Request(url, headers={"Authorization": f"token {token}"})  # noqa: S310 - loopback
     with urllib.request.urlopen(request, timeout=DEADLINE_S) as page:  # noqa: S310 - loopback
         return json.load(page)
+
+
+def test_the_workbench_is_a_notebook_of_one_cell_that_shows_it(tmp_path: Path, session_emulator) -> None:
+    folder = workbench_folder(tmp_path / "new")
+    notebook = nbformat.read(folder / NAME, as_version=4)  # type: ignore[no-untyped-call]  # of another library
+    nbformat.validate(notebook)
+    (code,) = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+    shown = subprocess.run(
+        [sys.executable, "-c", f"{code.replace('svcnb.panels.W', 'bench = svcnb.panels.W')}\nprint(bench.tabs)"],
+        env=os.environ | {"SVC_BASE_URL": session_emulator.base_url},
+        capture_output=True, text=True, check=True, timeout=DEADLINE_S,
+    )  # fmt: skip
+    assert "'Account', 'Actions'" in shown.stdout
+    (folder / NAME).write_text("mine", encoding="utf-8")
+    assert (workbench_folder(folder) / NAME).read_text(encoding="utf-8") == "mine"
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

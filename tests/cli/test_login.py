@@ -57,7 +57,30 @@ def test_a_profile_keeps_the_others_and_is_chosen_by_option_or_environment(home,
     assert chosen.stdout == "yes\n", "a profile that was chosen comes before the environment"
     unknown = run("account", "exists", "--profile", "tset")
     assert unknown.returncode == ExitCode.USAGE
-    assert "it has test" in unknown.stderr
+    assert "available: test" in unknown.stderr
+
+
+def test_a_profile_also_has_the_address_of_the_triggers_service(
+    home, svcnb, emulator: Emulator, tmp_path: Path
+) -> None:
+    run, config = home
+    key = key_of(svcnb, emulator)
+    saved = tmp_path / "keys.json"
+    saved.write_text(json.dumps({"runner": key}))  # as `svcnb apply` saves it
+    assert run("login", "--base-url", emulator.base_url, "--profile", "test", "--key-file", str(saved)).returncode == 0
+    config.write_text(config.read_text() + f'triggers_url = "{emulator.triggers_url}"\n')
+    action, token = tmp_path / "action.js", tmp_path / "token"
+    action.write_text("const main = () => 1")
+    with emulator.triggers("profile") as client:
+        token.write_text(client.token.reveal())
+        chosen = ("--profile", "test", "--token-file", str(token))
+        made = run("triggers", "create", "mine", str(action), *chosen, "--quiet", SVC_TRIGGERS_URL="http://127.0.0.1:9")
+        assert made.returncode == ExitCode.OK, made.stderr
+        assert made.stdout.strip() in [trigger.id for trigger in client.list()]
+    assert made.stdout in run("triggers", "list", *chosen, "--quiet").stdout
+    refused = run("report", "spend", "--profile", "test", "--base-url", "http://127.0.0.1:9")
+    assert refused.returncode == ExitCode.USAGE
+    assert "omit --base-url" in refused.stderr
 
 
 def test_the_environment_of_the_process_is_as_before_once_a_command_has_ended(home, svcnb, emulator: Emulator) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from svcnb import Action
 from svcnb.exit_codes import ExitCode
 
 # Known from IPFS itself: the CIDv0 of an empty file and of "hello world\n".
@@ -32,6 +33,23 @@ def test_cid_in_json_tells_the_hash_that_the_chain_knows(svcnb) -> None:
     told = json.loads(svcnb("cid", "-", "--json", stdin="hello world\n").stdout)
     hashed = keccak.new(digest_bits=256, data=HELLO.encode()).hexdigest()
     assert told == {"cid": HELLO, "hashed_cid": f"0x{hashed}"}
+
+
+def test_cid_of_a_plan_lists_its_actions_with_derived_ones(svcnb, tmp_path: Path) -> None:
+    (tmp_path / "hello.js").write_text("hello world\n")
+    lines = [
+        'file = "hello.js"',
+        "[actions.limited]",
+        'file = "hello.js"',
+        'constant_name = "LIMIT"',
+        "constant = { cents = 5 }",
+    ]
+    (tmp_path / "account.toml").write_text("[actions.hello]\n" + "\n".join(lines))
+    told = json.loads(svcnb("cid", str(tmp_path / "account.toml"), "--json").stdout)
+    derived = Action("hello world\n").derive({"cents": 5}, name="LIMIT")
+    assert {each["name"]: each["cid"] for each in told} == {"hello": HELLO, "limited": derived.cid}
+    assert told[1]["hashed_cid"] == derived.hashed_cid
+    assert svcnb("cid", str(tmp_path / "account.toml")).stdout.splitlines()[1].split() == ["hello", HELLO]
 
 
 def test_cid_of_a_file_that_is_not_there_is_told_without_a_trace(svcnb, tmp_path: Path) -> None:
@@ -104,6 +122,60 @@ def test_doctor_notices_a_service_that_does_not_answer(svcnb) -> None:
     assert "MISS  service" in done.stdout
 
 
+def test_doctor_checks_the_service_of_the_option_the_profile_and_the_file(svcnb, tmp_path: Path) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text('base_url = "http://127.0.0.1:9"\n[profiles.test]\nbase_url = "http://127.0.0.1:10/core/v1"\n')
+    for options, address in (
+        ((), "127.0.0.1:9:"),
+        (("--profile", "test"), "127.0.0.1:10:"),
+        (("--base-url", "http://127.0.0.1:11/core/v1/"), "127.0.0.1:11:"),
+    ):
+        done = svcnb("doctor", *options, SVCNB_CONFIG=str(config), SVC_BASE_URL="")
+        assert done.returncode == ExitCode.UNREACHABLE
+        assert f"http://{address}" in done.stdout
+    for options, found in ((("--profile", "tset"), "available: test"), (("--base-url", "ftp://a"), "'ftp://a'")):
+        wrong = svcnb("doctor", *options, SVCNB_CONFIG=str(config))
+        assert wrong.returncode == ExitCode.USAGE
+        assert found in wrong.stdout
+
+
+def test_doctor_names_failed_checks_alone_with_quiet(svcnb, tmp_path: Path) -> None:
+    done = svcnb("doctor", "--quiet", SVC_CACHE=str(tmp_path), SVC_BASE_URL="http://127.0.0.1:9")
+    assert done.stdout == "anvil\nservice\n"
+
+
+def test_quiet_leaves_out_the_text_for_people(svcnb, tmp_path: Path) -> None:
+    assert svcnb("triggers", "cron", "0 9 * * *", "--count", "2", "--quiet").stdout.count("09:00:00\n") == 2
+    good, bad = tmp_path / "good.js", tmp_path / "bad.js"
+    good.write_text("async function main() { return 1; }")
+    bad.write_text("async function mian() { return 1; }")
+    assert svcnb("lint", str(good), str(bad), "--quiet").stdout == f"{bad}\n"
+    registry = tmp_path / "templates.json"
+    assert svcnb("templates", "release", str(registry), "one", str(good)).returncode == ExitCode.OK
+    assert "1 templates" in svcnb("templates", "check", str(registry)).stdout
+    assert svcnb("templates", "check", str(registry), "--quiet").stdout == ""
+    assert svcnb("history", "path", "--quiet", SVC_HISTORY="/here").stdout == "/here\n"
+    assert json.loads(svcnb("history", "path", "--json", SVC_HISTORY="/here").stdout) == {"file": "/here"}
+    project = tmp_path / "project"
+    assert svcnb("new", "price-oracle", str(project), "--quiet").stdout == f"{project}\n"
+
+
+def test_the_names_of_the_configuration_reach_commands_without_a_service(svcnb, tmp_path: Path) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text('[profiles.acme]\nservice_name = "acme"\n')
+    chosen = {"SVCNB_CONFIG": str(config), "SVC_PROFILE": "acme"}
+    assert "Acme" in svcnb("types", **chosen).stdout
+    assert "Acme" not in svcnb("types", "--service-name", "svc", **chosen).stdout
+    action = tmp_path / "action.js"
+    action.write_text("async function main({ wallet }) { return Acme.Actions.getPrivateKey({ wallet }); }")
+    assert "Acme" not in svcnb("lint", str(action), **chosen).stdout
+    assert "Acme" in svcnb("lint", str(action)).stdout
+    typed = ("sign", "billing-auth", "--wallet-key-file", "-", "--chain-id", "1", "--issued-at", "1")
+    assert json.loads(svcnb(*typed, stdin=f"{1:064x}", **chosen).stdout)["typed_data"]["domain"]["name"].startswith(
+        "Acme"
+    )
+
+
 def test_the_lessons_are_copied_once_and_never_over_a_change(tmp_path: Path) -> None:
     from svcnb.cli import lab
     from svcnb.lessons import lessons_folder
@@ -137,7 +209,7 @@ def test_a_workshop_wants_an_address_that_learners_can_reach(svcnb, tmp_path: Pa
     folder = tmp_path / "room"
     done = svcnb("workshop", "start", "ada", "--host", host, "--folder", str(folder))
     assert done.returncode == ExitCode.USAGE
-    assert f"learners cannot reach {host}. Name this machine's address" in done.stderr
+    assert f"learners cannot reach {host}. Pass an address of this machine" in done.stderr
     assert not folder.exists()
 
 
@@ -145,9 +217,9 @@ def test_a_place_in_a_workshop_leaves_no_state_to_keep(svcnb, tmp_path: Path) ->
     place = {"SVC_BASE_URL": "http://127.0.0.1:9", "SVC_WORKSHOP_URL": "http://127.0.0.1:9"}
     done = svcnb("lab", "--no-browser", "--folder", str(tmp_path), "--state", str(tmp_path / "state"), **place)
     assert done.returncode == ExitCode.USAGE
-    assert "Leave out --state, or unset SVC_WORKSHOP_URL." in done.stderr
+    assert "Omit --state, or unset SVC_WORKSHOP_URL." in done.stderr
 
 
 def test_a_workshop_that_does_not_run_is_looked_for_in_a_folder(svcnb, tmp_path: Path) -> None:
     done = svcnb("workshop", "board", "--folder", str(tmp_path))
-    assert f"no workshop runs in the folder {tmp_path}. Next step: " in done.stderr
+    assert f"no workshop is running in the folder {tmp_path}. Next step: " in done.stderr

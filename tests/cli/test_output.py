@@ -5,6 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
 
 import click
 import pytest
@@ -50,7 +54,7 @@ def test_quiet_prints_identifiers_alone_and_excludes_another_format(run) -> None
     assert run("--quiet").stdout == "1\n22\n"
     refused = run("--quiet", "--json")
     assert refused.exit_code == 2
-    assert "without --output json" in refused.stderr
+    assert "omit --output json" in refused.stderr
 
 
 def test_colours_appear_on_a_terminal_only_and_never_with_no_color(run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,6 +70,29 @@ def test_each_shell_gets_a_script_that_asks_this_program(svcnb, shell: str) -> N
     done = svcnb("completion", shell)
     assert done.returncode == 0, done.stderr
     assert f"_SVCNB_COMPLETE={shell}_complete" in done.stdout
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_new_shell_reads_the_script_without_an_error(svcnb, shell: str, tmp_path: Path) -> None:
+    if (program := shutil.which(shell)) is None:
+        pytest.skip(f"{shell} is not installed")
+    script = tmp_path / "script"
+    script.write_text(svcnb("completion", shell).stdout)
+    # Options that omit the configuration of the machine and of the user.
+    options = {"bash": ["--norc"], "zsh": ["-f"], "fish": ["--no-config"]}[shell]
+    done = subprocess.run(
+        [program, *options, "-i", "-c", f". '{script}'"],
+        env=os.environ | {"HOME": str(tmp_path), "ZDOTDIR": str(tmp_path), "TERM": "dumb"},
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        start_new_session=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "svcnb" not in done.stderr
+    assert "not found" not in done.stderr
 
 
 def test_completion_offers_commands_and_choices(svcnb_process) -> None:

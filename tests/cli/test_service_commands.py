@@ -51,6 +51,36 @@ def test_the_main_job_from_the_command_line(master, tmp_path: Path) -> None:
     assert "Traceback" not in refused.stderr
 
 
+def test_a_derived_action_of_a_plan_runs_with_its_constant(master, tmp_path: Path) -> None:
+    (tmp_path / "limit.js").write_text("const main = (params) => LIMIT.cents + (params?.n ?? 0);")
+    one = '[actions.small]\nfile = "limit.js"\nconstant_name = "LIMIT"\nconstant = { cents = 5 }\n'
+    file = tmp_path / "account.toml"
+    file.write_text(one)
+    assert master("run", str(file)).stdout == "5\n"
+    file.write_text(one + one.replace("small", "large").replace("5", "50"))
+    assert master("run", str(file), "--action", "large", "--params", '{"n": 1}').stdout == "51\n"
+    for wrong in ([str(file)], [str(file), "--action", "huge"], [str(tmp_path / "limit.js"), "--action", "small"]):
+        assert master("run", *wrong).returncode == ExitCode.USAGE
+    assert "small, large" in master("run", str(file)).stderr
+
+
+def test_a_key_file_can_be_what_apply_saved(master, tmp_path: Path) -> None:
+    (tmp_path / "account.toml").write_text(
+        "[actions.one]\nsource = 'const main = () => 1'\n[groups.all]\nactions = ['one']\n"
+        "[keys.caller]\nexecute_in_groups = ['all']\n"
+    )
+    plan, keys = str(tmp_path / "account.toml"), tmp_path / "keys.json"
+    assert master("apply", plan, "--secrets", str(keys), "--yes").returncode == ExitCode.OK
+    assert master("run", plan, "--key-file", str(keys)).stdout == "1\n"
+    (secret,) = json.loads(keys.read_text()).values()
+    for wrong in (keys.read_text().replace("}", ', "other": "x"}'), "{}", '{"caller": '):
+        keys.write_text(wrong)
+        refused = master("run", plan, "--key-file", str(keys))
+        assert refused.returncode == ExitCode.USAGE
+        assert "keys.json" in refused.stderr
+        assert secret not in refused.stderr
+
+
 def test_a_new_account_key_is_printed_once_and_the_advice_beside_it(svcnb, emulator: Emulator) -> None:
     done = svcnb("account", "create", "mine", "--base-url", emulator.base_url)
     lines = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
@@ -91,7 +121,7 @@ def test_a_new_key_is_kept_in_a_file_of_its_owner_alone_and_never_written_over(m
     before = master("keys", "list").stdout
     again = master("keys", "create", "runner", "--save", str(file))
     assert again.returncode == ExitCode.USAGE
-    assert "never written over" in again.stderr
+    assert "not overwritten" in again.stderr
     assert file.read_text(encoding="utf-8").strip() == secret
     assert master("keys", "list").stdout == before, "a key was made that could not be kept"
 
@@ -117,7 +147,7 @@ def test_advice_is_given_in_commands(svcnb, master, emulator: Emulator, tmp_path
 
 
 @pytest.mark.parametrize(
-    ("content", "told"), [(b"\xff\xfe", "no text in UTF-8"), (b"", "is empty")], ids=["other encoding", "empty"]
+    ("content", "told"), [(b"\xff\xfe", "not UTF-8 text"), (b"", "is empty")], ids=["other encoding", "empty"]
 )
 def test_a_file_that_is_no_source_is_refused_before_anything_is_sent(
     svcnb, tmp_path: Path, content: bytes, told: str
@@ -131,7 +161,7 @@ def test_a_file_that_is_no_source_is_refused_before_anything_is_sent(
 
 def test_a_list_has_its_columns_under_each_other_and_says_when_there_is_nothing(master) -> None:
     nothing = master("groups", "list")
-    assert (nothing.stdout, nothing.stderr) == ("", "There are none.\n")
+    assert (nothing.stdout, nothing.stderr) == ("", "No entries.\n")
     for name in ("a", "longer"):
         master("groups", "create", name, "--description", "see")
     header, *lines = master("groups", "list").stdout.splitlines()
@@ -192,7 +222,7 @@ def test_params_that_are_no_json_are_refused_before_anything_is_sent(master, tmp
     file.write_text(SOURCE)
     done = master("run", str(file), "--params", "{n: 1}")
     assert done.returncode == ExitCode.USAGE
-    assert "this is no JSON" in done.stderr
+    assert "invalid JSON" in done.stderr
 
 
 def test_an_action_is_registered_listed_and_forgotten(master, svcnb, tmp_path: Path) -> None:
@@ -234,5 +264,5 @@ def test_record_writes_the_answers_of_a_service_and_needs_a_confirmation(svcnb, 
     assert not folder.exists()
     done = svcnb("record", "--live", "--folder", str(folder), SVC_BASE_URL=emulator.base_url)
     assert done.returncode == 0, done.stderr
-    assert "left out   account: needs a key" in done.stdout
+    assert "skipped    account: needs a key" in done.stdout
     assert json.loads((folder / "open.json").read_text())["source"].startswith("recorded on 20")

@@ -53,10 +53,10 @@ def test_a_described_account_is_planned_applied_and_used(master, folder: Path) -
     assert nowhere.returncode == ExitCode.USAGE
     assert "shown only once" in nowhere.stderr
     done = master("apply", file, "--yes", "--secrets", str(secrets))
-    assert done.stdout.endswith("3 steps are done.\n")
+    assert done.stdout.endswith("3 steps completed.\n")
     assert stat.S_IMODE(secrets.stat().st_mode) == 0o600
     again = master("plan", file, "--check")
-    assert (again.returncode, again.stdout) == (0, "nothing to do: the account is as described\n")
+    assert (again.returncode, again.stdout) == (0, "nothing to do: the account matches the description\n")
     key = json.loads(secrets.read_text())["runner"]
     ran = master("run", str(folder / "add.js"), "--params", '{"n": 41}', SVC_API_KEY=key)
     assert ran.stdout == "42\n"
@@ -82,9 +82,9 @@ def test_history_lists_and_adds_up_what_ran(master, folder: Path) -> None:
     assert [run["params"] for run in listed] == [{"n": 1}, {"n": 0}]
     spent = json.loads(master("history", "spend", "--by", "day", "--json", SVC_HISTORY=kept).stdout)
     assert [(row["runs"], row["cost_cents"]) for row in spent] == [(2, 2)]
-    assert master("history", "clear", "--yes", SVC_HISTORY=kept).stdout == "2 runs are forgotten.\n"
+    assert master("history", "clear", "--yes", SVC_HISTORY=kept).stdout == "2 runs deleted.\n"
     assert master("history", "path", SVC_HISTORY=kept).stdout == f"{kept}\n"
-    assert "no history is kept" in master("history", "list", SVC_HISTORY="off").stderr
+    assert "the run history is disabled" in master("history", "list", SVC_HISTORY="off").stderr
 
 
 @pytest.mark.slow
@@ -92,7 +92,7 @@ def test_history_lists_and_adds_up_what_ran(master, folder: Path) -> None:
 def test_doctor_compares_a_live_service(svcnb, emulator: Emulator) -> None:
     done = svcnb("doctor", "--live", emulator.base_url)
     assert done.returncode == 0
-    assert re.search(r"^0 differences break calls, \d others\.$", done.stdout, re.MULTILINE)
+    assert re.search(r"^0 differences break calls; \d do not\.$", done.stdout, re.MULTILINE)
     assert svcnb("doctor", "--live", "http://127.0.0.1:1").returncode == ExitCode.UNREACHABLE
 
 
@@ -121,7 +121,9 @@ def test_templates_are_released_listed_and_checked(svcnb, folder: Path) -> None:
     registry = str(folder / "templates.json")
     cid = svcnb("templates", "release", registry, "add", "add.js").stdout.strip()
     assert cid == svcnb("cid", str(folder / "add.js")).stdout.strip()
-    assert svcnb("templates", "check", registry).stdout == "1 templates and 0 derived actions are as released.\n"
+    assert svcnb("templates", "check", registry).stdout == (
+        "1 templates and 0 derived actions are unchanged since their release.\n"
+    )
     assert json.loads(svcnb("templates", "list", registry, "--json").stdout) == []
     (folder / "add.js").write_text(SOURCE + "\n")
     changed = svcnb("templates", "check", registry)

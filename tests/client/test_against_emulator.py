@@ -1,4 +1,4 @@
-"""Every endpoint of specification 4.1 to 4.3, by both clients, against the real service."""
+"""Every endpoint of docs/service/endpoints.md#endpoints, by both clients, against the real service."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ async def test_one_entry_is_read_by_its_reference(svc) -> None:
     assert (await done(svc.usage_keys.get(key))).api_key_hash == key.api_key_hash
     assert (await done(svc.actions.get(ADD.cid))).name == "increment"
     for noun, missing in (("wallets", "0x" + "1" * 40), ("groups", group.id + 1), ("usage_keys", "0x" + "1" * 64)):
-        with pytest.raises(errors.NotFound, match=r"List them|shows what there is"):
+        with pytest.raises(errors.NotFound, match=r"List them|Use a key of"):
             await done(getattr(svc, noun).get(missing))
     with pytest.raises(errors.NotFound, match=r"List them"):
         await done(svc.actions.get(ADDRESS))
@@ -250,7 +250,7 @@ async def test_the_node_tells_about_itself(emulator, anyone) -> None:
     payers = await done(anyone.node.payers())
     assert payers
     assert await done(anyone.node.admin_payer()) not in payers
-    assert (await done(anyone.node.limits())).max_fetch_count == 50  # specification 8
+    assert (await done(anyone.node.limits())).max_fetch_count == 50  # docs/service/limits.md#limits-of-the-service
     assert (await done(anyone.node.version())).version
     assert (await done(anyone.node.health())).healthy in (True, False)
     described = await done(anyone.node.openapi())

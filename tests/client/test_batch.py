@@ -38,7 +38,7 @@ def svc(emulator):
 
 @pytest.mark.parametrize("params", [{"n": 1}, "n", b"n", 5])
 def test_what_is_no_list_of_parameters_is_refused_before_anything_runs(scripted, params) -> None:
-    with pytest.raises(InvalidArgument, match="one entry a run"):
+    with pytest.raises(InvalidArgument, match="one entry per run"):
         scripted(lambda _request: answer(1)).map(DOUBLE, params)
 
 
@@ -51,7 +51,7 @@ def test_every_run_keeps_its_place_and_failures_stop_nobody(svc) -> None:
     assert batch.done
     assert [outcome.response for outcome in batch if outcome.ok] == [n * 2 for n in range(40) if n != 13]
     assert [(outcome.index, outcome.error) for outcome in batch.failed] == [(13, "Error: unlucky")]
-    # A cent a second, at least one (specification 8); a loaded machine takes its time.
+    # A cent a second, at least one (docs/service/billing.md#prices); a loaded machine takes its time.
     assert batch.cost_cents == sum(max(1, int(outcome.elapsed)) for outcome in batch if outcome.ok)
     assert repr(batch) == "Batch(40 of 40 runs, 1 failed)"
 
@@ -161,7 +161,7 @@ def test_credit_that_runs_out_keeps_what_was_paid_for_and_goes_on_later(scripted
         return answer(number(request))
 
     batch = scripted(handle).map(DOUBLE, [{"n": n} for n in range(9)], concurrency=1)
-    assert repr(batch) == "Batch(5 of 9 runs, 1 failed, stopped by OutOfCredit: resume() goes on)"
+    assert repr(batch) == "Batch(5 of 9 runs, 1 failed, stopped by OutOfCredit: resume() continues it)"
     assert isinstance(batch.stopped_by, OutOfCredit)
     credit = 9
     assert batch.resume().responses() == list(range(9))
@@ -210,18 +210,18 @@ def test_a_file_of_another_batch_is_refused_before_anything_runs(scripted, tmp_p
     with pytest.raises(InvalidArgument, match="of another batch"):
         scripted(lambda _: answer(1)).map(DOUBLE, [{"n": 2}], resume=file)
     file.write_text("hello\n")
-    with pytest.raises(InvalidArgument, match="is no batch"):
+    with pytest.raises(InvalidArgument, match="is not the file of a batch"):
         scripted(lambda _: answer(1)).map(DOUBLE, [{"n": 2}], resume=file)
 
 
 @pytest.mark.parametrize("concurrency", [0, 257])
 def test_an_absurd_concurrency_is_refused(scripted, concurrency) -> None:
-    with pytest.raises(InvalidArgument, match="can go at once"):
+    with pytest.raises(InvalidArgument, match="at once"):
         scripted(lambda _: answer(1)).map(DOUBLE, [{"n": 1}], concurrency=concurrency)
 
 
 def test_parameters_without_a_json_form_are_refused(scripted) -> None:
-    with pytest.raises(InvalidArgument, match="cannot be sent as JSON"):
+    with pytest.raises(InvalidArgument, match="cannot be encoded as JSON"):
         scripted(lambda _: answer(1)).map(DOUBLE, [{"n": object()}])
 
 

@@ -87,8 +87,8 @@ def test_a_payment_that_the_return_page_credited_counts_as_credited(scripted) ->
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
-        ("The transfer was reverted. Pay again, or begin another payment.", errors.PaymentFailed),
-        ("This payment was canceled: begin another one.", errors.PaymentFailed),
+        ("The transfer was reverted. Pay again, or create another payment.", errors.PaymentFailed),
+        ("This payment was canceled. Create another one.", errors.PaymentFailed),
         ("This payment belongs to another account.", errors.BadRequest),
     ],
 )
@@ -152,5 +152,5 @@ def test_an_error_about_an_answer_names_the_path_without_the_query() -> None:
     request = build(call, Config("http://h"))
     answer = Answer(status=500, headers={}, content=b"<html>", sent_at=0.0, elapsed=0.0)
     error = failure(answer, Config("http://h"), request, call)
-    assert "GET http://h/core/v1/x answered" in str(error)
+    assert "GET http://h/core/v1/x is not JSON" in str(error)
     assert "secret_abc" not in str(error)

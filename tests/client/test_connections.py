@@ -111,7 +111,7 @@ def get(url: str, *, key: str = "k", timeout: float = 300.0) -> None:
 
 @pytest.mark.parametrize("answer", [b"", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}", b"hello?\r\n\r\n"])
 def test_an_answer_that_breaks_off_or_is_none_is_a_broken_connection(answering, answer: bytes) -> None:
-    with pytest.raises(errors.TransportError, match="broke") as caught:
+    with pytest.raises(errors.TransportError, match="was lost") as caught:
         get(answering(answer))
     assert (caught.value.unsent, caught.value.refused) == (False, False)
 
@@ -125,7 +125,7 @@ def test_an_answer_that_does_not_come_in_time_is_late(answering) -> None:
 def test_a_port_that_nobody_listens_on_refuses_at_once() -> None:
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))  # and does not listen; nobody else can meanwhile
-        with pytest.raises(errors.TransportError, match="nothing answers") as caught:
+        with pytest.raises(errors.TransportError, match="cannot connect") as caught:
             get(f"http://127.0.0.1:{held.getsockname()[1]}")
     assert (caught.value.unsent, caught.value.refused) == (True, True)
 

@@ -35,7 +35,7 @@ def test_pickling_keeps_what_an_error_knows() -> None:
     assert pickle.loads(pickle.dumps(chain)).arguments == (1,)  # noqa: S301 - our own bytes
 
 
-# The table of specification 7; 413 is the reference facts' addition.
+# The table of docs/service/http.md#errors.
 @pytest.mark.parametrize(
     ("status", "kind", "code"),
     [
@@ -133,7 +133,7 @@ THROWN = """Internal server error: Uncaught (in promise) TypeError: x is not a f
     at main (<user_provided_script>:3:9)"""
 
 
-# The texts are those of reference facts 5.6.
+# The texts are those of docs/service/runtime.md#errors-of-a-run.
 @pytest.mark.parametrize(
     ("text", "told"),
     [

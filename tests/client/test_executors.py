@@ -55,7 +55,7 @@ def test_runs_are_carried_out_there_and_told_of_here(svc, executor) -> None:
     batch = svc.map(SQUARE, [{"n": n} for n in range(6)], concurrency=3, executor=executor)
     assert batch.responses() == [0, 1, 4, None, 16, 25]
     assert [failed.error for failed in batch.failed] == ["Error: three"]
-    # A cent a second, at least one (specification 8); a loaded machine takes its time.
+    # A cent a second, at least one (docs/service/billing.md#prices); a loaded machine takes its time.
     assert batch.cost_cents == sum(max(1, int(outcome.elapsed)) for outcome in batch if outcome.ok) >= 5
     assert sorted(record.params["n"] for record in records) == list(range(6))
     assert {record.action_name for record in records} == {"square"}
@@ -77,7 +77,7 @@ async def test_an_asynchronous_batch_takes_executors_too(emulator, svc) -> None:
         assert batch.responses() == [0, 1, 4, None]
         assert len(records) == 4
         batch = client.map(SQUARE, [{"n": 1}], executor=pool)
-        with pytest.raises(ExecutorLost, match="takes no more runs"):
+        with pytest.raises(ExecutorLost, match="accepts no more runs"):
             await batch
 
 

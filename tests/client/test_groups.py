@@ -131,7 +131,7 @@ def test_an_empty_list_empties_and_a_long_one_is_added_one_by_one(scripted) -> N
     [
         (Service(actions=HASHES[:11]), "11 actions"),
         (Service(wallets=ADDRESSES[:11]), "11 wallets"),
-        (Service(actions=["n/a"]), "hashes the service does not tell"),
+        (Service(actions=["n/a"]), "hashes the service does not return"),
     ],
 )
 def test_an_update_that_would_lose_members_is_refused(scripted, service, said: str) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from svcnb.client import RunRecord, errors
 from svcnb.client.models.accounts import Account
-from svcnb.client.running import LARGE_PARAMS_NOTE, MASTER_KEY_NOTE
+from svcnb.client.running import LARGE_PARAMS_NOTE, MASTER_KEY_NOTE, REPEATED
 from svcnb.protocol.action import Action
 from svcnb.protocol.hashes import api_key_hash
 
@@ -103,6 +103,27 @@ def test_a_fresh_key_or_grant_is_waited_for(scripted) -> None:
     assert answer.left == []
 
 
+def test_all_tries_of_one_run_have_the_same_correlation_id(scripted) -> None:
+    seen: list[str | None] = []
+    answer = refusing(401, 403)
+
+    def noted(request: httpx.Request) -> httpx.Response:
+        seen.append(request.headers.get("x-correlation-id"))
+        response: httpx.Response = answer(request)
+        return response
+
+    svc = scripted(noted)
+    svc.run(SOURCE, until_effective=30)
+    svc.run(SOURCE, until_effective=30)
+    svc.run(SOURCE)
+    svc.with_options(correlation_id="mine").run(SOURCE, until_effective=30)
+    first, second = seen[0], seen[3]
+    assert first is not None
+    assert first.startswith(REPEATED)
+    assert seen == [first, first, first, second, None, "mine"]
+    assert second != first
+
+
 @pytest.mark.parametrize("status", [400, 402, 404, 422, 500])
 def test_waiting_ends_at_once_on_what_waiting_cannot_mend(scripted, status: int) -> None:
     answer = refusing(403, status, 403, 403)
@@ -170,5 +191,5 @@ async def test_asynchronous_listeners_are_awaited(async_scripted) -> None:
 def test_a_listed_usage_key_cannot_run_since_its_secret_is_unknown(scripted) -> None:
     from svcnb.client.models.usage_keys import UsageKey
 
-    with pytest.raises(errors.InvalidArgument, match="comes from a listing"):
+    with pytest.raises(errors.InvalidArgument, match="comes from a list,"):
         scripted(echo).with_key(UsageKey(api_key_hash="0x1", name="runner"))

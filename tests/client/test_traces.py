@@ -43,7 +43,7 @@ def test_a_run_tells_what_it_did_and_when(svc) -> None:
 
 def test_traces_of_equal_runs_read_alike_and_hold_no_secret(svc) -> None:
     one, other = (svc.run(BUSY, text="x").trace() for _ in range(2))
-    assert repr(one) == repr(other) == f"Trace('v8', {', '.join(EVENTS)})"
+    assert repr(one) == repr(other) == f"Trace('fast', {', '.join(EVENTS)})"
     private = svc.run("const main = () => Svc.Actions.getSvcActionPrivateKey()")
     assert private.response not in private.trace().model_dump_json()
     assert private.response not in private.trace()._repr_html_()
@@ -86,7 +86,7 @@ def test_a_refused_run_has_none(svc) -> None:
     key = svc.usage_keys.create("nothing").usage_api_key
     with pytest.raises(errors.Forbidden) as caught:
         svc.with_key(key).run(BUSY)
-    with pytest.raises(errors.TraceUnavailable, match="refused with 403"):
+    with pytest.raises(errors.TraceUnavailable, match="rejected with 403"):
         svc.trace(caught.value)
 
 

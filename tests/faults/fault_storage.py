@@ -87,7 +87,7 @@ def test_a_file_system_becomes_read_only_and_writable_again(
     svc.groups.create("before")
     emulator.stop()
     remount("ro")
-    with pytest.raises(StateFolderUnusable, match="this user may write to"):
+    with pytest.raises(StateFolderUnusable, match="use a writable folder"):
         start_emulator(state=str(small_disk / "state"))
     remount("rw")
     again = start_emulator(state=str(small_disk / "state"))

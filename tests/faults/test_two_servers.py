@@ -118,7 +118,7 @@ def test_a_server_with_a_chain_of_its_own_keeps_others_with_one_off_its_database
 ) -> None:
     settings: dict[str, Any] = {"database": postgres_url, "seed": SEED, "action_spares": 1}
     first = start_emulator(**settings)
-    with pytest.raises(EmulatorError, match="another server keeps its own chain in this database"):
+    with pytest.raises(EmulatorError, match="another server runs its own chain in this database"):
         start_emulator(**settings)
     account = first.client().accounts.create("kept")
     os.kill(first.pid, signal.SIGKILL)

@@ -50,7 +50,7 @@ def _lent(path: str, body: dict[str, Any]) -> dict[str, Any]:
 
 @schemathesis.check
 def no_failure_of_the_service(_ctx: CheckContext, response: Response, case: Case[Any]) -> None:
-    """No 500 but that of an action that failed, whose body is the JSON string of the specification's section 7."""
+    """No 500 but that of an action that failed, whose body is the JSON string of docs/service/http.md#errors."""
     if response.status_code < 500:
         return
     body = json.loads(response.content)
@@ -61,7 +61,10 @@ def no_failure_of_the_service(_ctx: CheckContext, response: Response, case: Case
 
 @schemathesis.check
 def errors_have_one_of_two_shapes(_ctx: CheckContext, response: Response, case: Case[Any]) -> None:
-    """A JSON string, or an object that tells the next step (specification 7); webhooks answer as objects."""
+    """A JSON string, or an object that tells the next step; webhooks answer as objects.
+
+    Source: docs/service/http.md#errors.
+    """
     if response.status_code < 400 or case.operation.path.startswith(("/api/", "/webhook/")):
         return
     body = json.loads(response.content)

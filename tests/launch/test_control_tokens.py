@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import stat
+import threading
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
 import svcnb
 from svcnb import control_tokens
-from svcnb.control import ControlRefused
+from svcnb.control import ControlRefused, EmulatorControl
 from svcnb.launch import Emulator
 
 
@@ -38,6 +43,37 @@ def test_a_token_is_found_by_any_loopback_address_of_the_emulator(folder: Path) 
     control_tokens.delete(file)
     assert control_tokens.find("http://127.0.0.1:8123") is None
     assert control_tokens.running() == []
+
+
+@pytest.mark.engine
+@pytest.mark.chain
+def test_a_token_is_sent_to_the_emulator_alone_and_not_to_another_listener_on_its_port(
+    start_emulator: Callable[..., Emulator],
+) -> None:
+    """``localhost`` means ::1 first on most systems, where another user may listen."""
+    emulator = start_emulator(starter_credits=100)
+    port = urlsplit(emulator.base_url).port or 0
+    heard: list[bytes] = []
+    # Another loopback address, because ::1 is missing on some machines.
+    with socket.create_server(("127.0.0.2", port)) as trap:
+
+        def listen() -> None:
+            with suppress(OSError):
+                connection, _ = trap.accept()
+                heard.append(connection.recv(65_536))
+                connection.close()
+
+        listener = threading.Thread(target=listen, daemon=True)
+        listener.start()
+        elsewhere = f"http://127.0.0.2:{port}"
+        assert EmulatorControl(elsewhere).state()["base_url"] == emulator.base_url
+        client = emulator.client()
+        done = client.with_key(client.accounts.create("a").api_key).run("const main = () => 1")
+        with svcnb.Client(elsewhere, api_key="any") as mistaken:
+            assert mistaken.trace(done.request_id)
+        trap.shutdown(socket.SHUT_RDWR)
+        listener.join()
+    assert not any(b"Bearer" in request for request in heard)
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b'{"pid": "1", "control_token": "x"}', b"{" * 5_000])

@@ -113,7 +113,7 @@ def test_a_taken_port_is_told_as_such() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen(1)
-        with pytest.raises(launch.PortInUse, match="belongs to another program") as caught:
+        with pytest.raises(launch.PortInUse, match="is already in use by another program") as caught:
             svcnb.Emulator(port=taken.getsockname()[1])
     assert "port" in caught.value.hint
 
@@ -194,7 +194,7 @@ def test_nothing_at_an_address_is_told_as_such() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    with pytest.raises(EmulatorUnreachable, match="no emulator answers"):
+    with pytest.raises(EmulatorUnreachable, match="cannot connect to an emulator"):
         svcnb.Emulator.connect(f"http://127.0.0.1:{port}")
 
 

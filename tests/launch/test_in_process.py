@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import time
+
 import httpx
 import pytest
+import requests
 
+import svcnb
 from svcnb.client import AsyncClient
 from svcnb.client._http import AsyncTransport
 from svcnb.client.in_page import AsyncPageTransport, use_everywhere
 from svcnb.emulator.in_page import ABSENT, PageService
 from svcnb.emulator.main import build_app
+from svcnb.emulator.sandbox.run_result import unsupported_text
 from svcnb.emulator.service import Service
 from svcnb.emulator.settings import Settings
-from svcnb.in_process import Nowhere, answer, new_address, register, unregister
+from svcnb.in_process import Nowhere, answer, new_address, pause, register, unregister
 
 PATIENCE_S = 300.0
 SETTINGS = Settings.load({}, seed="in", chain_engine="ethereumjs", action_engine="fast", starter_credits=500)
@@ -55,7 +62,11 @@ async def test_a_client_in_the_same_interpreter_signs_with_an_action(address):
 @pytest.mark.engine
 @pytest.mark.slow
 async def test_other_clients_of_the_library_reach_it_too(address, monkeypatch):
-    for kind, method in ((httpx.HTTPTransport, "handle_request"), (httpx.AsyncHTTPTransport, "handle_async_request")):
+    for kind, method in (
+        (httpx.HTTPTransport, "handle_request"),
+        (httpx.AsyncHTTPTransport, "handle_async_request"),
+        (requests.adapters.HTTPAdapter, "send"),
+    ):
         monkeypatch.setattr(kind, method, getattr(kind, method))  # put back at the end
     use_everywhere()
     async with httpx.AsyncClient() as client:
@@ -66,14 +77,47 @@ async def test_other_clients_of_the_library_reach_it_too(address, monkeypatch):
 
 
 async def test_an_address_without_an_emulator_answers_nothing():
-    with pytest.raises(Nowhere, match="nothing answers at http://localhost:1"):
+    with pytest.raises(Nowhere, match="cannot connect to http://localhost:1"):
         await answer("GET", "http://localhost:1/core/v1/version", {}, b"", PATIENCE_S)
 
 
 @pytest.mark.parametrize(
     ("setting", "value"),
-    [("action_engine", "v8"), ("state", "folder"), ("database", "postgresql://h/n"), ("chain_rpc", "http://h")],
+    [("action_engine", "v8"), ("idle_stop_s", 60), ("database", "postgresql://h/n"), ("chain_rpc", "http://h")],
 )
 def test_a_setting_that_a_page_cannot_have_is_refused_with_the_reason(setting, value):
     with pytest.raises(ValueError, match=ABSENT[setting].split("'")[0][:20]):
         PageService({setting: value})
+
+
+@pytest.mark.parametrize("name", ["", "../other", "a/b", ".hidden", "x" * 61])
+def test_a_state_of_a_page_has_a_plain_name(name):
+    with pytest.raises(svcnb.InvalidArgument, match="invalid state name"):
+        PageService({"state": name})
+
+
+async def test_a_pause_outside_of_a_page_is_an_ordinary_sleep():
+    began = time.perf_counter()
+    pause(0.02)
+    assert time.perf_counter() - began >= 0.02
+
+
+def test_what_a_page_lacks_is_not_to_be_installed(monkeypatch):
+    assert svcnb.ExtraMissing("charts need numpy", "lab").hint.startswith("Install it: pip install")
+    monkeypatch.setattr("sys.platform", "emscripten")
+    assert svcnb.ExtraMissing("charts need numpy", "lab").hint == (
+        "This page does not contain it. Use an installed svcnb for this step."
+    )
+    monkeypatch.setattr("svcnb.emulator.sandbox.run_result.IN_PAGE", True)
+    assert unsupported_text("a stack").endswith("run this action with an installed svcnb")
+
+
+def test_requests_is_prepared_when_it_is_imported(tmp_path):
+    code = (
+        "import sys\nfrom svcnb.client.in_page import _send, use_everywhere\n"
+        "use_everywhere()\nuse_everywhere()\nassert 'requests' not in sys.modules\n"
+        "import requests\nassert requests.adapters.HTTPAdapter.send is _send\n"
+        "print(any(type(each).__name__ == '_RequestsFinder' for each in sys.meta_path))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert done.stdout.split() == ["False"]

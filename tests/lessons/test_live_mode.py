@@ -8,7 +8,9 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -57,10 +59,19 @@ def live() -> Iterator[Live]:
         yield Live(emulator)
 
 
-def run(lesson: str, environment: dict[str, str]) -> list[tuple[str, str]]:
-    """Runs a lesson's cells in a kernel, and returns each with the text of its outputs. An error fails the test."""
+def run(lesson: str, environment: dict[str, str], own: Mapping[str, str] | None = None) -> list[tuple[str, str]]:
+    """Runs a lesson's cells in a kernel, and returns each with the text of its outputs. An error fails the test.
+
+    Args:
+        lesson: Its name.
+        environment: Added to the environment of the kernel.
+        own: Cells of the learner's own, each by the text of the cell that it follows.
+    """
     (path,) = NOTEBOOKS.glob(f"{NUMBERS[lesson]}-*.ipynb")
     notebook = nbformat.read(path, 4)  # type: ignore[no-untyped-call]
+    for before, source in (own or {}).items():
+        (number,) = [number for number, cell in enumerate(notebook.cells) if cell.source.startswith(before)]
+        notebook.cells.insert(number + 1, nbformat.v4.new_code_cell(source))  # type: ignore[no-untyped-call]
     NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(NOTEBOOKS)}}).execute(
         env=os.environ | environment
     )
@@ -74,6 +85,12 @@ def text_of(output: Any) -> str:
 
 def skipped(cells: list[tuple[str, str]]) -> list[str]:
     return [shown.partition(NOTICE)[2].partition("\n")[0] for _, shown in cells if NOTICE in shown]
+
+
+def shown_by(cells: list[tuple[str, str]], words: str) -> str:
+    """The output of the cell whose source ends with some words."""
+    (found,) = [shown for source, shown in cells if source.endswith(words)]
+    return found
 
 
 WITHOUT_SKIPS = {"quickstart", "actions-and-cids", "groups"}
@@ -98,8 +115,61 @@ def test_without_an_account_a_payment_waits_and_what_needs_credit_is_skipped(liv
     shown = dict(cells)
     assert "waiting" in shown["me = svc.with_key(account.api_key)\nme.billing.top_up(500)"]
     reasons = skipped(cells)
-    assert reasons[0].startswith("This call needs $0.01 and the account has $0.00")
+    assert reasons[0].startswith("This call needs $0.01 but the account has $0.00")
     assert "it needs wallet, from a cell that was skipped." in reasons
+
+
+@pytest.mark.slow
+def test_with_a_wallet_of_their_own_a_learner_does_all_of_lesson_6_that_needs_no_emulator(live: Live) -> None:
+    owner = svcnb.LocalSigner.random()
+    live.emulator.faucet(owner.address)
+    cells = run(
+        "chain-secured",
+        live.with_account,
+        {"owner = ": f"owner = svcnb.LocalSigner.from_key({owner.reveal()!r})"},
+    )
+    assert [reason for reason in skipped(cells) if "owner" in reason or "mine" in reason] == []
+    assert f"admin='{owner.address}'" in shown_by(cells, "mine.describe()")
+    assert "'half a key'" in shown_by(cells, "svc.chain_secured.pending()\nhalves")
+    assert shown_by(cells, "print(mine.usage_keys.check(finished))\nsvc.chain_secured.pending()").endswith("[]")
+    assert live.emulator.client().chain_secured.open(owner).describe().usage_keys == 2
+
+
+@pytest.mark.slow
+def test_with_an_approved_token_a_learner_does_all_of_lesson_11(live: Live) -> None:
+    live.emulator.credit(live.account.wallet_address, 100)
+    token = live.emulator.triggers("lesson 11").token.reveal()
+    place = {"SVC_TRIGGERS_URL": live.emulator.triggers_url, "SVC_TRIGGERS_TOKEN": token}
+    cells = run("webhooks", live.with_account | place)
+    assert skipped(cells) == []
+    assert shown_by(cells, "taken.status") == "'queued'"
+    assert shown_by(cells, "triggers.runs(shop)").count("status='success'") == 2
+
+
+EMULATED = [path for path in sorted(NOTEBOOKS.glob("*.ipynb")) if path.name[:2] not in NUMBERS.values()]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", EMULATED, ids=lambda path: path.stem)
+def test_a_lesson_that_needs_an_emulator_throughout_runs_on_one_with_pytest_live(live: Live, path: Path) -> None:
+    before = live.available()
+    pytest_live(live, path)
+    assert live.available() == before
+
+
+@pytest.mark.slow
+def test_pytest_live_skips_cells_and_does_not_fail(live: Live) -> None:
+    pytest_live(live, NOTEBOOKS / "05-typed-data.ipynb")
+
+
+def pytest_live(live: Live, path: Path) -> None:
+    """Runs a lesson as docs/live.md says."""
+    command = [sys.executable, "-m", "pytest", "--live", "--nbval-lax", "-n0", "-p", "no:cacheprovider", str(path)]
+    done = subprocess.run(
+        command, cwd=NOTEBOOKS.parent, env=os.environ | live.with_account, capture_output=True, text=True, check=False,
+        timeout=600,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-3000:]
 
 
 def test_nothing_happens_before_the_learner_confirms(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,7 +179,7 @@ def test_nothing_happens_before_the_learner_confirms(live: Live, monkeypatch: py
     with pytest.raises(svcnb.NotConfirmed, match="will run on the live service") as asked:
         svcnb.lesson("quickstart")
     assert "Costs about 10 cents." in str(asked.value)
-    assert asked.value.hint.startswith("svcnb.lesson('quickstart', confirm=True) begins.")
+    assert asked.value.hint.startswith("svcnb.lesson('quickstart', confirm=True) starts it.")
     service = svcnb.lesson("quickstart", confirm=True)
     assert repr(service) == f"LiveService({live.emulator.base_url!r})"
     account = service.client().accounts.create("any name")
@@ -142,9 +212,9 @@ def test_the_box_at_the_top_of_a_lesson_is_what_live_mode_says(path: Path) -> No
 class Cells:
     """Runs cells through the transformer, as IPython does."""
 
-    def __init__(self, live: live_lessons.Live = LIVE["keys"]) -> None:
+    def __init__(self, live: live_lessons.Live | None = LIVE["keys"], kind: type[Skipper] = Skipper) -> None:
         self.names: dict[str, Any] = {"emu": live_lessons.LiveService("http://127.0.0.1:9"), "svcnb": svcnb}
-        self.skipper = Skipper(live, self.names)
+        self.skipper = kind(live, self.names)
 
     def run(self, source: str) -> None:
         exec(compile(self.skipper.visit(ast.parse(source)), "cell", "exec"), self.names)  # noqa: S102 - as IPython does
@@ -176,7 +246,7 @@ def test_a_mistake_of_the_learner_is_an_error_and_a_limit_of_the_service_is_not(
     cells.run("refused = emu.triggers()")
     cells.run("refused.list()")
     assert capsys.readouterr().out.splitlines() == [
-        f"{NOTICE}no triggers service is set. Set SVC_TRIGGERS_URL to its address.",
+        f"{NOTICE}no triggers service is configured. Set SVC_TRIGGERS_URL to its address.",
         f"{NOTICE}it needs refused, from a cell that was skipped.",
     ]
 
@@ -188,5 +258,23 @@ def test_practice_keys_are_refused_where_they_would_own_something(capsys: pytest
     cells.run("owner = 'mine'")
     cells.run("print(owner)")
     shown = capsys.readouterr().out
-    assert "everyone knows the practice keys" in shown
+    assert "the practice keys are public." in shown
     assert shown.endswith("mine\n")
+
+
+def test_in_a_page_cells_that_need_an_absent_package_say_so_and_the_others_run(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    cells = Cells(None, live_lessons.PageSkipper)
+    cells.run("import no_such_package.frames as frames\nmonth = frames.make()")
+    cells.run("month")
+    cells.run("raise svcnb.ExtraMissing('charts need numpy', 'lab', hint='Use an installed svcnb.')")
+    cells.run("print(svcnb.practice_key(1)[:4])")
+    assert capsys.readouterr().out.splitlines() == [
+        "Skipped in this page: it does not contain no_such_package. Use an installed svcnb for this cell.",
+        "Skipped in this page: it needs month, from a cell that was skipped.",
+        "Skipped in this page: charts need numpy. Use an installed svcnb.",
+        "0x11",
+    ]
+    with pytest.raises(NameError):
+        cells.run("never_made")

@@ -3,18 +3,36 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import re
 import zipfile
+from pathlib import Path
 
 import pytest
 
-from svcnb.lite.packages import WHEELS, locked, write_own_wheel
+from svcnb.lite.packages import WHEELS, locked, wanted_of, write_own_wheel
+from svcnb.lite.page import POLICY, SiteNotBuilt, complete
 from svcnb.lite.server import make_server
-from svcnb.lite.site import SiteNotBuilt, build_site
+from svcnb.lite.site import build_site
 
 
 @pytest.fixture
-def wheel(tmp_path):
-    return write_own_wheel(tmp_path, "1.2.3")
+def npm(tmp_path):
+    """The files that the site takes from npm, with their own names as content."""
+    parser, grammar = tmp_path / "parser", tmp_path / "grammar"
+    for folder, names in (
+        (parser, ("web-tree-sitter.js", "web-tree-sitter.wasm")),
+        (grammar, ("tree-sitter-javascript.wasm",)),
+    ):
+        folder.mkdir()
+        for name in names:
+            (folder / name).write_text(name, "ascii")
+    return {"web-tree-sitter": parser, "tree-sitter-javascript": grammar}
+
+
+@pytest.fixture
+def wheel(tmp_path, npm):
+    return write_own_wheel(tmp_path, "1.2.3", npm)
 
 
 def test_the_own_wheel_holds_what_a_page_runs_and_nothing_else(wheel):
@@ -23,34 +41,47 @@ def test_the_own_wheel_holds_what_a_page_runs_and_nothing_else(wheel):
     for name in (
         "svcnb/__init__.py",
         "svcnb/emulator/in_page.py",
-        "svcnb/emulator/chain/static/chain.js",
-        "svcnb/emulator/sandbox/static/fast_page.js",
+        "svcnb/emulator/chain/static/chain.js.gz",
+        "svcnb/emulator/sandbox/static/fast_page.js.gz",
         "svcnb/protocol/static/primitives.js",
         "regex.py",
         "Crypto/Hash/keccak.py",
         "py_ecc/bls.py",
-        "py_ecc/bls.py",
+        "aiohttp.py",
+        "tree_sitter.py",
+        "tree_sitter_page/grammar.wasm",
     ):
         assert name in names
     left_out = ("svcnb/cli/", "svcnb/lite/", "svcnb/emulator/sandbox/static/bootstrap.js")
     assert [name for name in names if name.startswith(left_out) or "__pycache__" in name] == []
 
 
-def test_the_same_sources_give_the_same_wheel(wheel, tmp_path):
+def test_the_same_sources_give_the_same_wheel(wheel, tmp_path, npm):
     other = tmp_path / "other"
     other.mkdir()
-    assert write_own_wheel(other, "1.2.3").read_bytes() == wheel.read_bytes()
+    assert write_own_wheel(other, "1.2.3", npm).read_bytes() == wheel.read_bytes()
 
 
-def test_the_lock_names_the_own_wheels_in_place_of_its_own(wheel, tmp_path):
-    helper = tmp_path / "some_helper-2.0-py3-none-any.whl"
-    with zipfile.ZipFile(helper, "w") as content:
-        content.writestr("some_helper/__init__.py", "")
-        content.writestr("some_helper-2.0.dist-info/METADATA", "")
-    theirs = {"version": "1.0", "file_name": "elsewhere.whl"}
-    lock = {"info": {}, "packages": {"some-helper": theirs, "some-helper-tests": theirs, "numpy": theirs}}
-    found = locked(lock, [wheel, helper])["packages"]
-    assert set(found) == {"numpy", "some-helper", "svcnb"}
+def _wheel(folder: Path, name: str) -> Path:
+    path = folder / name
+    top = name.split("-", maxsplit=1)[0]
+    with zipfile.ZipFile(path, "w") as content:
+        content.writestr(f"{top}/__init__.py", "")
+        content.writestr(f"{top}-1.dist-info/METADATA", "")
+    return path
+
+
+def test_the_lock_names_the_wheels_of_the_site_and_no_others(wheel, tmp_path):
+    helper = _wheel(tmp_path, "some_helper-2.0-py3-none-any.whl")
+    frames = _wheel(tmp_path, "pandas-3.0-cp314-cp314-pyemscripten_2026_0_wasm32.whl")
+    theirs = {"version": "1.0", "file_name": "elsewhere.whl", "sha256": "0" * 64}
+    same_name = {"version": "2.0", "file_name": helper.name, "sha256": "0" * 64}
+    sha256 = hashlib.sha256(frames.read_bytes()).hexdigest()
+    kept = {"version": "3.0", "file_name": frames.name, "depends": ["numpy"], "sha256": sha256}
+    lock = {"info": {}, "packages": {"some-helper": same_name, "numpy": theirs, "pandas": kept}}
+    found = locked(lock, [wheel, helper, frames])["packages"]
+    assert set(found) == {"pandas", "some-helper", "svcnb"}
+    assert found["pandas"] == kept
     assert found["some-helper"]["file_name"] == helper.name
     assert found["some-helper"]["sha256"] == hashlib.sha256(helper.read_bytes()).hexdigest()
     assert found["some-helper"]["imports"] == ["some_helper"]
@@ -58,13 +89,34 @@ def test_the_lock_names_the_own_wheels_in_place_of_its_own(wheel, tmp_path):
     assert {"Crypto", "ckzg", "regex", "svcnb"} <= set(found["svcnb"]["imports"])
 
 
-def test_every_wheel_has_an_exact_version():
-    assert all(line.count("==") == 1 for line in WHEELS.read_text("ascii").split())
+def test_web3_is_loaded_by_the_cell_that_imports_it(wheel, tmp_path):
+    names = ("web3", "requests", "urllib3", "charset_normalizer", "pyunormalize", "websockets", "httpx")
+    wheels = [_wheel(tmp_path, f"{name}-1.0-py3-none-any.whl") for name in names]
+    found = locked({"packages": {}}, [wheel, *wheels])["packages"]
+    assert found["svcnb"]["depends"] == ["httpx"]
+    assert found["web3"]["depends"] == ["svcnb", "pyunormalize", "requests", "websockets"]
+    assert found["requests"]["depends"] == ["svcnb", "charset-normalizer", "urllib3"]
+
+
+def test_a_package_brings_what_it_needs():
+    packages = {
+        "pandas": {"file_name": "pandas.whl", "depends": ["numpy", "pytz"]},
+        "numpy": {"file_name": "numpy.whl", "depends": []},
+        "pytz": {"file_name": "pytz.whl", "depends": ["numpy"]},
+        "scipy": {"file_name": "scipy.whl", "depends": []},
+    }
+    assert wanted_of({"packages": packages}, ["pandas"]) == ["numpy.whl", "pandas.whl", "pytz.whl"]
+
+
+def test_every_wheel_has_an_exact_version_and_a_hash():
+    lines = WHEELS.read_text("ascii").splitlines()
+    assert len(lines) > 50
+    assert [line for line in lines if not re.fullmatch(r"[A-Za-z0-9-]+==\S+ --hash=sha256:[0-9a-f]{64}", line)] == []
 
 
 def test_a_folder_with_other_files_is_left_alone(tmp_path):
     (tmp_path / "thesis.txt").write_text("mine", "ascii")
-    with pytest.raises(SiteNotBuilt, match="holds files that are not a site"):
+    with pytest.raises(SiteNotBuilt, match="contains files that are not part of a site"):
         build_site(tmp_path, lambda _line: None)
     assert (tmp_path / "thesis.txt").read_text("ascii") == "mine"
 
@@ -80,7 +132,38 @@ def test_the_server_sends_modules_as_javascript(tmp_path):
         thread.start()
         try:
             url = f"http://127.0.0.1:{server.server_address[1]}/pyodide.mjs"
-            assert httpx.get(url, trust_env=False).headers["content-type"] == "text/javascript"
+            headers = httpx.get(url, trust_env=False).headers
+            assert headers["content-type"] == "text/javascript"
+            assert headers["content-security-policy"] == POLICY
         finally:
             server.shutdown()
             thread.join()
+
+
+def test_a_page_gets_the_policy_and_a_cache_of_its_own(tmp_path):
+    site = tmp_path / "site"
+    (site / "lab").mkdir(parents=True)
+    (site / "static/pyodide").mkdir(parents=True)
+    (site / "static/pyodide/pyodide.mjs").write_text("export {}", "ascii")
+    versions = []
+    for _ in range(2):
+        (site / "lab/index.html").write_text('<html><head><meta charset="utf-8"></head></html>', "ascii")
+        (site / "service-worker.js").write_text("theirs();", "ascii")
+        complete(site)
+        page, worker = ((site / name).read_text("utf-8") for name in ("lab/index.html", "service-worker.js"))
+        assert f'content="{POLICY}"' in page
+        assert "http:" not in POLICY
+        assert f'"{POLICY}"' in worker
+        assert worker.endswith("theirs();")
+        assert "@" not in "".join(re.findall("@[A-Z]+@", page + worker))
+        versions += re.findall('"svcnb-([0-9a-f]{16})"', worker)
+        (site / "static/pyodide/pyodide.mjs").write_text("export { newer }", "ascii")
+    assert len(set(versions)) == 2
+    assert json.loads((site / "offline.json").read_text("utf-8")) == ["static/pyodide/pyodide.mjs"]
+
+
+def test_a_page_of_another_form_is_refused(tmp_path):
+    (tmp_path / "lab").mkdir()
+    (tmp_path / "lab/index.html").write_text("<html></html>", "ascii")
+    with pytest.raises(SiteNotBuilt, match="unexpected structure"):
+        complete(tmp_path)

@@ -79,7 +79,7 @@ def test_a_run_is_the_value_of_its_cell(connected):
 @pytest.mark.engine
 def test_the_timeline_stands_beside_the_result(connected):
     answer = connected.run("%%action --run --trace --params n=1\n" + ADD)
-    assert answer.shown[0]["text/plain"].startswith("Trace('v8', start")
+    assert answer.shown[0]["text/plain"].startswith("Trace('fast', start")
     assert answer.value.startswith("Run(response=2")
 
 
@@ -151,20 +151,20 @@ def test_a_file_of_others_is_not_written_over(notebook, tmp_path):
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("--run --params n", "no variable of this notebook"),
-        ("--run --params '{n: 1}'", "no JSON"),
-        ("--run --params 1 n=2", "members are laid over int"),
-        ("--params n=1", "--params does nothing without --run"),
-        ("--until-effective 3", "--until-effective does nothing without --run"),
-        ("--force", "--force does nothing without --save"),
+        ("--run --params n", "neither a variable of this notebook"),
+        ("--run --params '{n: 1}'", "not JSON"),
+        ("--run --params 1 n=2", "name=value needs an object, got int"),
+        ("--params n=1", "--params requires --run"),
+        ("--until-effective 3", "--until-effective requires --run"),
+        ("--force", "--force requires --save"),
         ("--register", "a registered action needs a name"),
         ("--nonsense", "unrecognized arguments"),
-        ("two-words", "cannot be a variable"),
-        ("'open", "the line cannot be read"),
-        ("--run --client nobody", "there is no variable 'nobody'"),
+        ("two-words", "is not a valid variable name"),
+        ("'open", "the line cannot be parsed"),
+        ("--run --client nobody", "undefined variable 'nobody'"),
         ("--run --client svcnb", "svcnb is module"),
-        ("--derive '{'", "no JSON"),
-        ("--derive main=1", "cannot name a constant"),
+        ("--derive '{'", "not JSON"),
+        ("--derive main=1", "is not a valid constant name"),
     ],
 )
 def test_a_line_that_cannot_be_meant_is_refused_with_the_next_step(notebook, line, said):
@@ -203,7 +203,7 @@ def test_help_names_every_option(notebook):
     assert not told.error
     assert "--until-effective" in told.printed
     assert "%svc" in notebook.run("%svc help").printed
-    assert "Makes an action of the cell" in notebook.inspect("%%action")
+    assert "Creates an action from the cell" in notebook.inspect("%%action")
 
 
 @pytest.mark.slow

@@ -8,17 +8,25 @@ from typing import Any
 AXE = Path(__file__).parents[2] / "widgets/node_modules/axe-core/axe.min.js"
 
 
-def faults(tab: Any, where: str = ".svcnb-panel") -> list[str]:
-    """Serious and critical faults of the visible panels, as ``rule: element``."""
+def faults(tab: Any, where: str = ".svcnb-panel", rules: tuple[str, ...] = ()) -> list[str]:
+    """Serious and critical faults of the visible panels, as ``rule: element``.
+
+    Args:
+        tab: The page.
+        where: Selector of what is checked.
+        rules: Names of the only rules to check; empty for all.
+    """
     if not tab.evaluate("() => 'axe' in window"):
         tab.evaluate(AXE.read_text(encoding="utf-8"))
     found = tab.evaluate(
-        """async where => {
+        """async ([where, rules]) => {
           const panels = [...document.querySelectorAll(where)].filter((panel) => panel.checkVisibility());
-          const {violations} = await axe.run(panels, {resultTypes: ["violations"]});
+          const {violations} = await axe.run(panels, {
+            resultTypes: ["violations"], ...(rules.length ? {runOnly: rules} : {}),
+          });
           return violations.filter(({impact}) => ["serious", "critical"].includes(impact))
             .flatMap(({id, nodes}) => nodes.map(({html}) => `${id}: ${html.slice(0, 160)}`));
         }""",
-        where,
+        [where, rules],
     )
     return [str(text) for text in found]

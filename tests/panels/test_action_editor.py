@@ -51,6 +51,13 @@ async def test_a_run_that_throws_answers_its_line_its_logs_and_its_timeline(edit
     assert isinstance(editor.error, svcnb.ActionError)
 
 
+async def test_the_name_of_the_clients_key_is_offered_if_it_is_a_usage_key(editor, svc):
+    assert (await editor.resources())["client_key"] == ""
+    key = svc.usage_keys.create("night shift", execute_in_groups=[svc.groups.create("adders", actions=[ADD])])
+    editor.client = svc.with_key(key)
+    assert (await editor.resources())["client_key"] == "night shift"
+
+
 async def test_a_refused_run_is_explained_with_what_repairs_it(editor, svc):
     key = svc.usage_keys.create("nothing")
     editor.client = svc.with_key(key)

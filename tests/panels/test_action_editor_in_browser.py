@@ -118,8 +118,8 @@ def test_a_refused_run_is_explained_in_the_panel(notebook):
     panel = ready(nb)
     panel.get_by_role("button", name="Run", exact=True).click()
     panel.locator(".svcnb-failure").wait_for()
-    panel.get_by_role("button", name="May this key run it?").click()
-    panel.get_by_text("It may not").wait_for()
+    panel.get_by_role("button", name="Check permission").click()
+    panel.get_by_text("✗ Not permitted").wait_for()
 
 
 def test_an_action_is_derived_and_registered(notebook):

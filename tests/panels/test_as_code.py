@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from typing import Any
 
 import pytest
@@ -13,6 +14,23 @@ from svcnb.panels.base import Panel
 from svcnb.panels.loop import BACKGROUND
 
 pytestmark = [pytest.mark.chain]
+
+# Commands that change nothing in the account: what they show is read, or becomes a part of a later line.
+UNRECORDED = {
+    "reads what the panel shows": {
+        "approved", "code", "editor_bundle", "event", "has_faucet", "lint", "look_up", "pending", "preview", "read",
+        "resources", "run", "runs", "schedule", "setting", "setup", "shared",
+    },
+    "chooses the key of the next run, which is recorded": {"choose_key"},
+    "chooses the owner's wallet, which is recorded with its first transaction": {
+        "address_of", "connected", "forget_owner", "use_browser_wallet", "use_contract_wallet", "use_key_file",
+        "use_owner",
+    },
+    "ends a payment or a signature, which is recorded": {"check", "wait_for_payment"},
+    "keeps what is typed": {"keep"},
+    "opens a tab": {"open_tab"},
+}  # fmt: skip
+RECORDS = ("self.record", "self._record", "self._introduce", "self._do(")
 
 ADD = svcnb.Action("const main = ({ n }) => n + 1", name="add")
 
@@ -183,5 +201,49 @@ def test_the_notebooks_client_is_in_the_account_that_a_tab_created(emulator, run
         assert bench.client is svc
         assert svc.config.api_key is not None
         assert run(bench.as_code())["account"].name == "treasury"
-        with pytest.raises(svcnb.InvalidArgument, match="no tab"):
+        with pytest.raises(svcnb.InvalidArgument, match="unknown tab"):
             click(bench, "open_tab", name="Nothing")
+
+
+def panels() -> list[type[Panel]]:
+    found = [getattr(svcnb.panels, name) for name in svcnb.panels.__all__]
+    return [each for each in found if isinstance(each, type) and issubclass(each, Panel)]
+
+
+def test_every_command_that_changes_something_is_recorded_as_python():
+    excused = {name for names in UNRECORDED.values() for name in names}
+    seen, silent = set(), set()
+    for panel in panels():
+        for name in panel._commands():
+            seen.add(name)
+            if not any(word in inspect.getsource(getattr(panel, name)) for word in RECORDS):
+                silent.add(name)
+    assert silent - excused == set(), "record what was done, or say in UNRECORDED why there is nothing to record"
+    assert excused - seen == set(), "these commands do not exist any more"
+
+
+def test_a_record_is_given_up_and_the_account_is_left(emulator, owner, run, show):
+    class Stops(svcnb.LocalSigner):
+        """A wallet that signs, and then sends nothing."""
+
+        def sign_transaction(self, transaction: Any) -> Any:  # noqa: ARG002 - not reached
+            raise svcnb.SigningError("the wallet sends nothing")
+
+    with emulator.client() as svc:
+        svc.chain_secured.create(owner, "treasury")
+        for _ in range(2):
+            with pytest.raises(svcnb.SigningError):
+                svc.chain_secured.open(Stops.from_key(owner.reveal())).wallets.create("half")
+        panel = show(AccountPanel, svc, owner=owner)
+        confirm(panel)
+        click(panel, "open_on_chain")
+        pending = click(panel, "pending")
+        with pytest.raises(svcnb.NotConfirmed):
+            click(panel, "abandon", mint=pending[0]["id"])
+        click(panel, "abandon", mint=pending[0]["id"], confirm=True)
+        assert len(click(panel, "pending")) == 1
+        click(panel, "leave")
+        names = run(panel.as_code())
+        assert names["svc"].config.api_key is None
+        # Done again, it deletes no other record, also of the same name.
+        assert len(click(panel, "pending")) == 1

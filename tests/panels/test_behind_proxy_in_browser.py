@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.billing.test_page_behind_proxy_in_browser import TOKEN, _route
+from tests.emulator.billing.test_page_behind_proxy_in_browser import TOKEN, _route
 from tests.panels.conftest import _free_port
 
 pytestmark = [pytest.mark.browser, pytest.mark.chain, pytest.mark.engine]

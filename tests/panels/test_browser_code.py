@@ -12,7 +12,7 @@ import pytest
 from svcnb import tools
 
 ROOT = Path(__file__).parents[2]
-# That of typed data is run beside the signatures (tests/secured).
+# That of typed data is run beside the signatures (tests/client/chain_secured).
 FILES = sorted(
     path.relative_to(ROOT).as_posix()
     for path in (ROOT / "widgets/tests").glob("*_test.ts")

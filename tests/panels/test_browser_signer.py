@@ -68,7 +68,7 @@ async def test_it_sends_what_is_awaited_and_tells_it_decoded(panel, heard):
 
 def test_it_refuses_what_is_not_awaited(panel):
     signer = svcnb.BrowserSigner(panel)
-    with pytest.raises(SigningError, match="only what is awaited") as caught:
+    with pytest.raises(SigningError, match="only with await") as caught:
         signer.sign_typed_data({})
     assert "to_async" in caught.value.hint
 
@@ -83,7 +83,7 @@ def test_without_a_wallet_it_says_how_to_connect_one(panel):
 
 def test_an_address_that_is_none_is_refused(panel):
     panel.connected("0x12", "Fox")
-    with pytest.raises(SigningError, match="the wallet in the browser says"):
+    with pytest.raises(SigningError, match="the browser wallet reported"):
         _ = svcnb.BrowserSigner(panel).address
 
 

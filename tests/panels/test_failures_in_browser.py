@@ -49,7 +49,7 @@ CASES = [
     Case("Account", "Create", "Account key or usage key", "This is the account key."),
     Case("Signing", "Use current time", "The envelope", "The envelope"),
     Case("Action editor", "Run", "Identity", "✓ Response"),
-    Case("Permissions", "Refresh", "The account has no groups yet", "The account has no groups yet"),
+    Case("Permissions", "Refresh", "The account has no groups.", "The account has no groups."),
     Case("Runs", "Refresh", "100 % succeeded", "% succeeded"),
     Case("Triggers", "Refresh", "No triggers yet.", "No triggers yet."),
 ]
@@ -62,7 +62,7 @@ def standing(notebook: Any, emulator: Any, **options: Any) -> Any:
     door = nb.panel("Triggers")
     door.get_by_role("link", name="Open the approval page").wait_for()
     emulator.approve_agent(nb.value("triggers.triggers.challenge"), "panel")
-    door.get_by_role("button", name="It is approved").click()
+    door.get_by_role("button", name="I approved it").click()
     for case in CASES:
         nb.panel(case.title).get_by_text(case.shown).first.wait_for()
     return nb
@@ -90,7 +90,7 @@ def test_an_emulator_that_was_stopped_is_told_and_everything_goes_on_when_it_is_
     emulator.stop()
     for case in CASES:
         panel = ask(nb, case)
-        failure = panel.get_by_role("alert").filter(has_text=re.compile("(nothing|no emulator) answers at"))
+        failure = panel.get_by_role("alert").filter(has_text=re.compile("cannot connect to"))
         failure.wait_for()
         # What to do: start an emulator, or look after a service that may be another's.
         assert re.search("svcnb emulator|that the service is running", failure.inner_text())
@@ -111,5 +111,5 @@ def test_a_kernel_that_was_stopped_is_told_with_the_next_step(notebook, start_em
         panel = ask(nb, case)
         failure = panel.get_by_role("alert").filter(has_text="The kernel does not answer.")
         failure.wait_for()
-        assert "run the cell that made this panel again" in failure.inner_text()
+        assert "run the cell that created this panel again" in failure.inner_text()
         assert panel.get_by_text(case.shown).first.is_visible()

@@ -2,68 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
+from tests.panels.bench import CELL, Bench
+
 pytestmark = [pytest.mark.browser, pytest.mark.chain, pytest.mark.engine]
-
-CELL = "import svcnb\nsvc = svcnb.Client()\nbench = svcnb.panels.Workbench(svc)\nbench"
-
-
-class Bench:
-    """A workbench as a person uses it."""
-
-    def __init__(self, nb: Any) -> None:
-        self.nb = nb
-        self.keys = nb.tab.keyboard
-        self.root = nb.panel("Workbench")
-
-    def tab(self, name: str) -> Any:
-        """Opens a tab by mouse."""
-        self.root.get_by_role("tab", name=name).click()
-        return self.root.get_by_role("tabpanel", name=name)
-
-    def at(self) -> str:
-        """Name of what has the focus, as a screen reader says it."""
-        return str(
-            self.nb.tab.evaluate(
-                """() => {
-                  const it = document.activeElement;
-                  const label = it.labels?.[0]?.textContent ?? it.getAttribute("aria-label") ?? it.textContent;
-                  return label.trim();
-                }"""
-            )
-        )
-
-    def walk(self, name: str, back: str = "") -> None:
-        """Goes to a control by the tab key alone."""
-        for _ in range(120):
-            if self.at() in {"Source of the action", "Parameters"}:
-                self.keys.press("Escape")  # in an editor the tab key indents
-            self.keys.press(f"{back}Tab")
-            if self.at() == name:
-                return
-        raise AssertionError(f"{name} is not reached by the tab key")
-
-    def press(self, name: str, back: str = "") -> None:
-        self.walk(name, back)
-        self.keys.press("Enter")
-
-    def create_account(self) -> str:
-        place = self.root.get_by_role("tabpanel", name="Account")
-        place.get_by_label("Name", exact=True).fill("treasury")
-        place.get_by_role("button", name="Create", exact=True).click()
-        key = str(place.locator(".svcnb-key").inner_text())
-        place.get_by_role("button", name="I stored it").click()
-        return key
 
 
 @pytest.fixture
 def bench(notebook):
-    opened = Bench(notebook(CELL))
-    opened.root.get_by_label("Name", exact=True).wait_for()
-    return opened
+    return Bench(notebook(CELL))
 
 
 def test_from_nothing_to_a_verified_signature_by_mouse(bench):
@@ -83,7 +31,7 @@ def test_from_nothing_to_a_verified_signature_by_mouse(bench):
     place.get_by_role("region", name="New group").get_by_label("Name").fill("signers")
     place.get_by_role("region", name="New group").get_by_role("button", name="Create").click()
     place.get_by_role("region", name="New group").wait_for(state="detached")
-    place.get_by_role("button", name="Allow in group").click()
+    place.get_by_role("button", name="Permit in group").click()
     place.get_by_text("✓ This CID is permitted in 1 of 1 groups").wait_for()
     place.get_by_role("button", name="New usage key").click()
     form = place.get_by_role("region", name="New usage key")
@@ -144,7 +92,7 @@ def test_from_nothing_to_a_verified_signature_by_keyboard(bench):
     place.get_by_role("button", name="I stored it").wait_for()
     keys.press("Enter")
     place.locator(".svcnb-key").wait_for(state="detached")
-    bench.press("Allow in group", "Shift+")
+    bench.press("Permit in group", "Shift+")
     place.get_by_text("✓ This CID is permitted in 1 of 1 groups").wait_for()
     bench.press("Run")
     place.get_by_role("heading", name="✓ Response").wait_for()
@@ -194,11 +142,11 @@ def test_an_error_of_the_service_has_a_button_that_leads_to_its_repair(bench):
 def test_bad_input_is_said_beside_its_field_and_nothing_is_lost(bench):
     place = bench.root.get_by_role("tabpanel", name="Account")
     place.get_by_role("button", name="Create", exact=True).click()
-    place.get_by_text("Type a name for the account.").wait_for()
+    place.get_by_text("Enter a name for the account.").wait_for()
     assert place.get_by_label("Name", exact=True).get_attribute("aria-invalid") == "true"
     place.get_by_label("Account key or usage key").fill("not a key")
     place.get_by_role("button", name="Open", exact=True).click()
-    place.get_by_role("alert").filter(has_text="The API key holds blanks").wait_for()
+    place.get_by_role("alert").filter(has_text="The API key contains spaces").wait_for()
     assert place.get_by_label("Account key or usage key").input_value() == "not a key"
     place.get_by_label("Wallet of the owner").select_option("a private key")
     place.get_by_label("Private key of the owner").fill("0x12")

@@ -68,7 +68,7 @@ def change_the_action(nb: Any) -> Any:
     assert panel.locator(".svcnb-cid").inner_text() != before
     press(panel, "Run")
     panel.locator(".svcnb-failure").filter(has_text="is not authorized to execute").wait_for()
-    press(panel, "May this key run it?")
+    press(panel, "Check permission")
     panel.get_by_text("no group permits the action").first.wait_for()
     # The first exercise, in the editor.
     write(nb, "return { message,", "return { message, length: message.length,")
@@ -114,7 +114,7 @@ def permit_a_wallet(nb: Any) -> Any:
 
 def sign_an_envelope(nb: Any) -> Any:
     panel = nb.panel("Signing")
-    panel.get_by_label("What for").select_option("AddUsageApiKey")
+    panel.get_by_label("Purpose").select_option("AddUsageApiKey")
     press(panel, "Sign")
     panel.get_by_role("row", name=f"Recovered address {nb.value('wallet.address')}").wait_for()
     assert "✗ broken" not in panel.locator(".svcnb-rules tbody td:nth-child(2)").all_inner_texts()
@@ -178,9 +178,15 @@ def test_the_task_of_a_panel_can_be_done_in_its_lesson(notebook, lesson):
     TASKS[lesson](open_lesson(notebook, lesson))
 
 
-def test_a_wallet_of_the_browser_opens_an_account_in_its_lesson(notebook, desk):
-    nb = open_lesson(notebook, "06-chain-secured", script=SCRIPT)
-    assert run_again(nb, "theirs = await") == "No wallet is connected in the panel.\n"
+WALLET_LESSON = "06-chain-secured"
+
+
+def ask_a_wallet(nb: Any, desk: Any) -> tuple[Any, int, str]:
+    """Asks a wallet of the browser to create an account, as the lesson says.
+
+    Returns:
+        The panel, which now shows the request, the number of the cell that waits, and the wallet's address.
+    """
     nb.go_to(PANEL)
     owner = LocalSigner.random()
     desk.wallet = TestWallet(owner, nb.value("emu.chain_id"), nb.value("emu.rpc_url"))
@@ -189,8 +195,15 @@ def test_a_wallet_of_the_browser_opens_an_account_in_its_lesson(notebook, desk):
     panel.get_by_text("Test Wallet is connected").wait_for()
     number = nb.go_to("theirs = await")
     nb.begin("notebook:run-cell")
-    panel.get_by_text("This will open the account 'my own wallet', owned by this wallet.").wait_for()
+    panel.get_by_text("This will create the account 'my own wallet', owned by this wallet.").wait_for()
+    return panel, number, owner.address
+
+
+def test_a_wallet_of_the_browser_opens_an_account_in_its_lesson(notebook, desk):
+    nb = open_lesson(notebook, WALLET_LESSON, script=SCRIPT)
+    assert run_again(nb, "theirs = await") == "No wallet is connected in the panel.\n"
+    panel, number, address = ask_a_wallet(nb, desk)
     press(panel, "Send from the wallet")
     nb.rests()
-    assert f"admin='{owner.address}'" in nb.output(number)
+    assert f"admin='{address}'" in nb.output(number)
     desk.wallet = None

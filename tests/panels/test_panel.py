@@ -110,7 +110,7 @@ def test_a_fault_is_answered_too_and_masked(browser, caplog):
     error = browser.call("break_down")["error"]
     assert error["type"] == "RuntimeError"
     assert SECRET not in json.dumps(error)
-    assert "fault of svcnb" in error["hint"]
+    assert "bug in svcnb" in error["hint"]
     assert "break_down" in caplog.text
 
 
@@ -183,7 +183,7 @@ async def test_a_question_that_is_shown_but_not_answered_ends_when_its_time_is_u
             browser.says(type="shown", id=message["id"])
 
     panel.channel._send = show
-    with pytest.raises(SigningError, match="nobody answered"):
+    with pytest.raises(SigningError, match="not confirmed"):
         await panel.channel.ask("sign", {}, within=0.1, shown=0.05)
     (ask,) = asks
     browser.says(type="reply", id=ask["id"], ok=True, value="late")  # is passed over
@@ -217,7 +217,7 @@ def test_the_repr_is_the_same_at_every_run(panel):
 
 
 def test_something_that_is_no_client_is_refused():
-    with pytest.raises(InvalidArgument, match="takes a client first, not str"):
+    with pytest.raises(InvalidArgument, match="needs a client as its first argument, not str"):
         Probe("http://127.0.0.1")  # type: ignore[arg-type] # on purpose
 
 

@@ -21,7 +21,7 @@ async def test_calls_that_were_not_shown_are_not_made(emulator) -> None:
     changes = [{"kind": "action", "id": ADD.hashed_cid, "group": group.id, "on": True}]
     shown = (await panel.preview(changes))["calls"]
     assert len(shown) == 1
-    with pytest.raises(svcnb.InvalidArgument, match="the account has changed since these calls were shown"):
+    with pytest.raises(svcnb.InvalidArgument, match="the account changed after these calls were shown"):
         await panel.apply(changes, [])
     assert not svc.actions.list(group)
     await panel.apply(changes, shown)

@@ -61,9 +61,9 @@ def test_a_wallet_is_permitted_by_a_tick_after_its_cost_was_shown(notebook):
 def test_danger_is_named_before_and_after(notebook):
     panel = notebook(CELL).panel("Permissions")
     box(panel, "every wallet may be used in group 1 signers").check()
-    panel.get_by_text("reaches the account's master wallet").wait_for()
+    panel.get_by_text("permits the account's master wallet").wait_for()
     panel.get_by_role("button", name="Apply anyway").click()
-    panel.get_by_text("Beware").wait_for()
+    panel.get_by_text("Warnings").wait_for()
     assert box(panel, "every wallet may be used in group 1 signers").is_checked()
 
 
@@ -97,7 +97,7 @@ def test_why_a_key_is_refused_is_drawn_with_its_repair(notebook):
     panel.get_by_label("Wallet", exact=True).select_option(nb.value("ops.address"))
     panel.get_by_role("button", name="Explain").click()
     panel.get_by_role("img", name=re.compile("^Refused: ")).wait_for()
-    assert panel.get_by_label("Repair 1, as Python").inner_text().startswith("svc.groups.add_wallet(1, ")
+    assert panel.get_by_label("Fix 1 as Python code").inner_text().startswith("svc.groups.add_wallet(1, ")
 
 
 def test_an_account_that_changed_meanwhile_is_not_overwritten(notebook):
@@ -118,7 +118,7 @@ def test_a_usage_key_may_look_and_is_told_that_it_may_not_change(notebook):
     panel = nb.panel("Permissions")
     box(panel, "sign is permitted in group 2 desk").check()
     panel.get_by_role("button", name="Apply").click()
-    failure = panel.get_by_role("alert").filter(has_text="0 of 1 calls were made before this one")
+    failure = panel.get_by_role("alert").filter(has_text="0 of 1 calls succeeded before this one")
     failure.wait_for()
     assert nb.value("len(svc.groups.contents(2).actions)") == 0
     panel.get_by_role("button", name="Discard").click()

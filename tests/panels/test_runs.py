@@ -114,7 +114,7 @@ async def test_charts_are_drawn_of_the_runs_that_are_shown(panel, svc, monkeypat
 
 
 async def test_a_run_that_is_gone_is_refused_with_a_hint(panel):
-    with pytest.raises(svcnb.InvalidArgument, match="not in the records") as caught:
+    with pytest.raises(svcnb.InvalidArgument, match="no longer stored") as caught:
         await panel.look_at("no-such-run")
     assert caught.value.hint
 

@@ -53,7 +53,7 @@ def value_of(panel: Any, field: str) -> Any:
 
 def test_the_envelope_is_explained_and_hashed_as_python_hashes_it(opened, emulator):
     panel = opened.signing
-    panel.get_by_label("What for").select_option("AddUsageApiKey")
+    panel.get_by_label("Purpose").select_option("AddUsageApiKey")
     panel.get_by_label("a private key").check()
     panel.get_by_label("Address").fill("0x" + "ab" * 20)
     panel.get_by_label("Issued at").fill("1767225600")
@@ -94,7 +94,7 @@ def test_the_wallet_of_the_browser_is_found_signs_and_sends(opened, wallet):
 def test_a_contract_wallet_is_signed_for_by_its_owner(opened, wallet, emulator):
     contract = emulator.contract_wallet(wallet.signer.address)
     panel = opened.signing
-    panel.get_by_label("It stands for a contract wallet").check()
+    panel.get_by_label("Sign for a contract wallet").check()
     panel.get_by_label("Contract wallet", exact=True).fill(contract)
     panel.get_by_role("button", name="Sign", exact=True).click()
     assert verdicts(panel) == ["✓ holds"] * 8
@@ -106,9 +106,9 @@ def test_a_wallet_that_says_no_is_shown_with_the_next_step(opened, wallet):
     wallet.rejects.add("eth_signTypedData_v4")
     panel = opened.signing
     panel.get_by_role("button", name="Sign", exact=True).click()
-    failure = panel.get_by_role("alert").filter(has_text="Test Wallet said no")
+    failure = panel.get_by_role("alert").filter(has_text="rejected in Test Wallet")
     failure.wait_for()
-    assert "Try again when it is meant" in failure.inner_text()
+    assert "try again and confirm it" in failure.inner_text()
     wallet.rejects.clear()
     panel.get_by_role("button", name="Sign", exact=True).click()
     assert "✗ broken" not in verdicts(panel)
@@ -128,7 +128,7 @@ def test_a_wallet_that_stays_on_another_chain_is_told_with_the_next_step(opened,
     wallet.rejects.add("wallet_addEthereumChain")
     panel = opened.signing
     panel.get_by_role("button", name="Sign", exact=True).click()
-    failure = panel.get_by_role("alert").filter(has_text="is on another chain")
+    failure = panel.get_by_role("alert").filter(has_text="is not on chain")
     failure.wait_for()
     assert f"Switch the wallet to chain {emulator.chain_id}" in failure.inner_text()
     assert "eth_signTypedData_v4" not in wallet.asked
@@ -138,7 +138,7 @@ def test_an_expired_signature_is_named_and_refused_by_the_service(opened):
     panel = opened.signing
     issued = panel.get_by_label("Issued at")
     issued.fill(str(int(issued.input_value()) - 400))
-    assert "It has expired" in panel.locator(".svcnb-countdown").inner_text()
+    assert "The envelope has expired" in panel.locator(".svcnb-countdown").inner_text()
     panel.get_by_role("button", name="Sign", exact=True).click()
     assert verdicts(panel)[6] == "✗ broken"
     panel.get_by_role("button", name="Send to").click()
@@ -149,7 +149,7 @@ def test_an_expired_signature_is_named_and_refused_by_the_service(opened):
 
 def test_a_usage_key_is_shown_once_and_billing_shows_its_refusal(opened):
     panel = opened.signing
-    panel.get_by_label("What for").select_option("AddUsageApiKey")
+    panel.get_by_label("Purpose").select_option("AddUsageApiKey")
     panel.get_by_role("button", name="Sign", exact=True).click()
     assert "✗ broken" not in verdicts(panel)
     panel.get_by_role("button", name="Send to").click()
@@ -190,7 +190,7 @@ class Hands:
 
 def test_an_envelope_is_made_signed_and_sent_by_keyboard_alone(opened, wallet):
     panel, hands = opened.signing, Hands(opened.tab)
-    panel.get_by_label("What for").focus()
+    panel.get_by_label("Purpose").focus()
     hands.press("Space")  # opens the list
     hands.press("ArrowDown")
     hands.press("ArrowDown")
@@ -211,7 +211,7 @@ def test_an_envelope_is_made_signed_and_sent_by_keyboard_alone(opened, wallet):
     assert hands.at() == "Connect Test Wallet"
     hands.press("Tab")
     contract = panel.get_by_label("Contract wallet", exact=True)
-    assert hands.at() == "It stands for a contract wallet"
+    assert hands.at() == "Sign for a contract wallet"
     hands.press("Space")
     contract.wait_for()
     hands.press("Space")
@@ -221,7 +221,7 @@ def test_an_envelope_is_made_signed_and_sent_by_keyboard_alone(opened, wallet):
     hands.press("Enter")
     assert "✗ broken" not in verdicts(panel)
     panel.get_by_role("row", name=f"Recovered address {wallet.signer.address}").wait_for()
-    hands.walk("What each rule says")
+    hands.walk("Results of the rules")
     hands.walk("Send to")
     hands.press("Space")
     assert len(panel.locator(".svcnb-key").inner_text()) == 44
@@ -245,7 +245,7 @@ def test_python_is_signed_for_by_the_wallet_of_the_browser(notebook, wallet):
     nb.begin("notebook:run-all-cells")
     panel = nb.panel("Signing")
     panel.get_by_role("button", name="Connect a wallet").click()
-    panel.get_by_text("This will open the account 'treasury', owned by this wallet.").wait_for()
+    panel.get_by_text("This will create the account 'treasury', owned by this wallet.").wait_for()
     panel.get_by_role("button", name="Send from the wallet").click()
     panel.get_by_role("heading", name="Signature needed: Create a wallet").wait_for()
     panel.get_by_role("button", name="Sign in the wallet").click()
@@ -271,7 +271,7 @@ except svcnb.SigningError as error:
     ("rejects", "button", "told"),
     [
         ([], "Decline", "declined in the panel"),
-        (["eth_signTypedData_v4"], "Sign in the wallet", "Test Wallet said no"),
+        (["eth_signTypedData_v4"], "Sign in the wallet", "rejected in Test Wallet"),
     ],
 )
 def test_a_refusal_reaches_python_with_its_next_step(notebook, wallet, rejects, button, told):
@@ -280,7 +280,7 @@ def test_a_refusal_reaches_python_with_its_next_step(notebook, wallet, rejects, 
     nb.begin("notebook:run-all-cells")
     panel = nb.panel("Signing")
     panel.get_by_role("button", name="Connect a wallet").click()
-    panel.get_by_role("heading", name="Signature needed: Open billing").wait_for()
+    panel.get_by_role("heading", name="Signature needed: Use billing").wait_for()
     panel.get_by_role("button", name=button).click()
     nb.rests()
     answer = nb.value("told")
@@ -297,7 +297,7 @@ def test_a_request_on_the_wrong_chain_can_be_tried_again(notebook, wallet):
     wallet.chain_id, wallet.known = 1, {1}
     wallet.rejects.add("wallet_addEthereumChain")
     panel.get_by_role("button", name="Sign in the wallet").click()
-    panel.get_by_role("alert").filter(has_text="is on another chain").wait_for()
+    panel.get_by_role("alert").filter(has_text="is not on chain").wait_for()
     wallet.rejects.clear()
     panel.get_by_role("button", name="Sign in the wallet").click()
     nb.rests()
@@ -308,7 +308,7 @@ def test_a_request_on_the_wrong_chain_can_be_tried_again(notebook, wallet):
 def test_nothing_secret_is_saved(notebook):
     nb = notebook(CELL, script=SCRIPT, own=True)
     panel = nb.panel("Signing")
-    panel.get_by_label("What for").select_option("AddUsageApiKey")
+    panel.get_by_label("Purpose").select_option("AddUsageApiKey")
     panel.get_by_label("a private key").check()
     panel.get_by_label("Private key", exact=True).fill(KEY)
     panel.get_by_role("button", name="Sign", exact=True).click()

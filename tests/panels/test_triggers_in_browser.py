@@ -27,7 +27,7 @@ def opened(notebook, session_emulator):
         panel = nb.panel("Triggers")
         panel.get_by_role("link", name="Open the approval page").wait_for()
         session_emulator.approve_agent(nb.value("panel.triggers.challenge"), "panel")
-        panel.get_by_role("button", name="It is approved").click()
+        panel.get_by_role("button", name="I approved it").click()
         panel.get_by_text("Authorised by").wait_for()
         return nb, panel
 
@@ -51,7 +51,7 @@ def test_the_approval_page_lets_the_panel_in(notebook):
     page.get_by_role("button", name="Approve").click()
     page.wait_for_load_state()
     page.close()
-    panel.get_by_role("button", name="It is approved").click()
+    panel.get_by_role("button", name="I approved it").click()
     panel.get_by_text("Authorised by owner@localhost").wait_for()
 
 
@@ -101,7 +101,7 @@ def test_a_schedule_shows_its_next_times_and_is_made(opened):
     nb, panel = opened()
     panel.get_by_text("New trigger").click()
     panel.get_by_label("Name", exact=True).fill("at three")
-    panel.get_by_label("Schedule: by the clock").check()
+    panel.get_by_label("Schedule: at fixed times").check()
     cron = panel.get_by_label("Schedule", exact=True)
     cron.fill("* * * *")
     panel.locator(".svcnb-meaning .svcnb-bad").first.wait_for()
@@ -119,7 +119,7 @@ def test_a_chain_event_says_what_its_signature_means_and_is_made(opened):
     nb, panel = opened()
     panel.get_by_text("New trigger").click()
     panel.get_by_label("Name", exact=True).fill("transfers")
-    panel.get_by_label("Chain event: when a contract emits one").check()
+    panel.get_by_label("Chain event: when a contract emits an event").check()
     panel.get_by_label("Contract", exact=True).fill("0x" + "11" * 20)
     panel.get_by_label("Event", exact=True).fill("Transfer(address,address,uint256)")
     # keccak256 of the signature, as every ERC-20 contract has it.
@@ -134,11 +134,11 @@ def test_a_refused_trigger_says_why_and_makes_nothing(opened):
     nb, panel = opened()
     panel.get_by_text("New trigger").click()
     panel.get_by_role("button", name="Create").click()
-    panel.get_by_role("alert").filter(has_text="a trigger needs a name").wait_for()
+    panel.get_by_text("Enter a name for the trigger.").wait_for()
     panel.get_by_label("Name", exact=True).fill("x")
     panel.get_by_label("Default parameters").fill("[1]")
     panel.get_by_role("button", name="Create").click()
-    panel.get_by_role("alert").filter(has_text="no JSON object").wait_for()
+    panel.get_by_text("not a JSON object").wait_for()
     assert nb.value("len(svc.groups.list())") == 0
 
 

@@ -61,7 +61,7 @@ def test_a_file_in_another_encoding_is_refused(tmp_path: Path) -> None:
 
 
 def test_mistakes_are_noticed_when_the_action_is_made() -> None:
-    with pytest.raises(MalformedValue, match="looks like the name of a file"):
+    with pytest.raises(MalformedValue, match="looks like a file name, but a string"):
         Action("action.js")
     with pytest.raises(MalformedValue, match="surrogate"):
         Action("\udc00")
@@ -148,7 +148,7 @@ def test_an_auditor_is_not_fooled_by_anything_else(change: Any) -> None:
     "name", ["", "1a", "a-b", "a b", "const", "main", "await", "é", "a;b", "undefined", None, "a" * 200]
 )
 def test_names_that_javascript_would_not_declare_are_refused(name: Any) -> None:
-    with pytest.raises(MalformedValue, match="cannot name a constant"):
+    with pytest.raises(MalformedValue, match="is not a valid constant name"):
         Action(SOURCE).derive(1, name=name)
 
 
@@ -160,11 +160,11 @@ def test_names_that_javascript_would_not_declare_are_refused(name: Any) -> None:
         (float("nan"), "finite"),
         (float("-inf"), "finite"),
         (b"ab", "0x hex"),
-        ({1: 2}, "members are texts"),
+        ({1: 2}, "keys must be strings"),
         ({"__proto__": {}}, "__proto__"),
         ({"protocolVersion": 4}, "pass protocol_version=4"),
-        (object(), "JSON cannot say"),
-        ({"a": {1, 2}}, "JSON cannot say"),
+        (object(), "JSON cannot represent"),
+        ({"a": {1, 2}}, "JSON cannot represent"),
     ],
 )
 def test_constants_that_javascript_would_read_otherwise_are_refused(constant: Any, said: str) -> None:
@@ -185,7 +185,7 @@ def test_a_constant_that_is_nested_too_deeply_is_refused() -> None:
     deep: list[Any] = []
     for _ in range(100_000):
         deep = [deep]
-    with pytest.raises(MalformedValue, match="32 deep"):
+    with pytest.raises(MalformedValue, match="more than 32 levels"):
         Action(SOURCE).derive(deep)
 
 
@@ -199,14 +199,14 @@ def test_versions_are_positive_whole_numbers(version: Any) -> None:
     "declared", ["const CONST = 1;", "  let CONST;", "function CONST() {}", "class CONST {}", "var  CONST"]
 )
 def test_a_name_that_the_template_declares_is_refused(declared: str) -> None:
-    with pytest.raises(MalformedValue, match="declares CONST itself, in line 4"):
+    with pytest.raises(MalformedValue, match="already declares CONST, in line 4"):
         Action(SOURCE + declared).derive({})
     assert Action(SOURCE + declared.replace("CONST", "CONSTANT")).derive({}).stamp is not None
 
 
 def test_stamping_a_name_twice_is_refused_and_two_names_are_not() -> None:
     once = Action(SOURCE).derive({"a": 1})
-    with pytest.raises(MalformedValue, match="declares CONST itself"):
+    with pytest.raises(MalformedValue, match="already declares CONST"):
         once.derive({"a": 2})
     twice = once.derive({"b": 2}, name="MORE")
     assert twice.template_cid == once.cid

@@ -318,7 +318,7 @@ def test_sources_that_mention_files_are_sources(source: str) -> None:
 
 @pytest.mark.parametrize("wrong", [None, 3, ["x"], object()])
 def test_what_is_no_source_is_refused_with_what_is_allowed(wrong: Any) -> None:
-    with pytest.raises(TypeError, match=r"text, bytes, a pathlib\.Path or a file opened in binary mode"):
+    with pytest.raises(TypeError, match=r"string, bytes, a pathlib\.Path or a file opened in binary mode"):
         cid(wrong)
 
 
@@ -333,7 +333,7 @@ def test_a_text_file_is_refused_because_line_ends_could_change(tmp_path: Path) -
 
 
 def test_half_a_surrogate_pair_has_no_cid() -> None:
-    with pytest.raises(MalformedValue, match="character 4 is half of a surrogate pair"):
+    with pytest.raises(MalformedValue, match="character 4 is an unpaired surrogate"):
         cid("main\ud800")
     with pytest.raises(MalformedValue, match="character 10000"):
         source_cid("x" * 10_000 + "\ud800")
@@ -347,13 +347,13 @@ def test_a_missing_file_and_a_folder_are_the_systems_own_errors(tmp_path: Path) 
 
 
 def test_a_view_with_gaps_is_refused_and_one_of_wider_items_is_bytes() -> None:
-    with pytest.raises(TypeError, match="gaps"):
+    with pytest.raises(TypeError, match="not contiguous:"):
         cid(memoryview(bytes(10))[::2])
     assert cid(memoryview(b"hello abcd!!").cast("I")) == cid(b"hello abcd!!")
 
 
 def test_pieces_are_bytes() -> None:
-    with pytest.raises(TypeError, match="encode a text first"):
+    with pytest.raises(TypeError, match="encode a string first"):
         CidHasher().update("text")  # type: ignore[arg-type]
 
 

@@ -1,12 +1,19 @@
+"""CIDs as text, against multiformats and ipfs-unixfs-importer (npm)."""
+
 from __future__ import annotations
 
+import base64
+import random
 import subprocess
 import sys
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
 from multiformats import CID, multibase, multihash
 
+from svcnb.errors import InvalidType
 from svcnb.protocol import base58
 from svcnb.protocol.cid import cid, is_cid, is_cid_v0, parse_cid, to_v0, to_v1
 from svcnb.protocol.errors import MalformedCid
@@ -19,7 +26,57 @@ RAW = str(CID("base32", 1, "raw", multihash.digest(b"hello", "sha2-256")))
 @given(st.binary(max_size=80))
 def test_base58_agrees_with_multiformats(data: bytes) -> None:
     assert base58.encode(data) == multibase.encode(data, "base58btc")[1:]
-    assert base58.decode(base58.encode(data)) == data
+
+
+@given(st.binary(min_size=34, max_size=34), st.sampled_from([b"", b"\x12\x20"]))
+def test_the_form_of_version_0_is_recognised_as_by_multiformats(data: bytes, prefix: bytes) -> None:
+    raw = (prefix + data)[:34]
+    assert is_cid_v0(base58.encode(raw)) == raw.startswith(b"\x12\x20")
+
+
+def edge(byte: int) -> str:
+    return str(CID("base58btc", 0, "dag-pb", multihash.wrap(bytes([byte]) * 32, "sha2-256")))
+
+
+def test_the_first_and_last_cid_of_version_0_and_their_neighbours() -> None:
+    assert is_cid_v0(edge(0))
+    assert is_cid_v0(edge(255))
+    assert not is_cid_v0(base58.encode(b"\x12\x1f" + b"\xff" * 32))
+    assert not is_cid_v0(base58.encode(b"\x12\x21" + bytes(32)))
+
+
+@given(st.binary(max_size=600), st.sampled_from(["base32", "base58btc", "base16", "base36", "base64url"]))
+def test_content_is_compared_with_any_cid_of_it(data: bytes, base: str) -> None:
+    for hashed in ("sha2-256", "sha2-512", "sha3-256", "blake2b-256"):
+        block = parse_cid(str(CID(base, 1, "raw", multihash.digest(data, hashed))))
+        assert block.identifies(data)
+        assert not block.identifies(data + b"x")
+    for file in (cid(data), to_v1(cid(data), base)):
+        assert parse_cid(file).identifies(data)
+        assert not parse_cid(file).identifies(data + b"x")
+
+
+@pytest.mark.parametrize(
+    "size", [1, 262_144, 262_145, *(pytest.param(174 * 262_144 + more, marks=pytest.mark.slow) for more in (0, 1))]
+)
+@pytest.mark.parametrize("raw", [False, True])
+def test_files_are_recognised_by_the_cids_of_ipfs(npm: Callable[[object], Any], size: int, *, raw: bool) -> None:
+    data = random.Random(size).randbytes(size)
+    found = parse_cid(npm({"cid": base64.b64encode(data).decode(), "raw": raw}))
+    assert found.version == raw
+    assert found.identifies(data)
+    assert not found.identifies(data[:-1])
+
+
+def test_content_of_another_type_or_an_unknown_hash_is_an_error() -> None:
+    with pytest.raises(InvalidType, match="expected bytes"):
+        parse_cid(HELLO).identifies("hello")  # type: ignore[arg-type]  # on purpose
+    # Multicodec numbers of blake3 and sm3-256, which multiformats cannot compute here.
+    for prefix, name in (("01551e20", "blake3"), ("0155cda60120", "sm3-256")):
+        found = parse_cid(multibase.encode(bytes.fromhex(prefix) + bytes(32), "base32"))
+        assert found.hash_name == name
+        with pytest.raises(MalformedCid, match=name):
+            found.identifies(b"hello")
 
 
 @given(st.binary(min_size=32, max_size=32), st.sampled_from(["base32", "base58btc", "base16", "base64url"]))
@@ -48,19 +105,35 @@ def test_raw_leaves_have_no_version_0() -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    ["", "Qm", "Qm" + "1" * 44, HELLO[:-1], HELLO + "x", "z" + HELLO, "bafy", "hello world", "0x" + "ab" * 32],
+    [
+        "",
+        "Qm",
+        "Qm" + "1" * 44,
+        HELLO[:-1],
+        HELLO + "x",
+        "z" + HELLO,
+        "bafy",
+        "hello world",
+        "0x" + "ab" * 32,
+        "z" * 2_000,
+    ],
 )
 def test_what_is_no_cid_is_refused(wrong: str) -> None:
     assert not is_cid_v0(wrong)
     assert not is_cid(wrong)
-    with pytest.raises(MalformedCid, match="is no CID"):
+    with pytest.raises(MalformedCid, match="is not a CID"):
         parse_cid(wrong)
+
+
+def test_a_text_longer_than_any_cid_is_refused_before_it_is_read() -> None:
+    with pytest.raises(MalformedCid, match="at most 1024 characters"):
+        parse_cid("z" * 100_000)
 
 
 def test_other_types_are_no_cids() -> None:
     assert not is_cid(None)
     assert not is_cid_v0(7)
-    with pytest.raises(TypeError, match="a CID is a text"):
+    with pytest.raises(TypeError, match="a CID must be a string"):
         parse_cid(7)  # type: ignore[arg-type]
 
 

@@ -88,7 +88,7 @@ def test_vectors_pass_and_say_who_and_when(eip712_vectors) -> None:
 RULES: list[tuple[int, str, Change]] = [
     (
         1,
-        "has 4097 bytes as JSON, at most 4096",
+        "has 4097 bytes as JSON; at most 4096",
         lambda data: data.update(types="x" * (4097 - 2 - _size_without_types())),
     ),
     (3, "lacks domain", _drop("domain")),
@@ -96,18 +96,22 @@ RULES: list[tuple[int, str, Change]] = [
     (3, "unknown member 'extra'", _set("extra", 1)),
     (3, "types is a list", _set("types", [])),
     (3, "types.CreateWallet is an object", _set("types", "CreateWallet", {})),
-    (3, "a field of types.CreateWallet is a text", _set("types", "CreateWallet", ["address"])),
+    (3, "a field of types.CreateWallet is a string", _set("types", "CreateWallet", ["address"])),
     (3, "a field of types.CreateWallet lacks type", _drop("types", "CreateWallet", 0, "type")),
     (3, "unknown member 'internalType'", _set("types", "EIP712Domain", 0, "internalType", "string")),
-    (4, "primaryType is 'ConvertAccount', and this endpoint takes CreateWallet", _set("primaryType", "ConvertAccount")),
+    (
+        4,
+        "primaryType is 'ConvertAccount', but this endpoint accepts CreateWallet",
+        _set("primaryType", "ConvertAccount"),
+    ),
     (4, "primaryType is 'createwallet'", _set("primaryType", "createwallet")),
     (4, "primaryType is None", _set("primaryType", None)),
     (4, "primaryType is ['CreateWallet']", _set("primaryType", ["CreateWallet"])),
-    (5, "domain is a text", _set("domain", "Svc ChainSecured")),
+    (5, "domain is a string", _set("domain", "Svc ChainSecured")),
     (5, "domain.name is 'svc chainsecured'", _set("domain", "name", "svc chainsecured")),
     (5, "domain.version is '2'", _set("domain", "version", "2")),
     (5, "domain.version is 1,", _set("domain", "version", 1)),
-    (5, "domain.chainId is '1', and the node's chain is 31337", _set("domain", "chainId", "1")),
+    (5, "domain.chainId is '1', but the node's chain is 31337", _set("domain", "chainId", "1")),
     (5, "domain.chainId is '31_337'", _set("domain", "chainId", "31_337")),
     (5, "domain.chainId is ' 31337'", _set("domain", "chainId", " 31337")),
     (5, "domain.chainId is '٣١٣٣٧'", _set("domain", "chainId", "٣١٣٣٧")),
@@ -123,7 +127,7 @@ RULES: list[tuple[int, str, Change]] = [
     (6, "unknown type 'Mail'", _set("types", "Mail", [{"name": "a", "type": "string"}])),
     (
         6,
-        "(uint256 issuedAt, address address), and (address address, uint256 issuedAt)",
+        "(uint256 issuedAt, address address), but must be (address address, uint256 issuedAt)",
         lambda data: data["types"]["CreateWallet"].reverse(),
     ),
     (
@@ -188,11 +192,11 @@ def test_of_several_broken_rules_the_first_in_order_counts(broken: tuple[int, ..
         ([], "is a list"),
         (7, "is a number"),
         (True, "is a boolean"),
-        ("", "no JSON"),
-        ("{", "no JSON"),
-        ('"text"', "is a text"),
-        ("[" * 2000, "no JSON"),
-        ('{"types": 1, "types": 2}', "given twice"),
+        ("", "not JSON"),
+        ("{", "not JSON"),
+        ('"text"', "is a string"),
+        ("[" * 2000, "not JSON"),
+        ('{"types": 1, "types": 2}', "occurs twice"),
     ],
 )
 def test_typed_data_is_an_object_or_json_text_of_one(typed_data: object, said: str) -> None:
@@ -336,8 +340,8 @@ def test_a_signature_may_be_empty_and_has_a_limit() -> None:
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ("0xabc", "no hex"),
-        ("0xzz", "no hex"),
+        ("0xabc", "not hex"),
+        ("0xzz", "not hex"),
         (None, "is null"),
         (7, "is a number"),
         ("0x" + "ab" * 4097, "4097 bytes"),

@@ -12,6 +12,7 @@ from eth_abi.tools._strategies import get_abi_strategy
 from eth_utils.abi import event_signature_to_log_topic
 from hypothesis import given, strategies as st
 
+from svcnb.emulator.platform import abi
 from svcnb.protocol.abi_types import Type
 from svcnb.protocol.errors import MalformedValue
 from svcnb.protocol.event_signature import Event, InvalidSignature, UndecodableLog
@@ -97,7 +98,7 @@ def test_an_unmarked_signature_warns_that_places_are_guessed_and_a_marked_one_do
 
 def test_a_transfer_decodes_to_addresses_and_a_decimal_amount():
     decoded = Event.parse("Transfer(address,address,uint256)").decode(
-        [TRANSFER, topic("address", ALICE), topic("address", BOB)], data(["uint256"], [10**18])
+        abi, [TRANSFER, topic("address", ALICE), topic("address", BOB)], data(["uint256"], [10**18])
     )
     assert decoded == {"arg0": ALICE, "arg1": BOB, "arg2": "1000000000000000000"}
 
@@ -105,7 +106,9 @@ def test_a_transfer_decodes_to_addresses_and_a_decimal_amount():
 def test_marked_arguments_are_found_in_any_position():
     event = Event.parse("F(uint256 a, address indexed b, string c, bool indexed d)")
     decoded = event.decode(
-        [event.topic0, topic("address", ALICE), topic("bool", value=True)], data(["uint256", "string"], [7, "hello"])
+        abi,
+        [event.topic0, topic("address", ALICE), topic("bool", value=True)],
+        data(["uint256", "string"], [7, "hello"]),
     )
     assert [decoded[f"arg{place}"] for place in range(4)] == ["7", ALICE, "hello", True]
     assert {name: decoded[name] for name in "abcd"} == {"a": "7", "b": ALICE, "c": "hello", "d": True}
@@ -120,7 +123,7 @@ def test_unmarked_arguments_are_found_in_any_position_where_the_log_allows_only_
     topics += ["0x" + "9f" * 32 if place in hashed else topic(kinds[place], values[place]) for place in indexed]
     rest = [place for place in range(4) if place not in indexed]
     decoded = Event.parse(f"F({','.join(kinds)})").decode(
-        topics, data([kinds[place] for place in rest], [values[place] for place in rest])
+        abi, topics, data([kinds[place] for place in rest], [values[place] for place in rest])
     )
     expected = [ALICE, "text", "0x01020304", ["1", "2"]]
     assert [decoded[f"arg{place}"] for place in range(4)] == [
@@ -129,13 +132,15 @@ def test_unmarked_arguments_are_found_in_any_position_where_the_log_allows_only_
 
 
 def test_where_several_places_fit_the_first_arguments_are_taken_as_indexed():
-    decoded = Event.parse("F(uint256,uint256)").decode(["0x" + "00" * 32, topic("uint256", 1)], data(["uint256"], [2]))
+    decoded = Event.parse("F(uint256,uint256)").decode(
+        abi, ["0x" + "00" * 32, topic("uint256", 1)], data(["uint256"], [2])
+    )
     assert decoded == {"arg0": "1", "arg1": "2"}
 
 
 def test_integers_from_two_to_the_128_are_hex_and_negative_ones_decimal():
     event = Event.parse("F(uint256,uint256,int256)")
-    decoded = event.decode([event.topic0], data(["uint256", "uint256", "int256"], [2**128 - 1, 2**128, -(2**200)]))
+    decoded = event.decode(abi, [event.topic0], data(["uint256", "uint256", "int256"], [2**128 - 1, 2**128, -(2**200)]))
     assert decoded == {"arg0": str(2**128 - 1), "arg1": f"0x{2**128:064x}", "arg2": str(-(2**200))}
 
 
@@ -153,7 +158,7 @@ def test_integers_from_two_to_the_128_are_hex_and_negative_ones_decimal():
 )
 def test_a_log_that_does_not_fit_the_signature_is_refused(topics, payload):
     with pytest.raises(UndecodableLog):
-        Event.parse("Transfer(address,address,uint256)").decode(topics, payload)
+        Event.parse("Transfer(address,address,uint256)").decode(abi, topics, payload)
 
 
 # --- types ----------------------------------------------------------------------------------------------------------
@@ -167,20 +172,20 @@ def test_only_abi_types_are_read(text):
 
 def test_a_string_that_is_not_utf_8_still_decodes():
     event = Event.parse("F(string)")
-    decoded = event.decode([event.topic0], "0x" + encode(["bytes"], [b"caf\xe9"]).hex())
+    decoded = event.decode(abi, [event.topic0], "0x" + encode(["bytes"], [b"caf\xe9"]).hex())
     assert decoded == {"arg0": "caf\ufffd"}
 
 
 def test_an_array_that_claims_more_elements_than_the_data_can_hold_is_refused_at_once():
     event = Event.parse("F(uint256[])")
     with pytest.raises(UndecodableLog):
-        event.decode([event.topic0], data(["uint256", "uint256"], [32, 2**60]))
+        event.decode(abi, [event.topic0], data(["uint256", "uint256"], [32, 2**60]))
 
 
 def test_a_tail_that_overlaps_another_is_no_usual_encoding():
     event = Event.parse("F(bytes,bytes)")
     with pytest.raises(UndecodableLog):
-        event.decode([event.topic0], data(["uint256", "uint256", "uint256", "uint256"], [64, 64, 1, 0]))
+        event.decode(abi, [event.topic0], data(["uint256", "uint256", "uint256", "uint256"], [64, 64, 1, 0]))
 
 
 # --- anything at all ------------------------------------------------------------------------------------------------
@@ -221,7 +226,7 @@ def test_arguments_of_any_types_come_back_as_they_were_encoded(data):
     kinds = data.draw(st.lists(KINDS, min_size=1, max_size=5))
     values = [data.draw(get_abi_strategy(kind)) for kind in kinds]
     event = Event.parse(f"E({','.join(kinds)})")
-    decoded = event.decode([event.topic0], "0x" + encode(kinds, values).hex())
+    decoded = event.decode(abi, [event.topic0], "0x" + encode(kinds, values).hex())
     assert [decoded[f"arg{place}"] for place in range(len(kinds))] == [as_shown(value) for value in values]
 
 
@@ -240,4 +245,4 @@ def as_shown(value: Any) -> Any:
 def test_any_log_is_decoded_or_refused_as_unfitting(topics, payload):
     event = Event.parse("E(address,bytes,uint8[],(bool,string))")
     with suppress(UndecodableLog):
-        event.decode([event.topic0, *("0x" + word.hex() for word in topics)], "0x" + payload.hex())
+        event.decode(abi, [event.topic0, *("0x" + word.hex() for word in topics)], "0x" + payload.hex())

@@ -46,15 +46,15 @@ def test_white_space_in_a_cid_counts() -> None:
 
 
 def test_a_hash_is_not_hashed_again() -> None:
-    with pytest.raises(MalformedValue, match="is a hashed CID already"):
+    with pytest.raises(MalformedValue, match="is already a hashed CID"):
         hashes.hashed_cid("0x" + "ab" * 32)
 
 
 @pytest.mark.parametrize("wrong", [None, 7, b"Qm"])
 def test_only_texts_are_hashed_as_texts(wrong: object) -> None:
-    with pytest.raises(TypeError, match="is a text"):
+    with pytest.raises(TypeError, match="must be a string"):
         hashes.hashed_cid(wrong)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="is a text"):
+    with pytest.raises(TypeError, match="must be a string"):
         hashes.key_hash(wrong)  # type: ignore[arg-type]
 
 
@@ -78,7 +78,7 @@ def test_a_wrong_checksum_is_a_typing_error() -> None:
 
 @pytest.mark.parametrize("wrong", ["", "0x", "0x12", "0x" + "g" * 40, "0x" + "0" * 41, "0x 12" + "0" * 36])
 def test_what_is_no_address_is_refused(wrong: str) -> None:
-    with pytest.raises(MalformedAddress, match="is no address"):
+    with pytest.raises(MalformedAddress, match="is not an address"):
         hashes.normal_address(wrong)
 
 
@@ -96,18 +96,18 @@ def test_wrong_hex_is_refused_without_being_repeated(wrong: str) -> None:
 
 
 def test_another_number_of_bytes_is_refused() -> None:
-    with pytest.raises(MalformedHex, match="holds 2 bytes, 32 are wanted"):
+    with pytest.raises(MalformedHex, match="has 2 bytes: expected 32"):
         hashes.parse_hex("0xabcd", 32)
 
 
 @pytest.mark.parametrize("number", [-1, 1 << 256])
 def test_numbers_beyond_256_bits_are_refused(number: int) -> None:
-    with pytest.raises(MalformedValue, match="256 bits"):
+    with pytest.raises(MalformedValue, match="range: expected"):
         hashes.uint256_hex(number)
 
 
 def test_a_usage_key_has_32_bytes() -> None:
-    with pytest.raises(MalformedValue, match="not 31"):
+    with pytest.raises(MalformedValue, match="got 31"):
         hashes.usage_key_hash(bytes(31))
 
 

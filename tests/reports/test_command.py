@@ -64,6 +64,16 @@ def test_a_calm_report_ends_with_zero_and_names_its_page(report, tmp_path) -> No
     assert "WARNING" not in done.stderr
 
 
+def test_a_report_takes_address_and_key_from_a_profile(report, place, tmp_path) -> None:
+    settings = {name.removeprefix("SVC_").lower(): place.settings[name] for name in ("SVC_BASE_URL", "SVC_API_KEY")}
+    config = tmp_path / "config.toml"
+    config.write_text("[profiles.ops]\n" + "".join(f'{name} = "{value}"\n' for name, value in settings.items()))
+    config.chmod(0o600)
+    elsewhere = {"SVC_BASE_URL": "http://127.0.0.1:9", "SVC_API_KEY": "", "SVCNB_CONFIG": str(config)}
+    done = report("permission-audit", "-p", "attention=never", "--profile", "ops", **elsewhere)
+    assert done.returncode == 0, done.stderr
+
+
 def test_a_failed_report_is_told_in_two_lines(report, tmp_path) -> None:
     key = tmp_path / "key"
     key.write_text("bm9ib2R5IGtub3dzIHRoaXMga2V5IG9mIDMyIGJ5dGVzIQ==\n")
@@ -80,10 +90,10 @@ def test_a_failed_report_is_told_in_two_lines(report, tmp_path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["spent"], "no report 'spent'"),
+        (["spent"], "unknown report 'spent'"),
         (["spend", "-p", "budget=5"], "no parameter 'budget'"),
-        (["spend", "-p", "budget_cents"], "has no value: write NAME=VALUE"),
-        (["spend", "-p", "api_key=marked-secret"], "secrets come from the environment"),
+        (["spend", "-p", "budget_cents"], "is not NAME=VALUE"),
+        (["spend", "-p", "api_key=marked-secret"], "set secrets in the environment"),
     ],
 )
 def test_what_cannot_be_used_ends_with_two_before_anything_runs(report, tmp_path, arguments, said) -> None:
@@ -136,7 +146,7 @@ def test_a_report_that_another_process_makes_ends_with_eight(report, tmp_path) -
     with locked(tmp_path / "out", "permission-audit"):
         done = report("permission-audit", "--out", "out")
     assert done.returncode == 8, done.stderr
-    assert "the report permission-audit is being made by another process" in done.stderr
+    assert "the report permission-audit is being created by another process" in done.stderr
     assert not list((tmp_path / "out").glob("*.html"))
 
 
@@ -215,7 +225,7 @@ def test_a_setting_that_a_notebook_of_ones_own_misses_ends_with_two(tmp_path) ->
         [*report, "mine.ipynb"], cwd=tmp_path, env=kept, capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == ExitCode.USAGE
-    assert "no address of the service was given" in done.stderr
+    assert "no service address" in done.stderr
     assert "SVC_BASE_URL" in done.stderr
 
 

@@ -125,7 +125,7 @@ def test_a_kernel_that_dies_is_told_with_its_last_words_but_no_secret(place, tem
         "print('libc: no memory for', os.environ['SVC_API_KEY'], file=sys.__stderr__, flush=True)\n"
         "os._exit(1)"
     )
-    with pytest.raises(ReportFailed, match=r"failed in cell 3 \(.*said last: libc: no memory for \*{8}") as caught:
+    with pytest.raises(ReportFailed, match=r"failed in cell 3 \(.*last output: libc: no memory for \*{8}") as caught:
         reports.run("permission-audit", out=place.out, file="died", settings=place.settings)
     assert caught.value.error == "DeadKernelError"
     assert "memory runs out" in caught.value.hint
@@ -138,7 +138,7 @@ def test_a_kernel_that_does_not_start_is_told_with_what_it_said(place, tmp_path)
     with pytest.raises(ReportFailed, match=r"failed before its first cell: .*libzmq\.so\.5 is missing") as caught:
         reports.run("permission-audit", out=place.out, file="unborn", settings=settings)
     assert (caught.value.cell, caught.value.error) == (0, "KernelDidNotStart")
-    assert "This report failed before its first cell and ends there." in caught.value.html.read_text()
+    assert "This report failed before its first cell and is incomplete." in caught.value.html.read_text()
 
 
 def test_a_secret_that_a_cell_prints_never_reaches_a_file(place, template) -> None:

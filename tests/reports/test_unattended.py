@@ -31,7 +31,7 @@ def test_the_same_report_is_not_made_twice_at_once(tmp_path) -> None:
                 timeout=120,
             )
             assert ("held" in done.stdout) == held
-            assert ("being made by another process" in done.stderr) != held
+            assert ("being created by another process" in done.stderr) != held
     with locked(tmp_path, "spend"):
         pass
     assert issubclass(ReportRunning, Exception)
@@ -67,7 +67,7 @@ def test_a_webhook_that_does_not_accept_is_told_without_its_secret_address(hook,
 
 @pytest.mark.parametrize("url", ["file:///etc/passwd", "marked-secret", "ftp://host/marked-secret", ""])
 def test_what_is_no_web_address_is_refused(url) -> None:
-    with pytest.raises(ConfigError, match="not an http or https address") as caught:
+    with pytest.raises(ConfigError, match="expected an http or https address") as caught:
         notify(url, {})
     assert "marked-secret" not in f"{caught.value!r}{caught.value}"
 
@@ -152,7 +152,7 @@ def test_without_a_chromium_there_is_a_warning_and_no_pdf(tmp_path, monkeypatch,
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("SVC_CHROMIUM", raising=False)
     assert print_pdf(page) is None
-    assert "no Chromium was found" in caplog.text
+    assert "created: Chromium was not found" in caplog.text
     monkeypatch.setenv("SVC_CHROMIUM", str(tmp_path / "none"))
     assert print_pdf(page) is None
     assert not page.with_suffix(".pdf").exists()

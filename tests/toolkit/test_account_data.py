@@ -76,7 +76,7 @@ def test_a_service_that_does_not_answer_leaves_what_is_recorded(tmp_path) -> Non
     svc = svcnb.Client("http://127.0.0.1:9", api_key="bm9ib2R5IGtub3dzIHRoaXMga2V5IG9mIDMyIGJ5dGVzIQ==", history=False)
     data = read_account_data(svc.with_options(retries=0), History(tmp_path / "none.sqlite"), Period.back("1d"))
     assert not data.reachable
-    assert "did not answer" in data.not_visible[0]
+    assert "did not respond" in data.not_visible[0]
     assert (data.spent_cents, data.cents_per_day, data.days_left, data.check) == (0, None, None, None)
 
 
@@ -151,7 +151,7 @@ def test_latency_spend_and_silence_have_thresholds_of_their_own() -> None:
     )
     assert found["spend"].text == "$0.40 were spent, allowed $0.39, $0.10 in the period before"
     assert found["silence"].since == END - timedelta(hours=30)
-    with pytest.raises(ValueError, match="not a span of time"):
+    with pytest.raises(ValueError, match="not a duration: expected"):
         alarms(data_of(runs), Thresholds(silent_after="soon"))
 
 
@@ -161,7 +161,7 @@ def test_an_action_that_is_named_needs_no_earlier_runs_for_an_alarm_on_silence()
     [alarm] = alarms(once, Thresholds(silent_after="1d", expected="nightly"))
     assert (alarm.kind, alarm.action, alarm.since) == ("silence", "nightly", END - timedelta(hours=200))
     [alarm] = alarms(data_of(frame()), Thresholds(silent_after="14d", expected="nightly"))
-    assert alarm.text == "no run for more than 14d, none is recorded in this time"
+    assert alarm.text == "no run for more than 14d, and no run is recorded in this time"
     assert alarm.since == END - timedelta(days=14)
     assert list(alarms(data_of(frame(("nightly", "success", 1, 1))), Thresholds(silent_after="1d", expected="x"))) == []
     with pytest.raises(ValueError, match="silent_after 15d is longer than the data"):
@@ -180,7 +180,7 @@ def test_figures_stand_beside_those_of_the_period_before() -> None:
 def test_runs_of_triggers_without_a_key_are_counted_and_named() -> None:
     frame = pd.DataFrame({"key": ["0x1", "", ""]})
     [sentence] = _without_key(frame)
-    assert "2 of them are counted, whatever their account" in sentence
+    assert "2 of them are counted, from any account" in sentence
     assert _without_key(frame[:1]) == []
 
 

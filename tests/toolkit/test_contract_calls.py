@@ -51,7 +51,7 @@ def test_a_contract_is_deployed_called_and_refuses_strangers(w3: Any) -> None:
 @pytest.mark.chain
 def test_another_refusal_or_none_is_a_failure(w3: Any) -> None:
     access, someone = deploy(w3, ACCESS_LIST), Account.create().address
-    with pytest.raises(AssertionError, match=r"not with NotTheGate\(\)"), reverts("NotTheGate()"):
+    with pytest.raises(AssertionError, match=r"expected NotTheGate\(\)"), reverts("NotTheGate()"):
         access.functions.set(someone, LISTED).call({"from": someone})
     with pytest.raises(AssertionError, match="accepted the call"), reverts("NotTheOwner()"):
         access.functions.listed(someone).call()

@@ -17,7 +17,7 @@ from svcnb.client.models.explanation import Explanation, ExplanationWarning
 from svcnb.client.models.runs import Run
 from svcnb.client.models.triggers import TriggerRun
 from svcnb.client.models.usage_keys import UsageKey
-from svcnb.toolkit.exercises import EXERCISES, check
+from svcnb.toolkit.exercises import EXERCISES, Exercise, check
 from svcnb.toolkit.exercises.actions_and_cids import TEMPLATE_CID
 
 ADA, GRACE = (Account.from_key(svcnb.practice_key(number)) for number in (1, 2))
@@ -76,7 +76,8 @@ def witnessed(**changes: Any) -> tuple[Run, dict[str, str]]:
 
 
 def fired(result: Any = 14, *, status: str = "success", error: str | None = None, **given: Any) -> TriggerRun:
-    known = {"event_raw": "how long am I?", "event_raw_encoding": "utf-8", "headers": {}}
+    source = "chain_event" if "event" in given else "webhook"
+    known = {"source": source, "event_raw": "how long am I?", "event_raw_encoding": "utf-8", "headers": {}}
     answer = {"response": result} if status == "success" else None
     return TriggerRun(id="1", status=status, error=error, input=known | given, response=answer)
 
@@ -111,11 +112,11 @@ LOST: Final = [
     change("usage key 'runner'", "may execute in group 1 'adders'"),
 ]
 STATUSES: Final = {
-    "a key that was removed yesterday": 401,
+    "a key that was deleted yesterday": 401,
     "a run by the account key of an account without credit": 402,
-    "a usage key runs an action of somebody else's group": 403,
-    "a mistyped key, and no credit either": 401,
-    "a usage key without credit runs an action it may not run": 402,
+    "a usage key runs an action of a group of another account": 403,
+    "a mistyped key, and no credit": 401,
+    "a usage key without credit runs an action that it may not run": 402,
 }
 
 WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
@@ -124,7 +125,7 @@ WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
         ("0x19E7E376E7C213B7E7E7E46CC70A5DD086DAFF2A", "wrong case"),
         (GRACE.address, "another address"),
         ("0x12", "another address"),
-        (7, "an address as text"),
+        (7, "an address as a string"),
     ],
     "primer.signature": [
         (sign("I know what I sign"), "does not belong to Grace"),
@@ -146,6 +147,8 @@ WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
         (greeting(length=4), "length is 4"),
         (greeting(signature=sign("Ho!")), "does not match"),
         (greeting(message=None), "message, address and signature"),
+        (greeting(message=7), "must be strings"),
+        (run("Hi!"), "message, address and signature"),
         ({"length": 3}, "a Run"),
     ],
     "quickstart.refused": [
@@ -156,42 +159,47 @@ WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
         (greeting(), "the error that was raised"),
     ],
     "cids.changes": [
-        ({"other js_params"}, "'other js_params' changes no byte"),
+        ({"different js_params"}, "'different js_params' changes no byte"),
         ({"the file saved under another name"}, "changes no byte"),
-        ({"a comment reworded"}, "2 more"),
+        ({"a comment with other words"}, "2 more"),
         (set(), "3 more"),
         ({"a new line"}, "not on the list"),
     ],
     "cids.derive": [
         (svcnb.Action("const main = () => 1;"), "was not derived"),
         (TEMPLATE.derive({"cents": 1200}, name="MAXIMUM"), "defines MAXIMUM"),
-        (TEMPLATE.derive({"dollars": 12}, name="LIMIT"), "a whole number"),
-        (TEMPLATE.derive({"cents": "1200"}, name="LIMIT"), "a whole number"),
+        (TEMPLATE.derive({"dollars": 12}, name="LIMIT"), "an integer"),
+        (TEMPLATE.derive({"cents": "1200"}, name="LIMIT"), "an integer"),
         (TEMPLATE.derive({"cents": 500}, name="LIMIT"), "choose another limit"),
         (svcnb.Action("const main = () => LIMIT;\n").derive({"cents": 5}, name="LIMIT"), "another template"),
+        (svcnb.Action(TEMPLATE.source + "const LIMIT = 1200;\n"), "an integer"),
+        (svcnb.Action(TEMPLATE.source + "const LIMIT = {cents: 1200};\n"), "names in double quotes"),
         (TEMPLATE.cid, "an Action"),
     ],
     "keys.who": [
         ({"an action keeps its key when a comment changes"}, "is false"),
         ({"an action can get another action's private key"}, "is false"),
-        ({"anybody can look up an action's address"}, "2 more"),
-        ("anybody can look up an action's address", "2 more"),
+        ({"anyone can find an action's address"}, "2 more"),
+        ("anyone can find an action's address", "2 more"),
         (["everyone"], "not on the list"),
     ],
     "keys.witness": [
         (witnessed(fact="it rained"), "capital letters"),
         (witnessed(signature=sign("IT RAINED", ADA)), "getSvcActionPrivateKey()"),
         (witnessed(found={"address": ADA.address}), "the address that `look` found"),
-        ((witnessed()[0], GRACE.address), "what `look` returns"),
+        ((witnessed()[0], GRACE.address), "the result of `look`"),
         ((run("IT RAINED"), witnessed()[1]), "fact and signature"),
+        (witnessed(fact=7), "must be strings"),
+        (witnessed(signature="0xsigned"), "is not valid"),
         (witnessed()[0], "a pair"),
     ],
     "groups.status": [
-        (STATUSES | {"a mistyped key, and no credit either": 402}, "1 of the five are wrong"),
+        (STATUSES | {"a mistyped key, and no credit": 402}, "1 of the five are wrong"),
         (dict.fromkeys(STATUSES, 403), "4 of the five are wrong"),
         (dict.fromkeys(STATUSES, ...), "5 of the five situations have no status"),
         (dict.fromkeys(STATUSES, "401"), "'401' is not one of the three"),
-        ({"a mistyped key, and no credit either": 401}, "keep the five situations"),
+        ({situation: [401, 402] for situation in STATUSES}, "[401, 402] is not one of the three"),
+        ({"a mistyped key, and no credit": 401}, "keep the five situations"),
     ],
     "groups.least": [
         ((usage_key(can_create_groups=True), explained()), "create groups"),
@@ -266,14 +274,14 @@ WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
         ({"everything"}, "not on the list"),
     ],
     "convert-and-transfer.never-again": [
-        (ChainError("no", name="NoAccountAccess"), "the present owner must transfer"),
+        (ChainError("no", name="NoAccountAccess"), "the current owner must transfer"),
         (ChainError("no", name="InvalidRequest"), "InvalidRequest"),
-        (ChainError("the node does not answer"), "with another error"),
+        (ChainError("the node does not answer"), "returned another error"),
         (refusal(Forbidden, 403), "this is a Forbidden"),
         ("AccountAlreadyExists", "the error that was raised"),
     ],
     "audit.culprit": [
-        (entry("withdraw every action from group 1 'adders'", "ActionRemovedFromGroup"), "takes the permission away"),
+        (entry("remove every action from group 1 'adders'", "ActionRemovedFromGroup"), "removes the permission:"),
         (entry("create group 1 'adders'", "GroupAdded"), "find the one that permits every action"),
         (entry("register action 0xe86d", "ActionAdded"), "find the one that permits every action"),
         ([entry("permit every action in group 1")], "one entry"),
@@ -292,8 +300,8 @@ WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
         (200, "too much"),
         (106, "too little"),
         (-113, "too little"),
-        (1.13, "a whole number of cents"),
-        (True, "a whole number of cents"),
+        (1.13, "an integer number of cents"),
+        (True, "an integer number of cents"),
     ],
     "credits.round": [
         (Balance(balance_cents=-500, balance_display="$5.00 credit"), "$5.00 credit, not $10.00"),
@@ -314,6 +322,7 @@ WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
         (fired("14"), "main returned '14'"),
         (fired(status="failed", error="HTTP 500"), "HTTP 500"),
         (fired(status="queued"), "still queued"),
+        (fired(source="schedule"), "create one with kind='webhook'"),
         (14, "a TriggerRun"),
     ],
     "webhooks.signed": [
@@ -327,13 +336,13 @@ WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
         ("30 6 * * *", "weekends"),
         ("6 30 * * MON-FRI", "is not a valid schedule"),
         ("0 9 * * MON-FRI", "at 09:00:00"),
-        ("30 6 * * MON-THU", "leaves out"),
+        ("30 6 * * MON-THU", "does not"),
         ("every weekday", "is not a valid schedule"),
-        (630, "a schedule as text"),
+        (630, "a schedule as a string"),
     ],
     "schedules.text": [
         (fired("noon", source="schedule", scheduled_at="2026-01-01T12:00:00Z"), "main returned 'noon'"),
-        (fired(source="webhook"), "a schedule did not start this run"),
+        (fired(source="webhook"), "another kind, webhook"),
         (fired(status="failed", source="schedule", error="HTTP 402"), "HTTP 402"),
         (fired(status="queued", source="schedule"), "still queued"),
         ("2026-01-01T12:00:00Z", "a TriggerRun"),
@@ -343,7 +352,7 @@ WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
         ("0x12", "0x and 64 hex digits"),
         ("GroupAdded(uint256,uint256)", "0x and 64 hex digits"),
         ("", "0x and 64 hex digits"),
-        (12, "a topic as text"),
+        (12, "a topic as a string of"),
     ],
     "chain-events.group": [
         (fired(event={"event_signature": "ActionAdded(uint256)", "decoded": {}}), "watch the event GroupAdded"),
@@ -353,10 +362,11 @@ WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
             fired(status="failed", error="no", event={"event_signature": "GroupAdded(x)", "decoded": {"groupId": "1"}}),
             "the run failed: no",
         ),
+        (fired(1), "create one with kind='chain_event'"),
         (1, "a TriggerRun"),
     ],
     "history.days": [
-        ((1, 28), "look at the failed runs"),
+        ((1, 28), "check the failed runs"),
         ((8, 15), "one of the two days is right"),
         ((14, 8), "the first day before the last"),
         ((0, 14), "days 1 to 28"),
@@ -364,7 +374,7 @@ WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
     ],
     "history.rates": [
         (chart({"at": 1, "rate": 95.0}), "includes other actions"),
-        (chart({"action": "rates", "rate": 80.0}), "leave out by='action'"),
+        (chart({"action": "rates", "rate": 80.0}), "omit by='action'"),
         (chart({"at": 1, "cents": 5}), "does not show a success rate"),
         (chart(), "does not show a success rate"),
         ("rates.png", "a chart"),
@@ -372,8 +382,9 @@ WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
     "batches.squares": [
         (batch(range(20), []), "every n from 0 to 20"),
         (batch(range(21), [], done=False), "2 runs are missing"),
-        (batch(range(21), [n * n for n in range(21)]), "not the answers of the action square"),
+        (batch(range(21), [n * n for n in range(21)]), "not the results of the action square"),
         (batch(reversed(range(21)), []), "in order"),
+        (Some(params=[{"number": n} for n in range(21)]), "every n from 0 to 20"),
         ([0, 1, 4], "a Batch"),
     ],
     "batches.whole": [
@@ -386,9 +397,9 @@ WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
     "testing.negative": [
         ("cents >= 1", "define a test"),
         ("", "define a test"),
-        (print, "the source of a test as text"),
+        (print, "the source of a test as a string"),
         (None, "None"),
-        (TEMPLATE, "the source of a test as text"),
+        (TEMPLATE, "the source of a test as a string"),
     ],
     "testing.mended": [
         (None, "None"),
@@ -433,14 +444,96 @@ def test_a_wrong_answer_gets_a_hint_that_points_to_the_mistake(name: str, answer
     verdict = EXERCISES[name].check(answer)
     assert not verdict
     assert hint in verdict.words
+    assert [internal for internal in PYTHON_INTERNALS if internal in verdict.words] == []
 
 
 @pytest.mark.parametrize("name", sorted(name for name in EXERCISES if not name.startswith("testing.")))
 def test_an_answer_of_any_other_kind_says_what_the_exercise_expects(name: str) -> None:
-    for answer in (None, "", "hello", 42, -1, [], {"a": 1}, object(), ValueError("no"), (), (1, 2)):
+    others: tuple[object, ...] = (
+        None,
+        "",
+        "hello",
+        42,
+        -1,
+        [],
+        {"a": 1},
+        object(),
+        ValueError("no"),
+        (),
+        (1, 2),
+        (None, 1),
+        print,
+        str,
+    )
+    for answer in others:
         verdict = EXERCISES[name].check(answer)
         assert not verdict
         assert not any(internal in verdict.words for internal in PYTHON_INTERNALS), verdict.words
+
+
+def test_a_function_that_was_not_called_and_a_class_are_recognised() -> None:
+    asked = EXERCISES["groups.least"].check
+    called = "this is the function recover. Write parentheses after its name to call it."
+    assert asked(svcnb.recover).words.endswith(called)
+    assert asked(Forbidden).words.endswith("this is the class Forbidden.")
+
+
+def test_an_object_of_the_right_type_with_other_content_is_not_refused_for_its_type() -> None:
+    asked = Exercise("a.b", "a Run, the result of runner.run(...)", "", lambda answer: str(vars(answer)["no"]))
+    assert asked.check(run({})).words == (
+        "this is a Run, but its content is not what the exercise asks for. "
+        "Expected a Run, the result of runner.run(...)."
+    )
+
+
+TESTS: Final = """@pytest.mark.parametrize("cents", [{values}])
+def test_tips_are_refused(svc, cents):
+    wallet = svc.wallets.create()
+    with pytest.raises(svcnb.ActionError):
+        svc.run(TIP_JAR, wallet=wallet.address, cents=cents)
+"""
+MENDED: Final = """async function main({{ wallet, cents }}) {{
+  if ({refused}) throw new Error("at most 500 cents");
+  const signer = new ethers.Wallet(await Svc.Actions.getPrivateKey({{ pkpId: wallet }}));
+  return await signer.signMessage(`{text}`);
+}}
+"""
+STRICT: Final = "!Number.isInteger(cents) || cents < 1 || cents > 500"
+RECEIVED: Final = "received ${cents} cents"
+PROGRAMS: Final = {
+    "testing.negative": [
+        (TESTS.format(values="600"), "the test passes with the faulty action"),
+        (TESTS.format(values="-1, 100"), "also fails with an action that rejects negative tips"),
+        (TESTS.format(values="-1").replace("TIP_JAR", "JAR"), "also fails with an action that rejects negative tips"),
+        (TESTS.format(values="-1").replace("):", ")"), "check the syntax"),
+        ("def test_nothing():\n    assert True\n", "the test passes with the faulty action"),
+    ],
+    "testing.mended": [
+        (MENDED.format(refused="cents > 500", text=RECEIVED), "At least one of these is wrong"),
+        (MENDED.format(refused="cents < 1 || cents > 500", text=RECEIVED), "At least one of these is wrong"),
+        (MENDED.format(refused=STRICT.replace("> 500", ">= 500"), text=RECEIVED), "At least one of these is wrong"),
+        (MENDED.format(refused=STRICT, text="got ${cents} cents"), "At least one of these is wrong"),
+        ("function tip() {", "must sign 1 and 500"),
+    ],
+}
+
+
+@pytest.mark.slow
+@pytest.mark.chain
+@pytest.mark.engine
+@pytest.mark.parametrize(
+    ("name", "answer", "hint"),
+    [
+        pytest.param(name, answer, hint, id=f"{name}-{number}")
+        for name, wrong in PROGRAMS.items()
+        for number, (answer, hint) in enumerate(wrong)
+    ],
+)
+def test_a_wrong_program_gets_a_hint_that_points_to_the_mistake(name: str, answer: str, hint: str) -> None:
+    verdict = EXERCISES[name].check(answer)
+    assert not verdict
+    assert hint in verdict.words
+    assert [internal for internal in PYTHON_INTERNALS if internal in verdict.words] == []
 
 
 def test_three_dots_ask_for_an_answer() -> None:
@@ -450,7 +543,7 @@ def test_three_dots_ask_for_an_answer() -> None:
 
 
 def test_an_unknown_exercise_lists_the_known_ones() -> None:
-    with pytest.raises(LookupError, match=r"the exercises are: audit\.culprit"):
+    with pytest.raises(LookupError, match=r"expected one of audit\.culprit"):
         check("primer.nothing", 1)
 
 

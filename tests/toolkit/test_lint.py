@@ -80,6 +80,8 @@ WARNINGS = {
 OWN = "const w = new ethers.Wallet(await Svc.Actions.getSvcActionPrivateKey());"
 FIELDS = "{ T: [{ name: 'to', type: 'address' }] }"
 ENDING = "{ T: [{ name: 'to', type: 'address' }, { name: 'deadline', type: 'uint256' }] }"
+VERIFY = "ethers.utils.verifyMessage"
+TEXT = "const text = (value) => value.join();"
 # What the careless versions of recipes do: found by the linter, not run here.
 CARELESS = {
     f"async function main({{ rpc }}) {{ {OWN} const r = await fetch(rpc); return w.signMessage(await r.text()) }}": [
@@ -101,8 +103,38 @@ CARELESS = {
     "async function main(p) { const key = await Svc.Actions.Decrypt(p); console.log(`key ${key}`); return 1 }": [
         "secret_in_logs"
     ],
+    f"async function main({{ text, signature, signer }}) {{ {OWN} {VERIFY}(text, signature) === signer && w.address }}": [
+        "named_signer"
+    ],
+    f"async function main(p) {{ {OWN} const who = {VERIFY}(text(p.a), p.sig); if (who !== p.by) throw 1; }} {TEXT}": [
+        "named_signer"
+    ],
+    f"async function main({{ r }}) {{ {OWN} const {{ a, sig, by }} = r; if (by == {VERIFY}(a, sig)) return w.address }}": [
+        "named_signer"
+    ],
+    "async function main(p) { return ethers.utils.id(JSON.stringify(p)) }": ["json_order"],
+    f"async function main({{ r }}) {{ {OWN} const t = JSON.stringify({{ ...r, n: 1 }}); return w.signMessage(t) }}": [
+        "json_order"
+    ],
+    "const main = ({ r }) => ethers.utils.keccak256(ethers.utils.toUtf8Bytes(JSON.stringify(r)))": ["json_order"],
+    f"async function main({{ user }}) {{ {OWN} if (user.toLowerCase() !== 'ada') throw 1; return w.address }}": [
+        "folded_name"
+    ],
+    f"async function main(p) {{ {OWN} if (OWNER.email === p.email.toUpperCase()) return w.address }} const OWNER = {{}};": [
+        "folded_name"
+    ],
+    f"async function main(p) {{ {OWN} return p.claims.sub.localeCompare('ada') === 0 && w.address }}": ["folded_name"],
 }  # fmt: skip
 CAREFUL = [
+    f"async function main(p) {{ {OWN} return {VERIFY}(p.text, p.sig) === OWNER && w.address }} const OWNER = '0x0';",
+    # Like a permit (ERC-2612): the signer is part of what they signed, and acts for themselves.
+    f"async function main(p) {{ {OWN} return {VERIFY}(text(p.order), p.sig) === p.order.from && w.address }} {TEXT}",
+    f"async function main({{ text, signature, signer }}) {{ return {VERIFY}(text, signature) === signer }}",
+    f"async function main({{ a }}) {{ {OWN} return w.signMessage(JSON.stringify({{ a, n: 1 }})) }}",
+    "async function main({ r }) { return ethers.utils.id(JSON.stringify(r, ['a', 'b'])) }",
+    f"async function main({{ to }}) {{ {OWN} return to.toLowerCase() === w.address.toLowerCase() }}",
+    f"async function main({{ header }}) {{ {OWN} return header.name.toLowerCase() === 'x-id' && w.address }}",
+    f"async function main({{ user }}) {{ {OWN} return user === 'ada' && w.address }}",
     "async function main({ url }) { const r = await fetch(url); return r.status }",
     f"async function main({{ city }}) {{ {OWN} const r = await fetch(`https://a.test/${{city}}`); return r.status }}",
     f"async function main({{ city }}) {{ {OWN} const r = await fetch('https://a.test/' + city); return r.status }}",
@@ -212,17 +244,17 @@ def test_the_linter_knows_every_global_of_the_runtime_and_none_else(svc) -> None
 def test_a_finding_says_where_and_what_to_do() -> None:
     report = lint(Action("async function main() {\n  return pkpId;\n}\n", name="sign"))
     assert repr(report) == (
-        "sign:2:10: error param_as_global: pkpId is declared nowhere\n"
-        "    Members of js_params are no globals: write main({ pkpId })."
+        "sign:2:10: error param_as_global: pkpId is not defined\n"
+        "    Write main({ pkpId }): members of js_params are not globals."
     )
     assert "param_as_global" in report._repr_html_()
-    assert repr(lint("const main = () => 1")) == "nothing found"
+    assert repr(lint("const main = () => 1")) == "no problems found"
 
 
 def test_a_source_beyond_the_limit_is_found() -> None:
     report = lint("const main = () => 1" + " " * 100, limits=ActionLimits(max_code_length=50))
     assert report.codes == ["source_too_large"]
-    assert "120 bytes, at most 50" in report[0].message
+    assert "120 bytes; at most 50" in report[0].message
 
 
 def test_other_names_of_the_service_are_followed() -> None:

@@ -74,10 +74,10 @@ def test_a_change_that_changes_nothing_costs_nothing() -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (Change("action", EVERY, 1, on=True), "group 1 relies on a wildcard"),
-        (Change("wallet", MASTER, 2, on=True), "group 2 reaches the account's master wallet"),
-        (Change("wallet", EVERY, 2, on=True), "group 2 reaches the account's master wallet"),
-        (Change("key", KEY, EVERY_GROUP, on=True), "runner: the key relies on a wildcard"),
+        (Change("action", EVERY, 1, on=True), "group 1 has a wildcard"),
+        (Change("wallet", MASTER, 2, on=True), "group 2 permits the account's master wallet"),
+        (Change("wallet", EVERY, 2, on=True), "group 2 permits the account's master wallet"),
+        (Change("key", KEY, EVERY_GROUP, on=True), "runner: the key has a wildcard"),
     ],
 )
 def test_what_reaches_too_far_is_said_before_it_is_so(change: Change, said: str) -> None:
@@ -98,8 +98,8 @@ def test_an_account_without_a_master_wallet_has_none_to_reach() -> None:
     [
         (Change("action", OTHER, 7, on=True), "no group 7"),
         (Change("wallet", OPS, EVERY_GROUP, on=True), "no group 0"),
-        (Change("key", OTHER, 1, on=True), "no such key"),
-        (Change("node", OTHER, 1, on=True), "no permissions of 'node'"),  # type: ignore[arg-type]
+        (Change("key", OTHER, 1, on=True), "not have this key"),
+        (Change("node", OTHER, 1, on=True), "unknown kind of permissions 'node'"),  # type: ignore[arg-type]
     ],
 )
 def test_a_cell_that_is_not_there_is_refused(change: Change, said: str) -> None:

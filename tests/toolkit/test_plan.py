@@ -88,7 +88,7 @@ def test_applied_it_works_costs_what_was_said_and_leaves_nothing_to_do(svc, stat
     found.apply(secrets=tmp_path / "keys.json")
     assert before - svc.billing.balance().available_cents == found.cost.cents == 5
     assert steps(plan(svc, SMALL, state=state)) == []
-    assert repr(plan(svc, SMALL, state=state)) == "nothing to do: the account is as described"
+    assert repr(plan(svc, SMALL, state=state)) == "nothing to do: the account matches the description"
     secrets = json.loads((tmp_path / "keys.json").read_text())
     assert stat.S_IMODE((tmp_path / "keys.json").stat().st_mode) == 0o600
     assert secrets["runner"] not in state.read_text()
@@ -96,7 +96,7 @@ def test_applied_it_works_costs_what_was_said_and_leaves_nothing_to_do(svc, stat
 
 
 def test_secrets_go_only_where_the_user_says(svc, state, tmp_path) -> None:
-    with pytest.raises(InvalidArgument, match="each is shown only once"):
+    with pytest.raises(InvalidArgument, match="each secret is shown only once"):
         plan(svc, SMALL, state=state).apply()
     assert len(svc.wallets.list()) == 1, "nothing was done"
     kept: dict[str, str] = {}
@@ -162,13 +162,13 @@ def drift_action_deleted(svc) -> None:
 
 
 DRIFTS = {
-    drift_description: ["~ group sums: write anew: its name or description differs"],
-    drift_name: ["~ group sums: write anew: its name or description differs"],
+    drift_description: ["~ group sums: replace: its name or description differs"],
+    drift_name: ["~ group sums: replace: its name or description differs"],
     drift_action: ["+ group sums: permit action add"],
     drift_wallet: ["+ group sums: permit wallet hot"],
-    drift_stranger: [f"- group sums: withdraw action {Action('const main = () => ' + repr('stranger')).hashed_cid}"],
-    drift_master: ["- group sums: withdraw wallet "],
-    drift_wildcard: ["~ group sums: write anew: it should permit everything, or no longer"],
+    drift_stranger: [f"- group sums: remove action {Action('const main = () => ' + repr('stranger')).hashed_cid}"],
+    drift_master: ["- group sums: remove wallet "],
+    drift_wildcard: ["~ group sums: replace: a wildcard is added or removed"],
     drift_group_gone: ["+ group sums: create with 2 actions and 1 wallet", "~ key runner: correct execute_in_groups"],
     drift_key_list: ["~ key runner: correct can_create_groups, execute_in_groups"],
     drift_key_name: ["~ key runner: correct name or description"],
@@ -193,7 +193,7 @@ def test_a_changed_source_replaces_the_old_action_after_the_new_one_is_in(applie
     assert steps(found) == [
         "+ action add: register",
         "+ group sums: permit action add",
-        "- group sums: withdraw action add",
+        "- group sums: remove action add",
     ]
 
 
@@ -235,7 +235,7 @@ def test_an_account_that_exists_is_taken_over_by_its_names(svc, state) -> None:
     described = changed(wallets={"hot": {"address": wallet.address}})
     assert steps(plan(svc, described, state=state)) == [
         "+ action twice: register",
-        "~ group sums: write anew: its name or description differs",
+        "~ group sums: replace: its name or description differs",
     ]
     assert action.cid == Action(ADD).cid
 
@@ -275,11 +275,11 @@ def test_files_and_templates_lie_beside_the_description(svc, tmp_path) -> None:
         ({"groups": {"g": {"actions": ["none"]}}}, "groups.g.actions names 'none'"),
         ({"keys": {"k": {"execute_in_groups": ["none"]}}}, "keys.k.execute_in_groups names 'none'"),
         ({"grups": {}}, "grups: Extra inputs"),
-        ({"actions": {"a": {}}}, "actions.a: give one of file, source, cid or action"),
-        ({"actions": {"a": {"source": ADD, "cid": Action(ADD).cid}}}, "not source, cid"),
-        ({"actions": {"a": {"source": ADD}, "b": {"source": ADD}}}, "are the same source"),
-        ({"wallets": {"master": {}}}, "means something else"),
-        ({"groups": {"g": {"wallets": ["*", "*"]}}}, "names an entry twice"),
+        ({"actions": {"a": {}}}, "actions.a: pass one of file, source, cid or action"),
+        ({"actions": {"a": {"source": ADD, "cid": Action(ADD).cid}}}, "got source, cid"),
+        ({"actions": {"a": {"source": ADD}, "b": {"source": ADD}}}, "have the same source"),
+        ({"wallets": {"master": {}}}, "is a reserved name"),
+        ({"groups": {"g": {"wallets": ["*", "*"]}}}, "contains an entry twice"),
         ({"actions": {"a": {"file": "nowhere.js"}}, "groups": {"g": {"actions": ["a"]}}}, "action 'a'"),
     ],
 )
@@ -302,7 +302,7 @@ def test_what_is_ambiguous_or_another_account_s_is_refused(svc, emulator, state)
     with pytest.raises(InvalidArgument, match="without a state file"):
         plan(svc, SMALL)
     other = emulator.client().with_key(emulator.client().accounts.create("another"))
-    with pytest.raises(InvalidArgument, match="knows the account of"):
+    with pytest.raises(InvalidArgument, match="belongs to the account"):
         plan(other, SMALL, state=state)
     other.groups.create("twin")
     other.groups.create("twin")
@@ -311,7 +311,7 @@ def test_what_is_ambiguous_or_another_account_s_is_refused(svc, emulator, state)
     with pytest.raises(InvalidArgument, match="not a wallet of this account"):
         plan(other, {"wallets": {"w": {"address": "0x" + "11" * 20}}})
     state.write_text("[]")
-    with pytest.raises(InvalidArgument, match="no state of a plan"):
+    with pytest.raises(InvalidArgument, match="not the state of a plan"):
         plan(svc, SMALL, state=state)
 
 
@@ -319,7 +319,7 @@ def test_what_is_ambiguous_or_another_account_s_is_refused(svc, emulator, state)
 def test_a_plan_that_the_credit_does_not_cover_does_nothing(start_emulator, state) -> None:
     emulator = start_emulator(starter_credits=4)
     svc = emulator.client().with_key(emulator.client().accounts.create("poor"))
-    with pytest.raises(OutOfCredit, match=r"costs \$0.05 and the account has \$0.04"):
+    with pytest.raises(OutOfCredit, match=r"costs \$0.05 but the account has \$0.04"):
         plan(svc, SMALL, state=state).apply(secrets={})
     assert len(svc.actions.list()) == 0
 
@@ -348,7 +348,7 @@ def test_a_creation_cut_off_is_neither_lost_nor_made_twice(svc, state, monkeypat
     cut_off(svc, at, when, monkeypatch)
     with pytest.raises(Cut) as caught:
         plan(svc, SMALL, state=state).apply(secrets={})
-    assert "apply again to go on" in caught.value.__notes__[0]
+    assert "apply again to continue" in caught.value.__notes__[0]
     monkeypatch.undo()
     kept: dict[str, str] = {}
     plan(svc, SMALL, state=state).apply(secrets=kept)
@@ -594,5 +594,5 @@ def test_a_trigger_whose_key_s_secret_is_unknown_is_refused(svc, state, triggers
     plan(svc, SMALL, state=state).apply(secrets={})
     with pytest.raises(InvalidArgument, match="needs the secret of key 'runner'"):
         plan(svc, TRIGGERED, state=state, triggers=triggers).apply(secrets=tmp_path / "keys.json")
-    with pytest.raises(InvalidArgument, match="the triggers service was not given"):
+    with pytest.raises(InvalidArgument, match="no triggers service was given"):
         plan(svc, TRIGGERED, state=state)

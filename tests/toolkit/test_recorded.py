@@ -57,12 +57,12 @@ def test_recordings_hold_no_secret_and_replay(account: Account, tmp_path: Path) 
     ("given", "says"),
     [
         ({"status": 201}, "status: 201"),
-        ({"body": {"success": False, "id": "0x" + "1" * 40}}, "body.success: false, and true was recorded"),
-        ({"body": {"id": "0x" + "1" * 40}}, "body.success: is not there"),
-        ({"body": {"success": True, "id": "1"}}, "body.id: a decimal number, and an address was recorded"),
-        ({"body": {"success": True, "id": 1}}, "body.id: a number, and a text was recorded"),
-        ({"body": [True]}, "body: an array, and an object was recorded"),
-        ({"headers": {}}, "header.x-request-id: null, and a UUID was recorded"),
+        ({"body": {"success": False, "id": "0x" + "1" * 40}}, "body.success: false, but true was recorded"),
+        ({"body": {"id": "0x" + "1" * 40}}, "body.success: is missing"),
+        ({"body": {"success": True, "id": "1"}}, "body.id: a decimal number, but an address was recorded"),
+        ({"body": {"success": True, "id": 1}}, "body.id: a number, but a string was recorded"),
+        ({"body": [True]}, "body: an array, but an object was recorded"),
+        ({"headers": {}}, "header.x-request-id: null, but a UUID was recorded"),
     ],
 )
 def test_a_difference_is_named(given: dict[str, Any], says: str) -> None:

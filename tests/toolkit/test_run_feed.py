@@ -73,6 +73,41 @@ def test_a_refused_run_has_no_timeline(svc):
 
 @pytest.mark.chain
 @pytest.mark.engine
+def test_a_run_that_was_repeated_until_a_grant_is_effective_is_one_entry(svc, emulator):
+    key = svc.usage_keys.create("nothing")
+    with pytest.raises(svcnb.Forbidden):
+        svc.with_key(key).run(ADD, n=1, until_effective=0.3)
+    runs = [run for run in RunFeed(svc, History(svc.config.history)).read() if run.key_hash == key.api_key_hash]
+    assert [run.status for run in runs] == ["refused"]
+    tries = [run for run in emulator.runs() if run["api_key_hash"] == key.api_key_hash]
+    assert len(tries) > 1
+    # Two runs stay two, also if both are repeated.
+    with pytest.raises(svcnb.Forbidden):
+        svc.with_key(key).run(ADD, n=1, until_effective=0.3)
+    assert len([run for run in RunFeed(svc).read() if run.key_hash == key.api_key_hash]) == 2
+
+
+@pytest.mark.chain
+@pytest.mark.engine
+def test_the_check_of_a_new_usage_key_is_no_run_of_the_user(svc, emulator):
+    owner = svcnb.LocalSigner.random()
+    emulator.faucet(owner.address)
+    mine = svc.chain_secured.create(owner, "office")
+    mine.billing.top_up(500)
+    key = mine.usage_keys.create("adder", execute_in_groups=[mine.groups.create("adders", actions=[ADD])])
+    ran = svc.with_key(key).run(ADD, n=1, until_effective=15)
+    assert any(row["status"] == "refused" for row in emulator.runs() if row["api_key_hash"] == key.api_key_hash)
+    runs = [run for run in RunFeed(svc).read() if run.key_hash == key.api_key_hash]
+    assert [(run.id, run.status) for run in runs] == [(ran.request_id, "success")]
+    # A check that the service charged is listed under a name, because the account paid for it.
+    free = mine.usage_keys.create("any", execute_in_groups=["0"])
+    (paid,) = [run for run in RunFeed(svc).read() if run.key_hash == free.api_key_hash]
+    assert (paid.action, paid.status) == ("check of a usage key", "success")
+    assert paid.cost_cents >= 1
+
+
+@pytest.mark.chain
+@pytest.mark.engine
 def test_runs_of_triggers_are_listed_when_their_client_is_given(svc, emulator):
     triggers = emulator.triggers()
     key = svc.usage_keys.create("bell", execute_in_groups=[svc.groups.create("bells", actions=[ADD])])
@@ -102,7 +137,7 @@ def test_a_service_that_is_gone_is_told():
     with svcnb.Client("http://127.0.0.1:9", history=False) as gone, pytest.raises(EmulatorError) as caught:
         RunFeed(gone).read()
     # It may be a live service as well, so nobody is told that an emulator is missing.
-    assert caught.value.message == "nothing answers at http://127.0.0.1:9, so its runs cannot be read"
+    assert caught.value.message == "cannot connect to http://127.0.0.1:9, so its runs cannot be read"
     assert "mulator" not in str(caught.value)
 
 

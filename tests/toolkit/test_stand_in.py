@@ -52,5 +52,5 @@ def test_a_large_body_is_refused() -> None:
 def test_what_is_not_json_is_refused() -> None:
     from svcnb.protocol.errors import MalformedValue
 
-    with StandIn({"/": {1, 2}}) as server, pytest.raises(MalformedValue, match="answer for / is not JSON"):
+    with StandIn({"/": {1, 2}}) as server, pytest.raises(MalformedValue, match="response for / is not JSON"):
         server.respond(Request("GET", "/", {}, b""))

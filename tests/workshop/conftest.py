@@ -11,7 +11,7 @@ import pytest
 from svcnb.workshop import Workshop
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workshop]:
     with Workshop(folder=tmp_path_factory.mktemp("room") / "kept", credit_cents=300) as workshop:
         workshop.serve()

@@ -32,7 +32,7 @@ emu = svcnb.lesson("quickstart", starter_credits=500)
 emu.clock.advance("1d")
 print(svcnb.Client().accounts.create("mine").wallet_address)
 print(type(emu).__name__, "01-quickstart.ipynb" in os.listdir())
-svcnb.exercises.check("cids.changes", {"other js_params"})
+svcnb.exercises.check("cids.changes", {"different js_params"})
 """
 
 

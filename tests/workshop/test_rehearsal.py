@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import signal
+import threading
+import time
+from contextlib import nullcontext
 
 import pytest
 from click.testing import CliRunner
 
 import svcnb
 from svcnb.cli.workshop import command
+from svcnb.client.progress import Bar
 from svcnb.exit_codes import ExitCode
 from svcnb.lessons import lessons_folder
 from svcnb.workshop import rehearsal
@@ -32,10 +37,31 @@ def test_learners_work_through_a_lesson_at_the_same_time() -> None:
     assert found["cells"] == 2 * len(rehearsal._cells(lessons_folder(None) / "01-quickstart.ipynb"))
     assert 0 < found["median_s"] <= found["p95_s"] <= found["longest_s"] <= found["took_s"]
     assert found["cpu_s"] > 0
+    assert f"2 learners, {found['cells'] // 2} cells each; takes at least 1 min. Ctrl-C stops it." in done.stderr
+
+
+class Interrupts(Bar):
+    """Sends Ctrl-C to the main thread when the first cell has ended."""
+
+    def step(self, text: str = "") -> None:
+        assert text == "0 failed"
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+
+@pytest.mark.chain
+@pytest.mark.engine
+@pytest.mark.slow
+def test_ctrl_c_ends_a_rehearsal_while_its_learners_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rehearsal, "bar", lambda *_, **_options: nullcontext(Interrupts()))
+    began, pause_s = time.monotonic(), 60.0
+    with pytest.raises(KeyboardInterrupt):
+        rehearse(1, first=1, last=1, pause_s=pause_s)
+    assert time.monotonic() - began < 5 * pause_s  # the lesson has more cells than that
 
 
 def test_a_failed_cell_or_a_slow_room_does_not_pass() -> None:
     assert Rehearsal.model_validate(FIGURES).passed
+    assert Rehearsal.model_validate(FIGURES).rows()["lessons"] == "01-quickstart, 1 s between cells"
     assert not Rehearsal.model_validate(FIGURES | {"p95_s": 5.1}).passed
     failed = Rehearsal.model_validate(FIGURES | {"failures": ["learner-001, 01-quickstart: ValueError: no"]})
     assert not failed.passed
@@ -45,5 +71,5 @@ def test_a_failed_cell_or_a_slow_room_does_not_pass() -> None:
 def test_a_rehearsal_needs_learners_and_lessons() -> None:
     with pytest.raises(svcnb.InvalidArgument, match="invalid number of learners 0"):
         rehearse(0)
-    with pytest.raises(svcnb.InvalidArgument, match="no lessons from 5 to 4"):
+    with pytest.raises(svcnb.InvalidArgument, match="invalid lesson numbers 5 to 4"):
         rehearse(1, first=5, last=4)

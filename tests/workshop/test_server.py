@@ -67,9 +67,9 @@ def test_a_learners_token_opens_no_command_of_the_instructor(room: Workshop, ser
 
 def test_a_verdict_reaches_the_board_and_the_answer_does_not(room: Workshop, at_desk: str) -> None:
     svcnb.exercises.check("cids.changes", ...)  # not tried yet
-    svcnb.exercises.check("cids.changes", {"other js_params"})
+    svcnb.exercises.check("cids.changes", {"different js_params"})
     assert room.board().as_dict()[at_desk] == {"cids.changes": {"right": False, "tries": 1}}
-    right = {"a space after the last brace", "a comment reworded", "Windows line ends instead of Unix ones"}
+    right = {"a space after the last brace", "a comment with other words", "Windows line endings instead of Unix ones"}
     svcnb.exercises.check("cids.changes", right)
     assert room.board().as_dict()[at_desk] == {"cids.changes": {"right": True, "tries": 2}}
 
@@ -80,7 +80,7 @@ def test_a_server_that_is_gone_stops_no_exercise_and_a_lesson_says_so(
     monkeypatch.setenv("SVC_WORKSHOP_URL", "http://127.0.0.1:9")
     monkeypatch.setenv("SVC_WORKSHOP_TOKEN", room.learner(ada).token)
     assert svcnb.exercises.check("cids.changes", set()).right is False
-    with pytest.raises(EmulatorUnreachable, match="server at http://127\\.0\\.0\\.1:9 does not answer"):
+    with pytest.raises(EmulatorUnreachable, match="server at http://127\\.0\\.0\\.1:9 does not respond"):
         svcnb.lesson("quickstart")
 
 
@@ -175,6 +175,27 @@ def test_a_request_that_does_not_arrive_ends_its_connection(
                 pass
         except ConnectionResetError:
             pass
+
+
+def test_a_request_that_is_cut_off_or_unreadable_writes_nothing_into_the_instructors_terminal(
+    room: Workshop, server: WorkshopServer, ada: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    head = f"POST /verdicts HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {room.learner(ada).token}\r\n"
+    for sent in (f"{head}Content-Length: 9\r\n\r\n{{".encode(), b"\x00\xff\r\n\r\n"):
+        with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
+            connection.sendall(sent)
+            time.sleep(0.2)  # the server waits for the rest
+    assert ask(f"{server.url}/health")[0] == 200
+    time.sleep(0.2)
+    assert not caplog.records
+
+
+def test_a_head_that_does_not_end_ends_its_connection(server: WorkshopServer) -> None:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
+        connection.sendall(b"GET /health HTTP/1.1\r\nHost: a\r\n" + b"X: %b\r\n" % (b"a" * 1_000) * 60)
+        with pytest.raises((ConnectionResetError, BrokenPipeError)):
+            connection.sendall(b"X: %b\r\n" % (b"a" * 1_000) * 50_000)
+    assert ask(f"{server.url}/health")[0] == 200
 
 
 def test_a_connection_too_many_is_answered_503_and_leaves_the_others_alone(

@@ -50,7 +50,7 @@ def test_learners_with_one_name_are_told_apart_by_address_and_a_learner_needs_no
         assert [each.name for each in (one, other, unnamed)] == ["maria", "maria-2", "learner-3"]
         assert by_address.title == "grace@example.org"
         assert room.learner("M@example.org") is one
-        with pytest.raises(UnknownLearner, match="2 learners are called 'Maria'") as refused:
+        with pytest.raises(UnknownLearner, match="2 learners have the name 'Maria'") as refused:
             room.learner("Maria")
         assert refused.value.hint == "Use one of maria, maria-2."
 
@@ -81,7 +81,8 @@ def test_a_roster_has_names_addresses_both_or_nothing(
     ("raw", "wrong"),
     [
         (b"", "0 learners"),
-        (b"\xff\xfe", "cannot read learners"),
+        (b"\xff\xfe", "line 1 is not UTF-8 text"),
+        ("name\nAda\nJosé\n".encode("cp1252"), "line 3 is not UTF-8 text"),
         (b"a\n" * 1001, "1001 learners"),
         (b"a" * (1 << 21), "bytes"),
     ],
@@ -90,6 +91,12 @@ def test_a_file_that_is_no_roster_is_refused(tmp_path: Path, raw: bytes, wrong: 
     (tmp_path / "roster.csv").write_bytes(raw)
     with pytest.raises(svcnb.InvalidArgument, match=wrong):
         read_roster(tmp_path / "roster.csv")
+
+
+def test_a_roster_that_does_not_exist_is_named_with_the_reason(tmp_path: Path) -> None:
+    with pytest.raises(svcnb.InvalidArgument, match=r"missing\.csv: No such file or directory") as refused:
+        read_roster(tmp_path / "missing.csv")
+    assert refused.value.hint == "Check the name of the file."
 
 
 def test_the_roster_goes_on_in_another_process_and_is_the_instructors_alone(folder: Path) -> None:
@@ -157,7 +164,7 @@ def test_solutions_are_given_when_the_instructor_unlocks_them(
     assert list(lessons.glob("solutions/*")) == []
     with pytest.raises(svcnb.InvalidArgument, match="not unlocked"):
         room.solution("02-actions-and-cids.ipynb")
-    with pytest.raises(svcnb.InvalidArgument, match="no lesson 99"):
+    with pytest.raises(svcnb.InvalidArgument, match="unknown lesson 99"):
         room.unlock(99)
     assert room.unlock(2) == ["02-actions-and-cids.ipynb"]
     svcnb.exercises.check("cids.changes", set())

@@ -38,7 +38,7 @@ Deno.test("an account without a name is not sent, and the field says so", async 
   click(button(el, "Create"));
   await settled();
   equal(model.sent.some(({ name }) => name === "create"), false);
-  equal(find(el, ".svcnb-field-error").textContent, "Type a name for the account.");
+  equal(find(el, ".svcnb-field-error").textContent, "Enter a name for the account.");
   equal(find(el, "input[placeholder=treasury]").getAttribute("aria-invalid"), "true");
   close();
 });
@@ -56,7 +56,7 @@ Deno.test("a conversion says what it does, and the harmless way out sends nothin
   });
   await new Promise((resolve) => setTimeout(resolve));
   equal(find(el, "li").textContent, "No way back.");
-  click(button(el, "Leave it as it is"));
+  click(button(el, "Cancel"));
   equal(model.sent.filter(({ name }) => name === "convert").length, 1);
   close();
 });
@@ -68,7 +68,7 @@ Deno.test("a conversion that is meant is confirmed", async () => {
   const error = { type: "NotConfirmed", message: "for good", hint: "", consequences: [] };
   model.say({ type: "answer", id: model.last("command").id, ok: false, error });
   await new Promise((resolve) => setTimeout(resolve));
-  click(button(el, "Convert, for good"));
+  click(button(el, "Convert permanently"));
   equal(model.last("command").args, { confirm: true });
   await model.answer(null);
   close();

@@ -76,6 +76,7 @@ const RESOURCES = {
   groups: [{ id: 1, name: "greeters" }],
   keys: [],
   run_key: "",
+  client_key: "",
 };
 const QUIET = {
   setup: SETUP,
@@ -100,6 +101,17 @@ function type(el: HTMLElement, label: string, text: string): void {
   area.dispatchEvent(new Event("input", { bubbles: true }));
 }
 
+Deno.test("a usage key of the client is offered by its name", async () => {
+  const mine = { ...RESOURCES, client_key: "night shift" };
+  for (const [resources, label] of [[RESOURCES, "the account's key"], [mine, "usage key night shift of the client"]]) {
+    const { el, close } = await opened({ resources, shared: { mode: "api" } });
+    const labels = [...el.querySelectorAll("option")].map(({ textContent }) => textContent);
+    equal(labels.includes(label as string), true);
+    equal(labels.filter((text) => text === "the account's key" || text!.startsWith("usage key")).length, 1);
+    close();
+  }
+});
+
 Deno.test("the CID and its hash follow every keystroke, without a word from the kernel", async () => {
   const { model, el, close } = await opened();
   const before = model.sent.length;
@@ -115,7 +127,7 @@ Deno.test("what has changed is told in bytes, until one compares from here", asy
   type(el, "Source of the action", SOURCE.replace("+ 1", "+ 22"));
   equal(find(el, ".svcnb-change").textContent, "1 → 22");
   equal(el.textContent!.includes("1 → 2 bytes, from byte 42 (line 2)"), true, el.textContent!);
-  click(button(el, "Compare from here"));
+  click(button(el, "Compare with this version"));
   equal(el.querySelector(".svcnb-change"), null);
   close();
 });
@@ -193,9 +205,9 @@ Deno.test("a refused run is shown with its hint, and explained when asked", asyn
   click(button(el, "Run"));
   await settled();
   equal(find(el, "[role=alert] .svcnb-failure").textContent!.includes("Ask for a grant."), true);
-  click(button(el, "May this key run it?"));
+  click(button(el, "Check permission"));
   await settled();
-  equal(el.textContent!.includes("✗ It may not"), true);
+  equal(el.textContent!.includes("✗ Not permitted"), true);
   equal(el.textContent!.includes("svc.groups.add_action(...)"), true);
   close();
 });
@@ -219,9 +231,10 @@ Deno.test("a derived action is shown, and edited when asked", async () => {
     hashed_cid: "0x",
   };
   const { model, el, close } = await opened({ derive });
+  find<HTMLTextAreaElement>(el, "textarea[placeholder]").value = '"x"';
   click(button(el, "Derive"));
   await settled();
-  equal(model.args("derive"), { source: SOURCE, constant: "", name: "CONST", version: 1 });
+  equal(model.args("derive"), { source: SOURCE, constant: '"x"', name: "CONST", version: 1 });
   equal(find(el, ".svcnb-derived").textContent, "QmDerived");
   click(button(el, "Edit the derived action"));
   equal(find<HTMLTextAreaElement>(el, "textarea").value, derive.source);

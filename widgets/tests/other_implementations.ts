@@ -1,7 +1,7 @@
 /**
  * Asks npm packages what ours should answer. Tests in Python send lines of JSON and read one line for each.
  *
- * `{"cid": BASE64}` is answered by ipfs-unixfs-importer, `{"github": {"secret", "body"}}` by what @octokit/webhooks signs with.
+ * `{"cid": BASE64, "raw": BOOLEAN}` is answered by ipfs-unixfs-importer (version 1 with raw leaves if `raw`), `{"github": {"secret", "body"}}` by what @octokit/webhooks signs with.
  */
 import { sign } from "@octokit/webhooks-methods";
 import { importer } from "ipfs-unixfs-importer";
@@ -19,17 +19,21 @@ const OPTIONS = {
   layout: balanced({ maxChildrenPerNode: 174 }),
 } as const;
 
-async function cid(content: Uint8Array): Promise<string> {
+const RAW = { cidVersion: 1, rawLeaves: true } as const;
+
+async function cid(content: Uint8Array, raw: boolean): Promise<string> {
   // deno-lint-ignore no-explicit-any
   const store = { put: (cid: unknown) => cid } as any;
-  for await (const file of importer([{ content }], store, OPTIONS)) return String(file.cid);
+  for await (const file of importer([{ content }], store, raw ? { ...OPTIONS, ...RAW } : OPTIONS)) {
+    return String(file.cid);
+  }
   throw new Error("nothing was imported");
 }
 
 for await (const line of createInterface({ input: stdin })) {
   const asked = JSON.parse(line);
   const answer = "cid" in asked
-    ? await cid(Buffer.from(asked.cid, "base64"))
+    ? await cid(Buffer.from(asked.cid, "base64"), asked.raw === true)
     : await sign(asked.github.secret, asked.github.body);
   console.log(JSON.stringify(answer));
 }

@@ -29,6 +29,19 @@ Deno.test("an answer goes to the command it belongs to", async () => {
   wire.close();
 });
 
+Deno.test("None of a kernel that runs in the page is null, in answers and in the state", async () => {
+  const model = new FakeModel({ chosen: undefined });
+  const wire = new Wire(model);
+  const answer = wire.call("rules");
+  model.say({ json: JSON.stringify({ type: "answer", id: model.last("command").id, ok: true, value: [null] }) });
+  equal(await answer, [null]);
+  wire.close();
+  const seen: unknown[] = [];
+  const { close } = open(panel("State", (at) => at.watch("chosen", (value) => seen.push(value))), model);
+  equal(seen, [null]);
+  close();
+});
+
 Deno.test("a failure is shown with its hint and what would happen, and can be closed", async () => {
   const model = new FakeModel();
   const { el, close } = open(counter, model);
@@ -41,6 +54,30 @@ Deno.test("a failure is shown with its hint and what would happen, and can be cl
   click(find(el, "[aria-label='Close this message']"));
   equal(el.querySelector(".svcnb-failure"), null);
   close();
+});
+
+Deno.test("a wallet without gas is shown, and on an emulator a button funds it", async () => {
+  const wallet = `0x${"ab".repeat(20)}`;
+  for (const hasFaucet of [true, false]) {
+    const model = new FakeModel();
+    const { el, close } = open(counter, model);
+    click(button(el, "Count"));
+    const error = { type: "InsufficientFunds", message: "no gas", hint: "Send ETH", consequences: [], wallet };
+    model.say({ type: "answer", id: model.last("command").id, ok: false, error });
+    await settled();
+    equal(find(el, ".svcnb-failure code").textContent, wallet);
+    equal(model.last("command").name, "has_faucet");
+    await model.answer(hasFaucet);
+    if (hasFaucet) {
+      click(button(el, "Add test ETH"));
+      const { name, args } = model.last("command");
+      equal([name, args], ["fund", { address: wallet }]);
+      await model.answer("10 ETH");
+      equal(el.querySelector(".svcnb-failure"), null);
+      equal(find(el, ".svcnb-good").textContent, "✓ 10 ETH added to the wallet. Try again.");
+    } else equal(find(el, ".svcnb-failure").textContent!.includes("Add test ETH"), false);
+    close();
+  }
 });
 
 Deno.test("a failure goes when the same is tried again", async () => {

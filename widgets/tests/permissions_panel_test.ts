@@ -15,7 +15,7 @@ const STATE = {
   creates: true,
   groups: [{ id: 1, name: "signers" }, { id: 2, name: "desk" }],
   rows: [
-    { kind: "action", id: "*", name: "every action", note: "also one written by a stranger" },
+    { kind: "action", id: "*", name: "every action", note: "including actions of other people" },
     { kind: "action", id: ADD, name: "<b>add</b>", note: ADD },
     { kind: "wallet", id: "*", name: "every wallet", note: "" },
     { kind: "wallet", id: WALLET, name: "ops", note: WALLET },
@@ -51,7 +51,7 @@ Deno.test("the account is read when the panel opens", () => {
 Deno.test("a service that does not answer is said with what to do, and reading again goes on", async () => {
   const model = new FakeModel({ state: { ...STATE, ready: false, groups: [], rows: [], on: [] } });
   const { el, close } = open(permissions, model);
-  await model.fail("nothing answers at http://127.0.0.1:1", "Start the emulator");
+  await model.fail("cannot connect to http://127.0.0.1:1", "Start the emulator");
   equal(find(el, "[role=alert] .svcnb-failure").textContent!.includes("Start the emulator"), true);
   click(button(el, "Refresh"));
   await model.answer(null);

@@ -53,7 +53,7 @@ Deno.test("runs are listed with their status by sign and word, what they took an
     ["add", "✓ success", "250 ms", "$0.01", "night shift", "this machine", ""],
     ["add", "✗ failed", "250 ms", "–", "night shift", "this machine", "Uncaught Error: five"],
   ]);
-  equal(el.textContent!.includes("2 older runs are counted above."), true);
+  equal(el.textContent!.includes("2 older runs are included in the charts."), true);
   close();
 });
 
@@ -67,7 +67,7 @@ Deno.test("more charts are drawn by the kernel when they are opened, and again w
   const svg = (text: string) => `<svg xmlns="http://www.w3.org/2000/svg" role="img"><text>${text}</text></svg>`;
   await model.answer([svg("Latency"), svg("Spend")]);
   equal([...more.querySelectorAll("svg")].map(({ textContent }) => textContent), ["Latency", "Spend"]);
-  click(button(el, "Draw again"));
+  click(button(el, "Redraw"));
   await model.answer([svg("Latency")]);
   equal(more.querySelectorAll("svg").length, 1);
   close();
@@ -108,7 +108,7 @@ Deno.test("a filter is sent, and the list is read anew", async () => {
   await model.answer(null);
   equal(model.last("command").args, { seen: "" });
   await model.answer({ ...ANSWER, rows: [], summary: { ...SUMMARY, count: 0 } });
-  equal(el.textContent!.includes("No run fits these filters."), true);
+  equal(el.textContent!.includes("No runs match these filters."), true);
   close();
 });
 
@@ -127,7 +127,7 @@ Deno.test("a run is opened with what went in and out, and closed by Escape", asy
     trace: null,
   });
   const shown = find(el, ".svcnb-run");
-  for (const text of ["✗ failed", "Uncaught Error: five", '{ "n": 5 }', "got 5", "There is no timeline"]) {
+  for (const text of ["✗ failed", "Uncaught Error: five", '{ "n": 5 }', "got 5", "No timeline"]) {
     equal(shown.textContent!.includes(text), true, text);
   }
   equal(find(el, "tr[data-run=r2]").getAttribute("aria-current"), "true");
@@ -139,7 +139,7 @@ Deno.test("a run is opened with what went in and out, and closed by Escape", asy
 
 Deno.test("nothing yet says how something comes", async () => {
   const { el, close } = await opened({ ...ANSWER, rows: [], summary: { ...SUMMARY, count: 0 } });
-  equal(el.textContent!.includes("Nothing ran yet."), true);
+  equal(el.textContent!.includes("No runs yet."), true);
   equal(el.querySelector(".svcnb-timeline"), null);
   close();
 });

@@ -51,11 +51,11 @@ for (const vector of vectors) {
 Deno.test("what has no digest says why", () => {
   const data = structuredClone(vectors[0]!.typed_data);
   data.message.address = "0x12";
-  equal(digestOf(data), { text: "a value of type address was expected", ok: false });
+  equal(digestOf(data), { text: "expected a value of type address", ok: false });
 });
 
 Deno.test("validity counts down to its end, and the future is no better than the past", () => {
-  equal(validity(299.9, 300), { text: "good for 4:59", good: true });
+  equal(validity(299.9, 300), { text: "valid for 4:59", good: true });
   equal(validity(600, 300).good, true); // inclusive, as the service counts
   equal(validity(601, 300).good, false);
   equal(validity(0, 300).text.includes("expired"), true);
@@ -112,8 +112,8 @@ Deno.test("a call that cannot be read is said to be so", async () => {
   const model = new FakeModel({ flow: "CreateWallet", wallet: {} });
   const { el, close } = open(signing, model);
   await model.answer({ ...setting(), client: false });
-  askFor(model, { known: false, what: "a call that is not known here", function: "" });
-  equal(find(el, ".svcnb-request .svcnb-warn").textContent!.includes("cannot be read"), true);
+  askFor(model, { known: false, what: "an unknown call", function: "" });
+  equal(find(el, ".svcnb-request .svcnb-warn").textContent!.includes("cannot be decoded"), true);
   close();
 });
 
@@ -160,8 +160,8 @@ Deno.test("a wallet that will not switch, or says it did and did not, is on the 
 
 Deno.test("a rejection of the wallet is told with its next step", async () => {
   const error = await connect(wallet({ eth_requestAccounts: [4001] })).catch((told: PanelError) => told) as PanelError;
-  equal(error.message, "Fox said no: the request was rejected.");
-  equal(error.hint.includes("Try again"), true);
+  equal(error.message, "The request was rejected in Fox.");
+  equal(error.hint.includes("try again"), true);
   equal(await typeOf(connect(wallet({ eth_requestAccounts: [[]] }))), "NoAccount");
 });
 

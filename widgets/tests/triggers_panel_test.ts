@@ -7,7 +7,7 @@ const HOOK = {
   id: "t1",
   name: "<i>orders</i>",
   kind: "webhook",
-  when: "when somebody posts",
+  when: "on each POST request",
   enabled: true,
   cid: "Qm",
   address: "http://127.0.0.1/webhook/t1",
@@ -45,7 +45,7 @@ Deno.test("whoever is not let in is shown where to be approved, and goes on when
     "noopener noreferrer",
   ]);
   equal(el.querySelector("form, details.svcnb-new"), null);
-  click(button(el, "It is approved"));
+  click(button(el, "I approved it"));
   equal(model.last("command").name, "approved");
   await model.answer(BEGUN);
   equal(model.last("command").name, "read");
@@ -99,7 +99,7 @@ Deno.test("deleting is asked once more, and Keep keeps", async () => {
   equal(commands(model, "remove"), []);
   click(button(el, "Keep"));
   click(find(el, "[aria-label='Delete <i>orders</i>']"));
-  click(button(el, "Delete it and its runs"));
+  click(button(el, "Delete the trigger and its runs"));
   equal(model.last("command").args, { trigger: "t1" });
   await model.answer(null);
   await model.answer([]);

@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
 
 class AsyncActions(AsyncResource):
-    """Registered actions: names for CIDs. Registering grants nothing; groups do."""
+    """Registered actions, which are names for CIDs. Registration grants no permissions; groups do."""
 
     async def register(
         self, action: ActionRef, *, name: str | None = None, description: str | None = None
     ) -> RegisteredAction:
-        """Registers an action under a name, or replaces the name it has. Costs one cent.
+        """Registers an action under a name, or replaces its existing name. Costs one cent.
 
         Args:
             action: An action, a source or a raw CID.
-            name: Its name; an `Action`'s own name when left out.
-            description: What it does; likewise.
+            name: Name of the action. If omitted, the `Action`'s own name is used.
+            description: Description of the action. If omitted, the `Action`'s own description is used.
 
         Raises:
-            InvalidArgument: A hashed CID was given, or there is no name.
+            InvalidArgument: The action is a hashed CID, or has no name.
             Forbidden: The key is not the account's master key.
         """
         return await self._do(register(action, name, description))
@@ -38,7 +38,7 @@ class AsyncActions(AsyncResource):
     async def update(
         self, action: ActionRef, *, name: str | None = None, description: str | None = None
     ) -> RegisteredAction:
-        """Changes name or description of a registered action; omitted values stay. Costs one cent.
+        """Changes the name or the description of a registered action. Omitted values stay unchanged. Costs one cent.
 
         Args:
             action: An action, a source, a CID or a hashed CID.
@@ -59,7 +59,7 @@ class AsyncActions(AsyncResource):
         await self._do(delete(action))
 
     async def list(self, group: GroupRef | None = None) -> Listing[RegisteredAction]:
-        """Returns all actions of the account, or those a group permits. Free."""
+        """Returns all actions of the account, or those that a group permits. Free."""
         return await self._do(listing(group))
 
     async def get(self, action: ActionRef) -> RegisteredAction:
@@ -69,15 +69,18 @@ class AsyncActions(AsyncResource):
             action: An action, a source, a CID or a hashed CID.
 
         Raises:
-            InvalidArgument: It does not name one action.
+            InvalidArgument: The value does not identify a single action.
             NotFound: The action is not registered.
         """
         return await self._do(get(action))
 
     def iter(self, group: GroupRef | None = None) -> AsyncIterator[RegisteredAction]:
-        """Iterates over the actions page by page, for accounts with very many. Free."""
+        """Iterates over the actions page by page, for accounts with very many actions. Free."""
         return self._iterate(lambda number: page(number, group=group))
 
     async def cid(self, source: str | Action) -> str:
-        """Asks the service for the CID of a source; `svcnb.cid` computes the same locally. Free, needs no key."""
+        """Requests the CID of a source from the service.
+
+        Free, and needs no key. `svcnb.cid` computes the same CID locally.
+        """
         return await self._do(cid(source))

@@ -18,7 +18,7 @@ from svcnb.client.resources.billing import (
 
 
 class AsyncBilling(AsyncResource):
-    """Credit and payments. All keys of an account share one credit. All calls here are free."""
+    """Credit and payments. All keys of an account share the same credit. All calls are free."""
 
     async def balance(self) -> Balance:
         """Returns the credit of the account."""
@@ -27,28 +27,28 @@ class AsyncBilling(AsyncResource):
     async def top_up(self, amount_cents: int, *, method: Method = "card", timeout: float = 600.0) -> Payment:
         """Adds credit.
 
-        With an emulator, its local processor makes the payment, and this method returns once it is credited. With a
-        real service, a person must pay: this method returns the payment with status ``waiting``, and `wait` finishes
-        it.
+        With an emulator, the local processor makes the payment, and this method returns after the credit was added.
+        With a real service, a person must pay. This method then returns the payment with the status ``waiting``, and
+        `wait` completes it.
 
         Args:
-            amount_cents: Cents, at least 500.
-            method: ``card`` or ``crypto``; crypto takes some minutes, depending on its chain.
+            amount_cents: Amount in US cents, at least 500.
+            method: ``card`` or ``crypto``. A crypto payment takes some minutes, depending on the chain.
             timeout: Seconds to wait for the credit.
 
         Raises:
-            InvalidArgument: Less than 500 cents.
-            PaymentFailed: The processor did not collect it.
-            TimedOut: It was not collected in time; `wait` can still finish the payment.
+            InvalidArgument: The amount is less than 500 cents.
+            PaymentFailed: The processor did not collect the payment.
+            TimedOut: The payment was not collected in time. `wait` can still complete it.
         """
         return await self._do(top_up(amount_cents, method, timeout))
 
     async def create_payment_intent(self, amount_cents: int, *, method: Method = "card") -> Payment:
-        """Begins a payment without paying it.
+        """Starts a payment without making it.
 
         Args:
-            amount_cents: Cents, at least 500.
-            method: How it will be paid; only stored with the payment.
+            amount_cents: Amount in US cents, at least 500.
+            method: Payment method, which is only stored with the payment.
         """
         return await self._do(create_payment_intent(amount_cents, method))
 
@@ -71,16 +71,16 @@ class AsyncBilling(AsyncResource):
             timeout: Seconds to wait.
 
         Raises:
-            PaymentFailed: The processor did not collect it.
-            TimedOut: It was not collected in time.
+            PaymentFailed: The processor did not collect the payment.
+            TimedOut: The payment was not collected in time.
         """
         return await self._do(wait(payment, timeout))
 
     async def pay_page(self, payment: Payment) -> str | None:
         """Returns the address of the local processor's page for a payment, where a person chooses its outcome.
 
-        The address contains the payment's secret: open it, and keep it out of saved outputs. Returns None with a real
-        service, whose processor has its own client library.
+        The address contains the payment's secret, so keep it out of saved outputs. Returns None with a real service,
+        whose processor has its own client library.
         """
         return await self._do(pay_page(self._session.config, payment))
 

@@ -11,7 +11,7 @@ from svcnb.client.chain.access import ChainAccess
 from svcnb.client.chain.writes import Writer
 from svcnb.client.chain_secured import account_flows, envelope_flows
 from svcnb.client.chain_secured.models import Sent, Verdict
-from svcnb.client.chain_secured.namespace import Door, Shown, T
+from svcnb.client.chain_secured.namespace import Namespace, Shown, T
 from svcnb.client.chain_secured.ownership import Ownership
 from svcnb.client.chain_secured.pending import PendingMint
 from svcnb.client.listing import Listing
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from svcnb.client.signing.eth import AnySigner
 
 
-class AsyncChainSecured(Door):
-    """ChainSecured accounts: create, open, read, resume."""
+class AsyncChainSecured(Namespace):
+    """ChainSecured accounts: create, open and read them, and finish interrupted operations."""
 
     def __init__(self, session: AsyncSession) -> None:
         super().__init__(ChainAccess(session.config))
@@ -39,16 +39,17 @@ class AsyncChainSecured(Door):
     async def create(
         self, owner: AnySigner, name: str, *, description: str = "", on_preview: Shown | None = None
     ) -> AsyncChainSecuredAccount:
-        """Creates an account that a wallet owns, by a transaction of that wallet.
+        """Creates an account that a wallet owns, with a transaction of that wallet.
 
         Args:
-            owner: The wallet, a `Signer` or an eth-account account; it pays the gas now and for every later change.
-            name: The account's name.
-            description: What it is for.
-            on_preview: Called with every write before it is signed; False stops the write.
+            owner: The wallet, a `Signer` or an eth-account account. It pays the gas for this and every later change.
+            name: Name of the account.
+            description: Purpose of the account.
+            on_preview: Function that is called with every write before it is signed. If it returns False, the write is
+                cancelled.
 
         Raises:
-            ChainError: The wallet has or had an account (``AccountAlreadyExists``), or it cannot pay the gas.
+            ChainError: The wallet owns or owned an account (``AccountAlreadyExists``), or cannot pay the gas.
         """
         writer = self._writer(owner, on_preview)
         found = await self._do(account_flows.create(writer, name, description))
@@ -57,12 +58,13 @@ class AsyncChainSecured(Door):
     async def open(
         self, owner: AnySigner, *, api_key_hash: str | None = None, on_preview: Shown | None = None
     ) -> AsyncChainSecuredAccount:
-        """Opens the account that a wallet owns. The master hash is found in the chain's events.
+        """Opens the account that a wallet owns. The master hash is read from events on the chain.
 
         Args:
-            owner: Its admin wallet.
-            api_key_hash: The master hash, if the chain's node does not have the events with it.
-            on_preview: Called with every write before it is signed; False stops the write.
+            owner: The admin wallet of the account.
+            api_key_hash: The master hash, which is needed if the chain node does not have these events.
+            on_preview: Function that is called with every write before it is signed. If it returns False, the write is
+                cancelled.
 
         Raises:
             ChainError: The wallet owns no account.
@@ -78,15 +80,17 @@ class AsyncChainSecured(Door):
         return AsyncChainSecuredAccount(self._session, self._ownership(writer, found))
 
     async def look(self, api_key_hash: str) -> AsyncChainSecuredAccount:
-        """Opens any account to read it, also one in API mode. Needs no wallet and no key: the chain is public.
+        """Opens any account for reading, including accounts in API mode.
+
+        Needs no wallet and no key, because the chain is public.
 
         Args:
-            api_key_hash: The hash of the account key, as ``account.api_key_hash``.
+            api_key_hash: Hash of the account key, as in ``account.api_key_hash``.
 
         Raises:
             InvalidArgument: The string is not a hash of 32 bytes. The methods ``audit``, ``permissions`` and ``diff``
                 of `ChainSecuredAccount` also raise it for the hash of a usage key, and name the account.
-            ChainError: There is no such account.
+            ChainError: There is no account with this hash.
         """
         found = await self._do(account_flows.look(self._chain, api_key_hash))
         return AsyncChainSecuredAccount(self._session, self._ownership(Writer(self._chain, None), found))
@@ -94,12 +98,12 @@ class AsyncChainSecured(Door):
     async def resume(
         self, mint: PendingMint | str, owner: AnySigner, *, on_preview: Shown | None = None
     ) -> Wallet | UsageKey:
-        """Finishes an interrupted mint. Checks first which steps are done, so nothing is repeated.
+        """Completes an interrupted mint. Completed steps are detected and not repeated.
 
         Args:
             mint: The record, or its id.
-            owner: The wallet that owns the account now.
-            on_preview: As in `open`.
+            owner: The wallet that currently owns the account.
+            on_preview: See `open`.
 
         Returns:
             The wallet, or the usage key with its secret.
@@ -110,21 +114,21 @@ class AsyncChainSecured(Door):
         return await self._do(account_flows.resume(account, record))
 
     async def sign(self, owner: AnySigner, flow: str) -> SignedEnvelope:
-        """Has a wallet sign the envelope of a flow, with this service's chain and its present time.
+        """Signs the envelope of a flow with a wallet, for this service's chain and its current time.
 
-        The other methods do this automatically. Use this one to inspect the envelope, or to send it elsewhere.
+        The other methods do this automatically. Use this method to inspect the envelope, or to send it yourself.
 
         Args:
             owner: The wallet.
             flow: ``CreateWallet``, ``AddUsageApiKey``, ``ConvertAccount`` or ``BillingAuth``.
 
         Raises:
-            InvalidArgument: There is no such flow.
+            InvalidArgument: The flow does not exist.
         """
         return await self._do(account_flows.sign(self._writer(owner, None), flow))
 
     async def verify(self, typed_data: dict[str, Any], signature: str, address: str) -> bool:
-        """Returns whether a wallet signed. For a contract wallet, the chain is queried (ERC-1271).
+        """Returns whether a wallet signed an envelope. For a contract wallet, the contract is called (ERC-1271).
 
         Args:
             typed_data: The envelope.
@@ -134,15 +138,17 @@ class AsyncChainSecured(Door):
         return await self._do(account_flows.verify(self._chain, typed_data, signature, address))
 
     async def check(self, typed_data: dict[str, Any], signature: str, *, flow: str | None = None) -> Listing[Verdict]:
-        """Checks a signed envelope against every rule of specification 5.6, as the service would now.
+        """Checks a signed envelope against every rule, as the service would at the current time.
+
+        Source: docs/service/signatures.md#rules-of-a-signature.
 
         Args:
             typed_data: The envelope.
             signature: ``0x`` hex.
-            flow: The flow whose endpoint it is meant for; its own ``primaryType`` when None.
+            flow: Flow whose endpoint will receive the envelope. None means the envelope's own ``primaryType``.
 
         Raises:
-            InvalidArgument: There is no such flow.
+            InvalidArgument: The flow does not exist.
         """
         return await self._do(envelope_flows.check(self._chain, typed_data, signature, flow))
 
@@ -154,16 +160,19 @@ class AsyncChainSecured(Door):
 
         Args:
             envelope: The result of `sign`.
-            confirm: Needed for ``ConvertAccount``, which is irreversible.
+            confirm: Must be True for ``ConvertAccount``, which is irreversible.
 
         Raises:
-            NotConfirmed: It is required and not given.
+            NotConfirmed: ``confirm`` must be True.
             BadRequest: The service rejected the envelope; `check` shows the broken rule.
         """
         return await self._do(envelope_flows.send(envelope, confirm=confirm))
 
     async def drift(self) -> tuple[str, ...]:
-        """Returns the functions of this version's interface that the deployed contract lacks; normally empty."""
+        """Returns the functions of this version's interface that the deployed contract lacks.
+
+        The result is normally empty.
+        """
         return await self._do(self._chain.missing())
 
     async def contract(self, owner: AnySigner | None = None) -> AsyncContract:
@@ -173,12 +182,13 @@ class AsyncChainSecured(Door):
         The node's address is ``rpc_url``, or the one that the service reports.
 
         Args:
-            owner: Wallet that signs: a `LocalSigner` or an eth-account account. None to read only.
+            owner: Wallet that signs the transactions: a `LocalSigner` or an eth-account account. With None, the object
+                can only read.
 
         Raises:
             ChainError: web3 is not installed.
-            ConfigError: Neither is an address set nor does the service report one.
-            InvalidArgument: The owner's key is not in this process.
+            ConfigError: No node address is set, and the service does not report one.
+            InvalidArgument: The private key of ``owner`` is not in this process.
         """
         from svcnb.client.chain import web3_objects
 

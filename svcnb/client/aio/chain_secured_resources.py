@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class AsyncOnChainNoun(Checked):
-    """Resource of one account."""
+    """Resource of one ChainSecured account."""
 
     def __init__(self, session: AsyncSession, account: Ownership) -> None:
         self._session = session
@@ -39,30 +39,30 @@ class AsyncOnChainNoun(Checked):
 
 
 class AsyncOnChainWallets(AsyncOnChainNoun):
-    """Wallets whose keys the service keeps, and which the contract lists."""
+    """Wallets whose keys the service keeps, and which are registered on chain."""
 
     async def create(self, name: str = "Wallet", *, description: str = "") -> Wallet:
-        """Has the service create a wallet, then registers it in the account by a transaction.
+        """Requests a new wallet from the service, and registers it in the account with a transaction.
 
-        A record is kept until both steps are done. After a failure in between, ``svc.chain_secured.pending()`` lists it
-        and ``svc.chain_secured.resume(...)`` finishes it.
+        A local record is kept until both steps are completed. After a failure between them,
+        ``svc.chain_secured.pending()`` lists the record, and ``svc.chain_secured.resume(...)`` completes the creation.
 
         Args:
-            name: Its name.
-            description: What it is for.
+            name: Name of the wallet.
+            description: Purpose of the wallet.
 
         Raises:
-            ServiceError: The service refused the signature (specification 5.6).
-            ChainError: The contract refused, or the owner cannot pay the gas. The wallet is not lost.
+            ServiceError: The service rejected the signature (docs/service/signatures.md#rules-of-a-signature).
+            ChainError: The contract rejected the change, or the owner cannot pay the gas. The wallet is not lost.
         """
         return await self._do(flows.create_wallet(self._account, name, description))
 
     async def list(self, group: GroupRef | None = None) -> Listing[Wallet]:
-        """Returns all wallets of the account, or those a group permits. The zero address means every wallet."""
+        """Returns all wallets of the account, or those that a group permits. The zero address means every wallet."""
         return await self._do(flows.wallets(self._account, group))
 
     async def delete(self, wallet: WalletRef) -> Receipt:
-        """Deletes a wallet's registration. No other account can ever register the wallet."""
+        """Deletes a wallet's registration. Another account can never register the wallet."""
         return await self._do(flows.remove_wallet(self._account, wallet))
 
     async def remove(self, wallet: WalletRef) -> Receipt:
@@ -74,8 +74,8 @@ class AsyncOnChainWallets(AsyncOnChainNoun):
         """Returns one wallet of the account.
 
         Raises:
-            InvalidArgument: It is not an address, or 0, the wildcard.
-            NotFound: The account has no such wallet.
+            InvalidArgument: The value is not an address, or is 0, the wildcard.
+            NotFound: The account does not contain the wallet.
         """
         return await self._do(flows.get_wallet(self._account, wallet))
 
@@ -99,33 +99,33 @@ class AsyncOnChainUsageKeys(AsyncOnChainNoun):
         form: HashForm = "bytes",
         verify: float | None = 30.0,
     ) -> UsageKey:
-        """Has the service create a key, registers its wallet, and sets the key on chain: two transactions.
+        """Requests a new key from the service, registers its wallet, and sets the key on chain with two transactions.
 
-        A record with the secret is kept until all steps are done; see `OnChainWallets.create`.
+        A local record with the secret is kept until all steps are completed; see `OnChainWallets.create`.
 
         Args:
-            name: Its name.
-            description: What it is for.
-            execute_in_groups: Groups whose actions it may run.
-            manage_ipfs_ids_in_groups: Groups where it may add and remove actions.
-            add_pkp_to_groups: Groups where it may add wallets.
-            remove_pkp_from_groups: Groups where it may remove wallets.
-            can_create_groups: Whether it may create groups.
-            can_delete_groups: Whether it may delete groups.
-            can_create_pkps: Whether it may create wallets.
-            expires_in: How long it runs actions: ``"30d"``, seconds, or a timedelta; None for no limit.
-            form: Which hash is stored on chain: of the key's 32 ``bytes`` (the specification), or of its ``text``,
-                which some services look up.
-            verify: Seconds to wait until the service resolves the key, which an execution with the key checks; None
-                skips the check. The check costs one cent for a key with all groups, and nothing for any other key.
+            name: Name of the key.
+            description: Purpose of the key.
+            execute_in_groups: Groups whose actions the key may run.
+            manage_ipfs_ids_in_groups: Groups where the key may add and remove actions.
+            add_pkp_to_groups: Groups where the key may add wallets.
+            remove_pkp_from_groups: Groups where the key may remove wallets.
+            can_create_groups: Whether the key may create groups.
+            can_delete_groups: Whether the key may delete groups.
+            can_create_pkps: Whether the key may create wallets.
+            expires_in: Time for which the key can run actions: ``"30d"``, seconds, or a timedelta. None means no limit.
+            form: Input of the hash that is stored on chain: the key's 32 ``bytes``, as in the specification, or its
+                ``text``, as some services require.
+            verify: Seconds to wait until the service resolves the key, or None to skip this check. The check executes a
+                small action. It costs one cent for a key with all groups, and nothing for any other key.
 
         Returns:
-            The key with its secret, which is shown only once.
+            The key with its secret, which cannot be retrieved again.
 
         Raises:
-            InvalidArgument: More than 50 groups in one list, or an entry that is not a group.
-            ChainError: The contract refused, or the owner cannot pay the gas; nothing is lost. Or the key is set but
-                the service does not resolve it (``NotResolved``).
+            InvalidArgument: A list has more than 50 groups, or contains an entry that is not a group.
+            ChainError: The contract rejected the change, or the owner cannot pay the gas. Nothing is lost. Also raised
+                if the key is set, but the service does not resolve it (``NotResolved``).
         """
         return await self._do(
             key_flows.create(
@@ -146,11 +146,11 @@ class AsyncOnChainUsageKeys(AsyncOnChainNoun):
         )
 
     async def check(self, key: KeyRef, *, timeout: float = 0.0) -> KeyCheck:
-        """Executes a small action with a key. Returns whether the service resolves it, and which hash is on chain.
+        """Executes a small action with a key. Returns whether the service resolves the key, and which hash is on chain.
 
         Args:
             key: The key that creation returned, or its text.
-            timeout: Seconds to keep trying while the key is unknown.
+            timeout: Seconds to retry while the key is unknown.
         """
         return await self._do(key_flows.check(self._account, key, timeout))
 
@@ -174,7 +174,7 @@ class AsyncOnChainUsageKeys(AsyncOnChainNoun):
         expires_in: Span | None = None,
         never_expires: bool = False,
     ) -> UsageKey:
-        """Changes a usage key; omitted values stay, including the expiration.
+        """Changes a usage key. Omitted values stay unchanged, including the expiration.
 
         Args:
             key: The key, its text, or its hash from a listing.
@@ -187,11 +187,11 @@ class AsyncOnChainUsageKeys(AsyncOnChainNoun):
             can_create_groups: The new flag.
             can_delete_groups: The new flag.
             can_create_pkps: The new flag.
-            expires_in: How long it runs actions, from now on.
-            never_expires: Removes the expiration.
+            expires_in: Time for which the key can run actions, from now on.
+            never_expires: Whether to remove the expiration.
 
         Raises:
-            NotFound: The account has no such key.
+            NotFound: The account does not contain the key.
         """
         return await self._do(
             key_flows.update(
@@ -214,10 +214,10 @@ class AsyncOnChainUsageKeys(AsyncOnChainNoun):
     async def update_metadata(
         self, key: KeyRef, *, name: str | None = None, description: str | None = None
     ) -> UsageKey:
-        """Changes name or description alone.
+        """Changes only the name or the description.
 
         Raises:
-            NotFound: The account has no such key.
+            NotFound: The account does not contain the key.
         """
         return await self._do(key_flows.update_metadata(self._account, key, name, description))
 
@@ -225,7 +225,7 @@ class AsyncOnChainUsageKeys(AsyncOnChainNoun):
         """Deletes a usage key permanently.
 
         Raises:
-            NotFound: The account has no such key.
+            NotFound: The account does not contain the key.
         """
         return await self._do(key_flows.delete(self._account, key))
 
@@ -235,10 +235,10 @@ class AsyncOnChainUsageKeys(AsyncOnChainNoun):
         return await self.delete(key)
 
     async def get(self, key: KeyRef) -> UsageKey:
-        """Returns one usage key as it is now, without its secret.
+        """Returns the current state of one usage key, without its secret.
 
         Raises:
-            NotFound: The account has no such key.
+            NotFound: The account does not contain the key.
         """
         return await self._do(key_flows.find(self._account, key))
 
@@ -254,13 +254,13 @@ class AsyncOnChainGroups(AsyncOnChainNoun):
         actions: Iterable[ActionRef] | ActionRef = (),
         wallets: Iterable[WalletRef] | WalletRef = (),
     ) -> Group:
-        """Creates a group by one transaction, plus one for each entry beyond the first ten of each kind.
+        """Creates a group with one transaction, plus one for each entry beyond the first ten of each kind.
 
         Args:
-            name: The group's name.
-            description: What it is for.
-            actions: Actions, sources, CIDs or hashed CIDs to permit; ``svcnb.everything`` for all.
-            wallets: Wallets or addresses to permit; ``svcnb.everything`` for all.
+            name: Name of the group.
+            description: Purpose of the group.
+            actions: Actions, sources, CIDs or hashed CIDs to permit. ``svcnb.everything`` permits all.
+            wallets: Wallets or addresses to permit. ``svcnb.everything`` permits all.
         """
         return await self._do(flows.create_group(self._account, name, description, actions, wallets))
 
@@ -277,20 +277,20 @@ class AsyncOnChainGroups(AsyncOnChainNoun):
         actions: Iterable[ActionRef] | ActionRef | None = None,
         wallets: Iterable[WalletRef] | WalletRef | None = None,
     ) -> Group:
-        """Changes a group; omitted values stay.
+        """Changes a group. Omitted values stay unchanged.
 
-        This takes one transaction. If a list has more than ten entries, it takes one for each added or removed entry,
-        with the additions first.
+        The change needs one transaction. If a list has more than ten entries, it needs one transaction for each added
+        or removed entry, and additions come first.
 
         Args:
             group: The group.
             name: The new name.
             description: The new description.
-            actions: The complete new list of permitted actions; an empty list permits none.
+            actions: The complete new list of permitted actions. An empty list permits none.
             wallets: The complete new list of permitted wallets.
 
         Raises:
-            ChainError: ``GroupDoesNotExist``.
+            ChainError: The group does not exist (``GroupDoesNotExist``).
         """
         return await self._do(
             flows.update_group(
@@ -299,7 +299,7 @@ class AsyncOnChainGroups(AsyncOnChainNoun):
         )
 
     async def delete(self, group: GroupRef) -> Receipt:
-        """Deletes a group. Keys that list it keep its number, which is never used again."""
+        """Deletes a group. Keys that list the group keep its number, which is never used again."""
         return await self._do(flows.remove_group(self._account, group))
 
     async def remove(self, group: GroupRef) -> Receipt:
@@ -308,18 +308,18 @@ class AsyncOnChainGroups(AsyncOnChainNoun):
         return await self.delete(group)
 
     async def contents(self, group: GroupRef) -> GroupContents:
-        """Returns what a group permits: its actions and its wallets."""
+        """Returns the actions and the wallets that a group permits."""
         return await self._do(flows.contents(self._account, group))
 
     async def add_action(self, group: GroupRef, action: ActionRef) -> Receipt:
-        """Permits an action in a group. Unlike in API mode, a hashed CID is enough: the raw one is not needed."""
+        """Permits an action in a group. Unlike in API mode, a hashed CID is sufficient."""
         return await self._do(flows.add_action(self._account, group, action))
 
     async def remove_action(self, group: GroupRef, action: ActionRef) -> Receipt:
         """Removes an action from a group.
 
         Raises:
-            ChainError: ``ActionDoesNotExist``: the group does not permit it.
+            ChainError: The group does not permit the action (``ActionDoesNotExist``).
         """
         return await self._do(flows.remove_action(self._account, group, action))
 
@@ -331,39 +331,39 @@ class AsyncOnChainGroups(AsyncOnChainNoun):
         """Removes a wallet from a group.
 
         Raises:
-            ChainError: ``PkpDoesNotExist``: the group does not permit it.
+            ChainError: The group does not permit the wallet (``PkpDoesNotExist``).
         """
         return await self._do(flows.withdraw_wallet(self._account, group, wallet))
 
     async def get(self, group: GroupRef) -> Group:
-        """Returns one group as it is now.
+        """Returns the current state of one group.
 
         Raises:
-            InvalidArgument: It is not a group id, or 0, the wildcard.
-            NotFound: The account has no such group.
+            InvalidArgument: The value is not a group id, or is 0, the wildcard.
+            NotFound: The account does not contain the group.
         """
         return await self._do(flows.get_group(self._account, group))
 
 
 class AsyncOnChainActions(AsyncOnChainNoun):
-    """Registered actions: names for CIDs. Registering grants nothing; groups do."""
+    """Registered actions, which are names for CIDs. Registration grants no permissions; groups do."""
 
     async def register(
         self, action: ActionRef, *, name: str | None = None, description: str | None = None
     ) -> RegisteredAction:
-        """Registers an action under a name, or replaces the name it has.
+        """Registers an action under a name, or replaces its existing name.
 
         Args:
             action: An action, a source or a raw CID.
-            name: What people call it; an `Action`'s own name when left out.
-            description: What it does; likewise.
+            name: Name of the action. If omitted, the `Action`'s own name is used.
+            description: Description of the action. If omitted, the `Action`'s own description is used.
         """
         return await self._do(flows.register(self._account, action, name, description))
 
     async def update(
         self, action: ActionRef, *, name: str | None = None, description: str | None = None
     ) -> RegisteredAction:
-        """Changes name or description of a registered action; omitted values stay.
+        """Changes the name or the description of a registered action. Omitted values stay unchanged.
 
         Raises:
             NotFound: The action is not registered.
@@ -375,14 +375,14 @@ class AsyncOnChainActions(AsyncOnChainNoun):
         return await self._do(flows.delete(self._account, action))
 
     async def list(self, group: GroupRef | None = None) -> Listing[RegisteredAction]:
-        """Returns all actions of the account, or those a group permits. The zero hash means every action."""
+        """Returns all actions of the account, or those that a group permits. The zero hash means every action."""
         return await self._do(flows.actions_of(self._account, group))
 
     async def get(self, action: ActionRef) -> RegisteredAction:
         """Returns one registered action.
 
         Raises:
-            InvalidArgument: It does not name one action.
+            InvalidArgument: The value does not identify a single action.
             NotFound: The action is not registered.
         """
         return await self._do(flows.get_action(self._account, action))

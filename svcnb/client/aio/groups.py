@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class AsyncGroups(AsyncResource):
-    """Groups: a key that may execute in a group can run its actions, and those may use its wallets.
+    """Groups: a key that may execute in a group can run the group's actions, and these can use the group's wallets.
 
     In every list of actions or wallets, ``svcnb.everything`` (0) means all of them.
     """
@@ -34,17 +34,18 @@ class AsyncGroups(AsyncResource):
         """Creates a group.
 
         Costs one cent, plus one for each action and each wallet beyond the first ten. The service accepts ten of each
-        at once; the rest are added one by one. Not repeated when it is unknown whether the request arrived.
+        in one call, and the rest are added one by one. The call is not retried if it is unknown whether the request
+        arrived.
 
         Args:
-            name: The group's name.
-            description: What it is for.
+            name: Name of the group.
+            description: Purpose of the group.
             actions: Actions, sources, CIDs or hashed CIDs to permit.
             wallets: Wallets or addresses to permit.
 
         Raises:
-            InvalidArgument: An entry is not an action or a wallet, or more than ten actions are given by hash alone.
-            Forbidden: A usage key without ``can_create_groups``.
+            InvalidArgument: An entry is not an action or a wallet, or more than ten actions are given only by hash.
+            Forbidden: The key is a usage key without ``can_create_groups``.
         """
         return await self._do(flows.create(name, description, actions, wallets))
 
@@ -53,19 +54,19 @@ class AsyncGroups(AsyncResource):
         return await self._do(flows.listing())
 
     async def get(self, group: GroupRef) -> Group:
-        """Returns one group as it is now. Free.
+        """Returns the current state of one group. Free.
 
         Args:
             group: The group, its number, or its text such as ``"7"`` or ``"0x7"``.
 
         Raises:
-            InvalidArgument: It is not a group id, or 0, the wildcard.
-            NotFound: The account has no such group.
+            InvalidArgument: The value is not a group id, or is 0, the wildcard.
+            NotFound: The account does not contain the group.
         """
         return await self._do(flows.get(group))
 
     def iter(self) -> AsyncIterator[Group]:
-        """Iterates over the groups page by page, for accounts with very many. Free."""
+        """Iterates over the groups page by page, for accounts with very many groups. Free."""
         return self._iterate(flows.page)
 
     async def update(
@@ -77,31 +78,31 @@ class AsyncGroups(AsyncResource):
         actions: Iterable[ActionRef] | ActionRef | None = None,
         wallets: Iterable[WalletRef] | WalletRef | None = None,
     ) -> Group:
-        """Changes a group; omitted values stay. Costs one cent, plus one for each entry beyond ten of a new list.
+        """Changes a group. Omitted values stay unchanged. Costs one cent, plus one for each entry of a list beyond ten.
 
-        The service replaces a group as a whole, so this method reads it first and writes everything back. Two
-        simultaneous updates can therefore overwrite each other. ``add_action`` and similar methods do not have this
+        The service replaces a group as a whole, so this method reads the group first and then writes all of its values.
+        Two simultaneous updates can therefore overwrite each other. ``add_action`` and similar methods do not have this
         problem.
 
         Args:
             group: The group.
             name: The new name.
             description: The new description.
-            actions: The complete new list of permitted actions; an empty list permits none.
+            actions: The complete new list of permitted actions. An empty list permits none.
             wallets: The complete new list of permitted wallets.
 
         Raises:
-            InvalidArgument: A list that would be kept has more than ten entries, so that the service would lose some.
+            InvalidArgument: An omitted list has more than ten entries, of which the service would keep only ten.
             NotFound: The group does not exist.
             Forbidden: The key is not the account's master key.
         """
         return await self._do(flows.update(group, name, description, actions, wallets))
 
     async def delete(self, group: GroupRef) -> None:
-        """Deletes a group. Costs one cent. Keys that list it keep its number, which is never used again.
+        """Deletes a group. Costs one cent. Keys that list the group keep its number, which is never used again.
 
         Raises:
-            Forbidden: A usage key without ``can_delete_groups``.
+            Forbidden: The key is a usage key without ``can_delete_groups``.
             NotFound: The group does not exist.
         """
         await self._do(flows.delete(group))
@@ -112,19 +113,19 @@ class AsyncGroups(AsyncResource):
         await self.delete(group)
 
     async def contents(self, group: GroupRef) -> GroupContents:
-        """Returns what a group permits: its actions and its wallets. Free."""
+        """Returns the actions and the wallets that a group permits. Free."""
         return await self._do(flows.contents(group))
 
     async def add_action(self, group: GroupRef, action: ActionRef) -> None:
-        """Permits an action in a group; permitting it again changes nothing. Costs one cent.
+        """Permits an action in a group. Permitting it again has no effect. Costs one cent.
 
         Args:
             group: The group.
-            action: An action, a source or a raw CID; it need not be registered.
+            action: An action, a source or a raw CID. The action need not be registered.
 
         Raises:
-            InvalidArgument: A hashed CID was given: the service needs the raw one.
-            Forbidden: A usage key whose ``manage_ipfs_ids_in_groups`` lacks the group.
+            InvalidArgument: The action is a hashed CID, but the service needs a raw CID.
+            Forbidden: The key is a usage key whose ``manage_ipfs_ids_in_groups`` does not contain the group.
         """
         await self._do(flows.add_action(group, action))
 
@@ -136,15 +137,15 @@ class AsyncGroups(AsyncResource):
             action: An action, a source, a CID or a hashed CID.
 
         Raises:
-            NotFound: The group does not permit it.
+            NotFound: The group does not permit the action.
         """
         await self._do(flows.remove_action(group, action))
 
     async def add_wallet(self, group: GroupRef, wallet: WalletRef) -> None:
-        """Permits a wallet in a group; permitting it again changes nothing. Costs one cent.
+        """Permits a wallet in a group. Permitting it again has no effect. Costs one cent.
 
         Raises:
-            Forbidden: A usage key whose ``add_pkp_to_groups`` lacks the group.
+            Forbidden: The key is a usage key whose ``add_pkp_to_groups`` does not contain the group.
         """
         await self._do(flows.add_wallet(group, wallet))
 
@@ -152,6 +153,6 @@ class AsyncGroups(AsyncResource):
         """Removes a wallet from a group. Costs one cent.
 
         Raises:
-            NotFound: The group does not permit it.
+            NotFound: The group does not permit the wallet.
         """
         await self._do(flows.remove_wallet(group, wallet))

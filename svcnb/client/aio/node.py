@@ -14,15 +14,15 @@ class AsyncNode(AsyncResource):
     """The node that responds: its chain, limits, payers, version and health. All calls are free and need no key."""
 
     async def chain_config(self) -> ChainConfig:
-        """Returns the chain with the accounts, and the address of the contract."""
+        """Returns the chain that contains the accounts, and the address of the contract."""
         return await self._do(chain_config())
 
     async def version(self) -> Version:
-        """Returns the version of the service's program."""
+        """Returns the version of the service's software."""
         return await self._do(version())
 
     async def health(self) -> Health:
-        """Returns the health of the node; does not raise when it is unhealthy."""
+        """Returns the health of the node. Raises no error if the node is unhealthy."""
         return await self._do(health())
 
     async def limits(self) -> Limits:

@@ -13,7 +13,7 @@ from svcnb.client.config import Config
 from svcnb.client.listing import Listing
 from svcnb.client.models.triggers import Me, Trigger, TriggerRun, TriggerToken
 from svcnb.client.references import ActionRef, WalletRef
-from svcnb.client.resources import trigger_flows as flows
+from svcnb.client.resources import trigger_configs, trigger_flows as flows
 from svcnb.client.resources.trigger_options import TriggerChanges, TriggerKind, TriggerOptions, UsageKeySecret
 from svcnb.client.secret import Secret
 from svcnb.client.session import AsyncSession
@@ -30,11 +30,11 @@ class AsyncTriggersClient(TriggersSettings):
     """Synchronous client of the triggers service.
 
     Args:
-        triggers_url: Its address, the part before ``/api``; SVC_TRIGGERS_URL when left out.
-        token: An existing token. When left out, a new one is created, which `authorize` gets approved.
+        triggers_url: Address of the service, the part before ``/api``. None means the value of SVC_TRIGGERS_URL.
+        token: An existing token. If omitted, a new token is created, which `authorize` gets approved.
         config: Settings of a `Client` to share (`Client.config`), except its key and its headers.
-        http_client: An `httpx.Client` of your own; it stays open.
-        headers: Sent with every request to the service.
+        http_client: Your own `httpx.Client`, which you must close yourself.
+        headers: Headers to send with every request to the service.
 
     Raises:
         ConfigError: The address is missing, or the token is malformed.
@@ -59,37 +59,38 @@ class AsyncTriggersClient(TriggersSettings):
     async def authorize(
         self, *, timeout: float = flows.APPROVAL_PATIENCE_S, open_page: Callable[[str], object] | None = None
     ) -> Me:
-        """Opens the approval page in a browser and waits until the user has approved the token.
+        """Opens the approval page in a browser, and waits until the user has approved the token.
 
-        Returns at once if the token is already approved. The token itself is not sent before the approval.
+        Returns immediately if the token is already approved. The token itself is not sent before the approval.
 
         Args:
-            timeout: Seconds to wait, ten minutes by default; checked every two seconds.
-            open_page: Called with the page's address instead of the browser, for example ``print``.
+            timeout: Seconds to wait, ten minutes by default. The approval is checked every two seconds.
+            open_page: Function that is called with the page's address instead of opening the browser, for example
+                ``print``.
 
         Raises:
-            TimedOut: No one approved in time. The page stays valid, and `authorize` can be called again.
+            TimedOut: No one approved the token in time. The page stays valid, and `authorize` can be called again.
         """
         if (user := (await self.who())) is not None:
             return user
         (open_page or webbrowser.open)(self.approval_url)
-        return await self._session.drive(flows.until_approved(self._door, timeout))
+        return await self._session.drive(flows.until_approved(self._access, timeout))
 
     async def who(self) -> Me | None:
-        """The user who approved the token; None if no one has, or if it was revoked."""
-        return await self._session.drive(flows.who(self._door))
+        """Returns the user who approved the token. None if it is not approved, or was revoked."""
+        return await self._session.drive(flows.who(self._access))
 
     async def tokens(self) -> Listing[TriggerToken]:
         """Returns the user's tokens, newest first, without their secrets."""
-        return await self._session.drive(flows.tokens(self._door))
+        return await self._session.drive(flows.tokens(self._access))
 
     async def revoke(self, token: TriggerToken | str | None) -> None:
         """Revokes a token permanently.
 
         Args:
-            token: One from `tokens`, or None for all of the user's tokens, this one included.
+            token: A token from `tokens`, or None for all of the user's tokens, including the token of this client.
         """
-        await self._session.drive(flows.revoke(self._door, token))
+        await self._session.drive(flows.revoke(self._access, token))
 
     async def webhook(
         self, name: str, action: ActionRef, usage_key: UsageKeySecret, **options: Unpack[TriggerOptions]
@@ -97,13 +98,14 @@ class AsyncTriggersClient(TriggersSettings):
         """Creates a trigger that runs its action for every post to `webhook_url`.
 
         Args:
-            name: Its name.
+            name: Name of the trigger.
             action: An action or its source.
-            usage_key: The key that the runs use; it must be permitted to execute the action.
+            usage_key: The key that the runs use. It must be permitted to execute the action.
             **options: ``default_params``, ``max_runs_per_minute``, ``max_queued_runs``.
 
         Raises:
-            InvalidArgument: A CID without its source, no key, or an option of the wrong type.
+            InvalidArgument: The action is a CID without its source, the key is missing, or an option has the wrong
+                type.
         """
         return await self._create(action, usage_key, "webhook", name=name, **options)
 
@@ -113,17 +115,18 @@ class AsyncTriggersClient(TriggersSettings):
         """Creates a trigger that runs its action on a schedule.
 
         Args:
-            name: Its name.
+            name: Name of the trigger.
             action: An action or its source.
             usage_key: The key that the runs use.
-            cron: Five fields, or six with seconds in front, UTC; at least 30 seconds between ticks.
-            **options: As in `webhook`.
+            cron: Cron expression in UTC, with five fields, or with six if seconds come first. The trigger must not fire
+                more often than every 30 seconds.
+            **options: See `webhook`.
 
         Raises:
-            InvalidArgument: As in `webhook`, or ``cron`` is invalid.
+            InvalidArgument: See `webhook`. Also raised if ``cron`` is invalid.
         """
         return await self._create(
-            action, usage_key, "schedule", name=name, config=flows.schedule_config(cron), **options
+            action, usage_key, "schedule", name=name, config=trigger_configs.schedule_config(cron), **options
         )
 
     async def chain_event(
@@ -142,20 +145,20 @@ class AsyncTriggersClient(TriggersSettings):
         """Creates a trigger that runs its action for every log of an event.
 
         Args:
-            name: Its name.
+            name: Name of the trigger.
             action: An action or its source.
             usage_key: The key that the runs use.
             chain: ``ethereum``, ``base``, ``arbitrum``, ``bsc`` or ``polygon``.
-            contract: Address of the contract that emits it.
-            event: ``Name(type,type)``; `event` of this client explains it.
-            topics: Up to three filters after topic0: a 32-byte topic, a list of them, or None for any.
-            start_block: First block to read; shortly before now when left out.
-            **options: As in `webhook`.
+            contract: Address of the contract that emits the event.
+            event: Event signature, ``Name(type,type)``. The method `event` explains a signature.
+            topics: Up to three filters after topic0. Each is a 32-byte topic, a list of topics, or None for any topic.
+            start_block: First block to read. If omitted, reading starts at a recent block.
+            **options: See `webhook`.
 
         Raises:
-            InvalidArgument: As in `webhook`, or the event is not a signature.
+            InvalidArgument: See `webhook`. Also raised if the event is not a signature.
         """
-        config = flows.chain_config(chain, contract, event, topics, start_block)
+        config = trigger_configs.chain_config(chain, contract, event, topics, start_block)
         return await self._create(action, usage_key, "chain_event", name=name, config=config, **options)
 
     async def create_for(
@@ -171,24 +174,24 @@ class AsyncTriggersClient(TriggersSettings):
     ) -> Trigger:
         """Creates a trigger, a group that permits its action, and a key that can only execute in that group.
 
-        The key is only sent to the triggers service. Costs two cents. If a step fails, the error says what was already
-        created.
+        Costs two cents. The key is only sent to the triggers service. If a step fails, the hint of the error lists what
+        was already created.
 
         Args:
             service: A client with the account's master key.
             action: An action or its source.
-            name: Name of the trigger, from which the names of group and key are made.
+            name: Name of the trigger, from which the names of the group and the key are derived.
             kind: ``webhook``, ``schedule`` or ``chain_event``.
-            config: Settings of the kind, for example ``{"cron": "0 9 * * *"}``.
+            config: Settings for this kind of trigger, for example ``{"cron": "0 9 * * *"}``.
             wallets: Wallets that the action may use.
-            **options: As in `webhook`.
+            **options: See `webhook`.
 
         Raises:
             Forbidden: The client's key is not the account's master key.
         """
         given = dict(config or {})
         return await service._session.drive(
-            flows.create_for(self._door, action, kind, name=name, config=given, wallets=wallets, **options)
+            flows.create_for(self._access, action, kind, name=name, config=given, wallets=wallets, **options)
         )
 
     async def create(
@@ -201,98 +204,101 @@ class AsyncTriggersClient(TriggersSettings):
         config: Mapping[str, Any] | None = None,
         **options: Unpack[TriggerOptions],
     ) -> Trigger:
-        """Creates a trigger of any kind from its settings in the service's form.
+        """Creates a trigger of any kind from settings in the format of the service.
 
         Args:
-            name: Its name.
+            name: Name of the trigger.
             action: An action or its source.
             usage_key: The key that the runs use.
             kind: ``webhook``, ``schedule`` or ``chain_event``.
-            config: Settings of the kind, for example ``{"cron": "0 9 * * *"}``.
-            **options: As in `webhook`.
+            config: Settings for this kind of trigger, for example ``{"cron": "0 9 * * *"}``.
+            **options: See `webhook`.
 
         Raises:
-            InvalidArgument: As in `webhook`.
+            InvalidArgument: See `webhook`.
         """
         return await self._create(
             action, usage_key, kind, name=name, config=None if config is None else dict(config), **options
         )
 
     async def _create(self, action: ActionRef, usage_key: UsageKeySecret, kind: str, **members: Any) -> Trigger:
-        return await self._session.drive(flows.create(self._door, action, usage_key, kind, **members))
+        return await self._session.drive(flows.create(self._access, action, usage_key, kind, **members))
 
     async def list(self) -> Listing[Trigger]:
         """Returns all triggers of the user, newest first."""
-        return await self._session.drive(flows.listing(self._door))
+        return await self._session.drive(flows.listing(self._access))
 
     async def get(self, trigger: TriggerRef) -> Trigger:
-        """Returns one trigger as it is now.
+        """Returns the current state of one trigger.
 
         Raises:
-            NotFound: There is none, or it belongs to another user.
+            NotFound: The trigger does not exist, or belongs to another user.
         """
-        return await self._session.drive(flows.get(self._door, trigger))
+        return await self._session.drive(flows.get(self._access, trigger))
 
     async def update(self, trigger: TriggerRef, **changes: Unpack[TriggerChanges]) -> Trigger:
-        """Changes a trigger; omitted values stay. A limit cannot be reset to None.
+        """Changes a trigger. Omitted values stay unchanged. A limit cannot be reset to None.
 
         Args:
             trigger: The trigger.
             **changes: ``name``, ``action``, ``usage_key``, ``default_params``, ``config``, ``kind``, ``enabled``,
                 ``max_runs_per_minute``, ``max_queued_runs``. A new ``action`` needs the ``usage_key`` again.
         """
-        return await self._session.drive(flows.update(self._door, trigger, **changes))
+        return await self._session.drive(flows.update(self._access, trigger, **changes))
 
     async def enable(self, trigger: TriggerRef) -> Trigger:
-        """Enables a trigger. Events from the time while it was disabled start no runs; queued runs continue."""
+        """Enables a trigger.
+
+        Queued runs continue. Events that happened while the trigger was disabled start no runs.
+        """
         return await self.update(trigger, enabled=True)
 
     async def disable(self, trigger: TriggerRef) -> Trigger:
-        """Stops a trigger from firing. Queued runs wait."""
+        """Disables a trigger. Queued runs stay queued."""
         return await self.update(trigger, enabled=False)
 
     async def delete(self, trigger: TriggerRef) -> None:
-        """Deletes a trigger and its runs; deleting again changes nothing."""
-        await self._session.drive(flows.delete(self._door, trigger))
+        """Deletes a trigger and its runs. Deleting it again has no effect."""
+        await self._session.drive(flows.delete(self._access, trigger))
 
     async def runs(self, trigger: TriggerRef, *, limit: int | None = 100, offset: int = 0) -> Listing[TriggerRun]:
-        """Returns runs, newest first; ``.to_frame()`` returns them as a frame.
+        """Returns runs, newest first. ``.to_frame()`` converts them to a frame.
 
         Args:
             trigger: The trigger.
-            limit: How many at most; None for all.
-            offset: How many of the newest to skip.
+            limit: Maximum number of runs, or None for all runs.
+            offset: Number of the newest runs to skip.
         """
-        return await self._session.drive(flows.runs(self._door, trigger, limit, offset))
+        return await self._session.drive(flows.runs(self._access, trigger, limit, offset))
 
     async def wait_for_run(self, trigger: TriggerRef, run: object = None, *, timeout: float = 60.0) -> TriggerRun:
         """Waits until a run has ended, successfully or not.
 
         Args:
             trigger: The trigger.
-            run: The result of `fire`, a run, or its id; the newest run when left out.
-            timeout: Seconds to wait. A failing run is retried for up to 36 seconds.
+            run: The result of `fire`, a run, or the id of a run. None means the newest run.
+            timeout: Seconds to wait. The service retries a failing run for up to 36 seconds.
 
         Raises:
-            TimedOut: It has not ended in time.
+            TimedOut: The run did not end in time.
         """
-        return await self._session.drive(flows.wait_for_run(self._door, trigger, run, timeout))
+        return await self._session.drive(flows.wait_for_run(self._access, trigger, run, timeout))
 
     async def fire(
         self, trigger: TriggerRef, body: object = None, *, headers: Mapping[str, str] | None = None
     ) -> Accepted:
-        """Posts to a webhook as a sender does: without token, and exactly the bytes given.
+        """Sends a post to a webhook as external senders do: without a token, and with exactly the given bytes.
 
         Args:
             trigger: A webhook trigger.
-            body: Bytes and strings are sent unchanged, anything else as JSON.
-            headers: For example the sender's signature.
+            body: Body of the post. Bytes and strings are sent unchanged, and all other values as JSON.
+            headers: Additional headers, for example the signature of a sender.
 
         Raises:
-            RateLimited: Too many posts, or the queue is full.
-            ServiceError: 410, the trigger is disabled.
+            RateLimited: There were too many posts, or the queue is full.
+            ServiceError: The trigger is disabled (410).
         """
-        return await self._session.drive(flows.fire(self._config, self._door.url, trigger, body, headers))
+        return await self._session.drive(flows.fire(self._config, self._access.url, trigger, body, headers))
 
     async def close(self) -> None:
         """Closes the connections."""

@@ -16,24 +16,24 @@ if TYPE_CHECKING:
 
 
 class AsyncWallets(AsyncResource):
-    """Wallets: create and list them. Only actions that are permitted to use a wallet receive its key."""
+    """Wallets of the account. Only actions that are permitted to use a wallet receive its key."""
 
     async def create(self) -> Wallet:
-        """Creates a wallet and registers it in the account. Costs one cent.
+        """Creates a wallet, and registers it in the account. Costs one cent.
 
-        Not repeated when it is unknown whether the request arrived.
+        The call is not retried if it is unknown whether the request arrived.
 
         Raises:
-            OutOfCredit: The account cannot pay.
-            Forbidden: A usage key without ``can_create_pkps``.
+            OutOfCredit: The account does not have enough credit.
+            Forbidden: The key is a usage key without ``can_create_pkps``.
         """
         return await self._do(create())
 
     async def list(self, group: GroupRef | None = None) -> Listing[Wallet]:
-        """Returns all wallets of the account, or those a group permits. Free.
+        """Returns all wallets of the account, or those that a group permits. Free.
 
         Args:
-            group: Only wallets of this group. The zero address means every wallet.
+            group: Group whose wallets are returned. A wallet with the zero address means every wallet.
         """
         return await self._do(listing(group))
 
@@ -44,11 +44,11 @@ class AsyncWallets(AsyncResource):
             wallet: The wallet or its address.
 
         Raises:
-            InvalidArgument: It is not an address, or 0, the wildcard.
-            NotFound: The account has no such wallet.
+            InvalidArgument: The value is not an address, or is 0, the wildcard.
+            NotFound: The account does not contain the wallet.
         """
         return await self._do(get(wallet))
 
     def iter(self, group: GroupRef | None = None) -> AsyncIterator[Wallet]:
-        """Iterates over the wallets page by page, for accounts with very many. Free."""
+        """Iterates over the wallets page by page, for accounts with very many wallets. Free."""
         return self._iterate(lambda number: page(number, group=group))

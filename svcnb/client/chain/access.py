@@ -1,4 +1,4 @@
-"""Access to the chain of a service's accounts: its node, its time, and calls of its contract."""
+"""Access to the chain with a service's accounts: the node, the time, and calls of the contract."""
 
 from __future__ import annotations
 
@@ -11,30 +11,32 @@ from urllib.parse import urlsplit
 
 from svcnb.client._http import is_loopback
 from svcnb.client.calls import Call, Flow, ask, now
-from svcnb.client.chain import rpc
+from svcnb.client.chain import abi, rpc
 from svcnb.client.chain.reverts import refused
 from svcnb.client.config import Config
 from svcnb.client.errors import ChainError, ConfigError
 from svcnb.client.models.node import ChainConfig
 from svcnb.client.resources import node
-from svcnb.protocol.abi import AbiError
-from svcnb.protocol.contract import function, functions
+from svcnb.protocol.contract import AbiError, function, functions
 
 SKEW_WARNING_S: Final = 120.0
-"""Clock difference that causes a warning: signatures are valid for 300 seconds either way (specification 5.6.7)."""
+"""Clock difference in seconds that causes a warning. Signatures are valid for 300 seconds before and after their time.
+
+Source: docs/service/signatures.md#replay.
+"""
 
 _ZERO: Final = "0x" + "00" * 20
 
 
 class ClockSkew(UserWarning):
-    """This machine's clock is far from the service's; signatures are corrected by the difference."""
+    """The clock of this machine differs from the service's. Signatures are corrected by the difference."""
 
 
 class ChainAccess:
-    """Chain access of one client. Caches what cannot change.
+    """Chain access of one client, with a cache for constant values.
 
     Args:
-        config: The client's settings.
+        config: Settings of the client.
     """
 
     def __init__(self, config: Config) -> None:
@@ -53,24 +55,24 @@ class ChainAccess:
         return self._node
 
     def url(self) -> Flow[str]:
-        """Address of a node: the client's ``rpc_url``, else the one that the service reports.
+        """Address of a chain node: the client's ``rpc_url``, otherwise the address that the service reports.
 
         Raises:
-            ConfigError: Neither is set.
+            ConfigError: Neither address is set.
         """
         told = self.config.rpc_url or (yield from self.node()).rpc_url
         if not told:
             raise ConfigError(
-                "the service does not tell an address of its chain's node, and none was given",
-                hint="Choose a node of that chain: svcnb.Client(rpc_url=...), or SVC_RPC_URL. "
-                "svc.node.chain_config() names the chain.",
+                "the address of a chain node is not set, and the service does not return one",
+                hint="Pass a node of that chain: svcnb.Client(rpc_url=...), or SVC_RPC_URL. "
+                "svc.node.chain_config() returns the chain id.",
             )
         return told
 
     def time(self) -> Flow[int]:
-        """The service's time in whole Unix seconds, from the header of a new response.
+        """Returns the service's time in whole Unix seconds, from the header of a new response.
 
-        Not cached: it takes one free call, and a signature with a wrong time is useless.
+        The time is not cached, because the call is free and a signature with a wrong time is useless.
         """
         answer = yield from ask(
             Call("GET", "/get_node_chain_config", lambda _, answer: answer, key=False, patience="read")
@@ -86,14 +88,14 @@ class ChainAccess:
         return int(told)
 
     def _warn_of(self, skew: float) -> None:
-        # On one machine, service and client have the same clock. A difference means that the service's clock was set on
-        # purpose.
+        # A service on this machine uses the same clock as the client. A difference means that the emulator's clock was
+        # set on purpose.
         own = is_loopback(urlsplit(self.config.base_url).hostname or "")
         if abs(skew) > SKEW_WARNING_S and not own and not self._warned:
             self._warned = True
             warnings.warn(
                 f"the service's clock is {timedelta(seconds=round(abs(skew)))} {'ahead of' if skew > 0 else 'behind'} "
-                "this machine's; signatures carry the service's time, but set this clock right",
+                "this machine's; signatures use the service's time, but correct the clock of this machine",
                 ClockSkew,
                 stacklevel=2,
             )
@@ -101,11 +103,11 @@ class ChainAccess:
     # --- requests -----------------------------------------------------------------------------------------------
 
     def rpc(self, method: str, *params: Any) -> Flow[Any]:
-        """Sends a request to the chain's node; see `svcnb.client.chain.rpc.request`."""
+        """Sends a request to the chain node; see `svcnb.client.chain.rpc.request`."""
         return (yield from rpc.request((yield from self.url()), method, params))
 
     def batch(self, requests: Sequence[tuple[str, Sequence[Any]]]) -> Flow[list[Any]]:
-        """Sends many requests to the chain's node; see `svcnb.client.chain.rpc.batch`."""
+        """Sends many requests to the chain node; see `svcnb.client.chain.rpc.batch`."""
         return (yield from rpc.batch((yield from self.url()), requests))
 
     def view(self, name: str, *arguments: Any, sender: str = _ZERO, block: int | None = None) -> Flow[Any]:
@@ -113,29 +115,33 @@ class ChainAccess:
 
         Args:
             name: The function.
-            *arguments: Its arguments.
-            sender: The caller that the node assumes.
-            block: State at the end of this block; the latest when None.
+            *arguments: Arguments of the function.
+            sender: Caller that the node assumes.
+            block: Number of the block whose final state is read. None means the latest block.
 
         Raises:
-            ChainError: The contract refused (by name, with a hint), or the chain could not be queried.
+            ChainError: The contract rejected the call (with the contract's name for the error, and a hint), or the
+                chain could not be queried.
         """
         what = function(name)
         contract = (yield from self.node()).contract_address
-        data = yield from self.call(contract, what.encode_call(arguments), sender=sender, block=block, name=name)
+        data = yield from self.call(contract, what.encode_call(abi, arguments), sender=sender, block=block, name=name)
         try:
-            return what.decode_result(data)
+            return what.decode_result(abi, data)
         except AbiError:
             raise ChainError(
-                f"what stands at {contract} did not answer {name} as AccountConfig does",
-                hint="Is the node one of the service's chain? svc.chain_secured.drift() compares chain and contract.",
+                f"the response of the contract at {contract} to {name} does not match AccountConfig",
+                hint=(
+                    "Check that the node belongs to the service's chain: svc.chain_secured.drift() compares chain "
+                    "and contract."
+                ),
             ) from None
 
     def call(self, to: str, data: bytes, *, sender: str = _ZERO, block: int | None = None, name: str) -> Flow[bytes]:
         """Calls any contract without a transaction.
 
         Raises:
-            ChainError: The contract refused, or the chain could not be queried.
+            ChainError: The contract rejected the call, or the chain could not be queried.
         """
         transaction = {"from": sender, "to": to, "data": "0x" + data.hex()}
         try:
@@ -149,10 +155,10 @@ class ChainAccess:
     # --- checks of chain and contract ---------------------------------------------------------------------------
 
     def require_same_chain(self) -> Flow[int]:
-        """Returns the chain id, after a check that node and service use the same chain.
+        """Checks that the node and the service use the same chain, and returns the chain id.
 
         Raises:
-            ChainError: They do not use the same one, or there is no contract at the service's address.
+            ChainError: They use different chains, or there is no contract at the address that the service reports.
         """
         told = yield from self.node()
         if not self._checked:
@@ -164,19 +170,22 @@ class ChainAccess:
                     raise answer
             if int(seen, 16) != told.chain_id:
                 raise ChainError(
-                    f"the node is on chain {int(seen, 16)}, the service on chain {told.chain_id}",
-                    hint="Choose a node of the service's chain: rpc_url=..., or SVC_RPC_URL.",
+                    f"the node is on chain {int(seen, 16)}, but the service uses chain {told.chain_id}",
+                    hint="Pass a node of the service's chain: rpc_url=..., or SVC_RPC_URL.",
                 )
             if str(code) in ("0x", ""):
                 raise ChainError(
                     f"there is no contract at {told.contract_address} on chain {told.chain_id}",
-                    hint="The node may still be catching up, or is of another network with the same id.",
+                    hint=(
+                        "Wait if the node is still synchronizing. Otherwise pass a node of the right network: "
+                        "rpc_url=..., or SVC_RPC_URL."
+                    ),
                 )
             self._checked = True
         return told.chain_id
 
     def missing(self) -> Flow[tuple[str, ...]]:
-        """Returns functions of this version's interface that the deployed contract's own list (the loupe) lacks."""
+        """Returns the functions of this version that the deployed contract's own list (the loupe) does not contain."""
         if self._selectors is None:
             facets = yield from self.view("facets")
             self._selectors = frozenset(bytes(selector) for _, selectors in facets for selector in selectors)

@@ -1,4 +1,4 @@
-"""Events of the contract, read from logs in ranges that any node accepts."""
+"""Reader of the contract's events, which queries logs in ranges that every node accepts."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from svcnb.client.calls import Flow
+from svcnb.client.chain import abi
 from svcnb.client.chain.access import ChainAccess
 from svcnb.client.chain.rpc import RpcError
-from svcnb.protocol.abi import AbiError
-from svcnb.protocol.contract import events
+from svcnb.protocol.contract import AbiError, events
 
 Topic = str | Sequence[str] | None
 
 
 @dataclass(frozen=True)
 class Log:
-    """One event of the contract.
+    """Event of the contract.
 
     Attributes:
-        event: Its name.
-        args: Its fields by name.
-        block: Number of its block.
+        event: Name of the event.
+        args: Fields of the event by name.
+        block: Number of the block.
         index: Position in the block.
         transaction_hash: The transaction that caused it.
     """
@@ -35,7 +35,7 @@ class Log:
 
 
 def topic(value: int | str) -> str:
-    """Returns a number or an address as an indexed topic: 32 bytes."""
+    """Returns the 32-byte topic of an indexed number or address."""
     return f"0x{int(value, 16) if isinstance(value, str) else value:064x}"
 
 
@@ -50,10 +50,10 @@ def read_logs(
     """Reads the contract's events, oldest first.
 
     Args:
-        chain: The chain.
-        topics: Required topics; None for any value, a list for one of several.
-        first: First block.
-        last: Last block; the latest when None.
+        chain: Access to the chain.
+        topics: Required topics. None matches any value, and a list matches each of its values.
+        first: Number of the first block.
+        last: Number of the last block. None means the latest block.
 
     Raises:
         ChainError: The chain could not be queried.
@@ -71,7 +71,7 @@ def read_logs(
         try:
             entries = yield from chain.rpc("eth_getLogs", query)
         except RpcError:
-            # Public nodes limit the number of blocks or logs, each with its own error message.
+            # Public nodes limit the number of blocks or logs, with different error messages.
             if begin == end:
                 raise
             middle = (begin + end) // 2
@@ -87,7 +87,7 @@ def _read(entry: dict[str, Any]) -> Log | None:
     if event is None:
         return None  # an event of a later version of the contract
     try:
-        args = event.decode_log(topics, bytes.fromhex(entry["data"][2:]))
+        args = event.decode_log(abi, topics, bytes.fromhex(entry["data"][2:]))
     except AbiError:
         return None
     return Log(event.name, args, int(entry["blockNumber"], 16), int(entry["logIndex"], 16), entry["transactionHash"])

@@ -1,4 +1,4 @@
-"""History of one account: its events, the transactions that caused them, and the state in between."""
+"""History of one account: its events, the transactions that caused them, and the state after each block."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from svcnb.client.calls import Flow
+from svcnb.client.chain import abi
 from svcnb.client.chain.access import ChainAccess
 from svcnb.client.chain.events import Log, event_topic, read_logs, topic
 from svcnb.client.chain.names import short
@@ -17,8 +18,7 @@ from svcnb.client.errors import ChainError, InvalidArgument
 from svcnb.client.listing import Listing
 from svcnb.client.models.base import Model
 from svcnb.client.resources import node
-from svcnb.protocol.abi import AbiError, decode
-from svcnb.protocol.contract import function
+from svcnb.protocol.contract import AbiError, function
 from svcnb.protocol.hashes import uint256_hex, wallet_lookup_key
 
 
@@ -30,10 +30,10 @@ class AuditEntry(Model):
     """Time of the block, UTC."""
 
     who: str
-    """The sender: the admin wallet at that time, one of the service's payers, or another address."""
+    """The sender: the admin wallet at the time, one of the service's payers, or another address."""
 
     what: str
-    """What it changed, with the names at that time."""
+    """Description of the change, with the names at the time."""
 
     event: str
     """The contract's event."""
@@ -50,7 +50,7 @@ class Permission(Model):
     """One permission."""
 
     subject: str
-    """Holder of the permission: the account, a group, a usage key."""
+    """Holder of the permission: the account, a group or a usage key."""
 
     permission: str
 
@@ -59,10 +59,10 @@ class Change(Model):
     """One permission that was added or removed between two blocks."""
 
     change: str
-    """``+`` for an added one, ``-`` for a removed one."""
+    """``+`` for an added permission, ``-`` for a removed one."""
 
     subject: str
-    """Holder of the permission: the account, a group, a usage key."""
+    """Holder of the permission: the account, a group or a usage key."""
 
     permission: str
 
@@ -79,10 +79,10 @@ class History:
     """History of one account.
 
     Attributes:
-        logs: Its events, oldest first.
-        transactions: The transactions that caused them, by hash.
+        logs: Events of the account, oldest first.
+        transactions: The transactions that caused the events, by hash.
         times: Time of each block, in Unix seconds.
-        contract: The contract's address, lower case.
+        contract: Address of the contract, lower case.
         payers: Addresses of the service's payers, lower case.
     """
 
@@ -93,7 +93,7 @@ class History:
     payers: frozenset[str]
 
     def entries(self) -> Listing[AuditEntry]:
-        """Returns every event in words, oldest first."""
+        """Returns a description of every event, oldest first."""
         found: list[AuditEntry] = []
         rights = Rights()
         for log in self.logs:
@@ -108,26 +108,32 @@ class History:
         return Listing(found, of="events", kind=AuditEntry)
 
     def at(self, block: int | None) -> Rights:
-        """Returns the account's permissions at the end of a block; of the last one when None."""
+        """Returns the account's permissions at the end of a block. None means the last block."""
         rights = Rights()
         for log in self._until(block):
             rights.apply(log, self._call(log))
         return rights
 
     def permissions(self) -> Listing[Permission]:
-        """Returns all permissions at the end."""
+        """Returns all permissions at the end of the last block."""
         said = sorted(self.at(None).statements())
-        return Listing([Permission(subject=subject, permission=text) for subject, text in said], of="permissions")
+        return Listing(
+            [Permission(subject=subject, permission=text) for subject, text in said], of="permissions", kind=Permission
+        )
 
     def diff(self, first: int, last: int | None) -> Listing[Change]:
-        """Returns what changed from the end of one block to the end of another."""
+        """Returns the changes from the end of one block to the end of another."""
         before, after = self.at(first), self.at(last)
-        # With the names at the end, so that a rename alone is not a change of permissions.
+        # Both states use the latest names, so that a rename alone is not a change of permissions.
         before.names = after.names.merged(before.names)
         old, new = before.statements(), after.statements()
         gone = [Change(change="-", subject=subject, permission=said) for subject, said in sorted(old - new)]
         come = [Change(change="+", subject=subject, permission=said) for subject, said in sorted(new - old)]
-        return Listing(sorted(gone + come, key=lambda item: (item.subject, item.change, item.permission)), of="changes")
+        return Listing(
+            sorted(gone + come, key=lambda item: (item.subject, item.change, item.permission)),
+            of="changes",
+            kind=Change,
+        )
 
     def _until(self, block: int | None) -> Iterator[Log]:
         return (log for log in self.logs if block is None or log.block <= block)
@@ -150,10 +156,10 @@ class History:
         for name in CAUSES.get(log.event, ()):
             what = function(name)
             begin = 0 if sent.to == self.contract else sent.data.find(what.selector)
-            # A contract wallet contains the call in its own call data; the call that is found must fit the event.
+            # The call data of a contract wallet contains the call. A call that is found there must match the event.
             while begin >= 0 and sent.data[begin : begin + 4] == what.selector:
                 try:
-                    found = dict(zip(what.names, decode(what.inputs, sent.data[begin + 4 :]), strict=True))
+                    found = dict(zip(what.names, abi.decode(what.inputs, sent.data[begin + 4 :]), strict=True))
                 except AbiError:
                     found = {}
                 if found and _fits(found, log):
@@ -167,11 +173,11 @@ def read(chain: ChainAccess, master_hash: int, *, last: int | None = None) -> Fl
 
     Args:
         chain: The chain.
-        master_hash: The account.
-        last: Last block; the latest when None.
+        master_hash: Master hash of the account.
+        last: Last block to read. None means the latest block.
 
     Raises:
-        InvalidArgument: The hash is not the hash of an account key, but of a usage key, for example.
+        InvalidArgument: The hash is not the hash of an account key, but for example of a usage key.
         ChainError: The chain could not be queried, or does not have the data.
     """
     yield from chain.require_same_chain()
@@ -180,7 +186,8 @@ def read(chain: ChainAccess, master_hash: int, *, last: int | None = None) -> Fl
         yield from _require_account_hash(chain, master_hash, known=bool(logs) or last is not None)
     others = _other_hashes(logs)
     if others:
-        # Some versions of the contract log the hash that the caller used: a usage key's, or an admin's alias.
+        # Some versions of the contract log the hash that the caller used, which can be a usage key's or an admin's
+        # alias.
         told = [event_topic(name) for name in _BY_ANY_HASH]
         known = {(log.block, log.index) for log in logs}
         more = yield from read_logs(chain, [told, [topic(value) for value in sorted(others)]], last=last)
@@ -197,8 +204,8 @@ def read(chain: ChainAccess, master_hash: int, *, last: int | None = None) -> Fl
     for answer in answers:
         if isinstance(answer, RpcError) or answer is None:
             raise ChainError(
-                "the chain's node does not keep the transactions of this account",
-                hint="Choose one that keeps all: rpc_url=..., or SVC_RPC_URL.",
+                "the chain node does not keep the transactions of this account",
+                hint="Pass an archive node: rpc_url=..., or SVC_RPC_URL.",
             )
     return History(
         logs=logs,
@@ -217,19 +224,25 @@ def read(chain: ChainAccess, master_hash: int, *, last: int | None = None) -> Fl
 
 
 def _require_account_hash(chain: ChainAccess, given: int, *, known: bool) -> Flow[None]:
-    """Raises if a hash is not the hash of an account key; `known`: events can be missing for another reason."""
+    """Raises an error if a hash is not the hash of an account key.
+
+    If the account is `known`, events are missing for another reason.
+    """
     expected = "Pass the hash of the account key: account.api_key_hash."
     keys = yield from read_logs(chain, [event_topic("UsageApiKeySet"), None, topic(given)])
     if keys:
         account = uint256_hex(keys[-1].args["accountApiKeyHash"])
         raise InvalidArgument(
-            f"{uint256_hex(given)} is the hash of a usage key, and events name accounts by the hash of the account key",
+            (
+                f"{uint256_hex(given)} is the hash of a usage key, but events identify accounts by the hash of the "
+                "account key"
+            ),
             hint=f"This usage key belongs to the account {account}: svc.chain_secured.look({account!r})",
         )
     if not known:
         raise InvalidArgument(
-            f"the chain's node has no event of an account with the hash {uint256_hex(given)}",
-            hint=f"{expected} If it is that hash, choose a node that keeps all events: rpc_url=..., or SVC_RPC_URL.",
+            f"the chain node has no event for an account with the hash {uint256_hex(given)}",
+            hint=f"{expected} If the hash is correct, pass an archive node: rpc_url=..., or SVC_RPC_URL.",
         )
 
 
@@ -252,7 +265,7 @@ def _other_hashes(logs: Sequence[Log]) -> set[int]:
 
 
 def _fits(call: Mapping[str, Any], log: Log) -> bool:
-    """Returns whether a call with these arguments can have caused the event."""
+    """Returns whether a call with these arguments could have caused the event."""
     shared = [
         name for name in ("groupId", "actionHash", "usageApiKeyHash", "pkpId") if name in call and name in log.args
     ]

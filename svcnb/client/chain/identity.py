@@ -1,8 +1,8 @@
 """Lookup of an account's owner and of its master hash.
 
-Every write needs the master hash (reference facts 6.4). If an account was converted or transferred, the hash does not
-follow from its admin wallet. It is read from the events: each contains the master hash and the wallet that became
-admin.
+Every write needs the master hash (docs/service/contract.md#access-and-aliases). If an account was converted or
+transferred, the hash cannot be computed from its admin wallet. It is then read from the events, which contain the
+master hash and the wallet that became admin.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from svcnb.protocol.hashes import checksum_address, uint256_hex, wallet_lookup_k
 
 @dataclass(frozen=True)
 class Identity:
-    """An account on chain.
+    """Identity of an account on chain.
 
     Attributes:
-        master_hash: Its stable identity.
-        admin: The wallet that owns it, with checksum.
+        master_hash: Master hash, which never changes.
+        admin: Address of the wallet that owns the account, with checksum.
     """
 
     master_hash: int
@@ -30,10 +30,10 @@ class Identity:
 
 
 def admin_of(chain: ChainAccess, any_hash: int) -> Flow[str]:
-    """Returns the admin wallet of the account with this hash, with checksum.
+    """Returns the address of an account's admin wallet, with checksum.
 
     Raises:
-        ChainError: AccountDoesNotExist.
+        ChainError: There is no account with this hash (``AccountDoesNotExist``).
     """
     return checksum_address((yield from chain.view("getAccountWalletAddress", any_hash)))
 
@@ -42,11 +42,11 @@ def find(chain: ChainAccess, wallet: str) -> Flow[Identity]:
     """Returns the ChainSecured account that a wallet owns.
 
     Args:
-        chain: The chain.
-        wallet: The admin wallet.
+        chain: Access to the chain.
+        wallet: Address of the admin wallet.
 
     Raises:
-        ChainError: It owns none; the message says whether it owned one before.
+        ChainError: The wallet owns no account. If it owned one before, the message states this.
     """
     yield from chain.require_same_chain()
     alias = wallet_lookup_key(wallet)
@@ -59,15 +59,20 @@ def find(chain: ChainAccess, wallet: str) -> Flow[Identity]:
             f"the wallet {wallet} owns no account on this chain",
             name=error.name,
             arguments=error.arguments,
-            hint="Open one with svc.chain_secured.create(owner, name), or convert one in API mode: "
-            "svc.accounts.convert(owner).",
+            hint=(
+                "Create one with svc.chain_secured.create(owner, name), or convert one in API mode: "
+                "svc.accounts.convert(owner)."
+            ),
         ) from None
     if admin != checksum_address(wallet):
         raise ChainError(
             f"the wallet {wallet} owned an account that now belongs to {admin}",
             name="NoAccountAccess",
             arguments=(uint256_hex(alias), wallet),
-            hint="Open it with the wallet that owns it now. A wallet that was ever admin gets no account again.",
+            hint=(
+                "Open it with the wallet that owns it now. A wallet that has ever been an admin cannot own another "
+                "account."
+            ),
         )
     return Identity((yield from _master(chain, wallet, alias)), admin)
 
@@ -79,10 +84,10 @@ def _master(chain: ChainAccess, wallet: str, alias: int) -> Flow[int]:
     found += yield from read_logs(chain, [event_topic("ChainSecuredAccountOwnershipTransferred"), None, None, whose])
     for log in sorted(found, key=lambda entry: (entry.block, entry.index), reverse=True):
         if log.event == "AccountCreated" and log.args["managed"]:
-            continue  # the account wallet of an account in API mode
+            continue  # the wallet belongs to an account in API mode
         return int(log.args["masterApiKeyHash" if "masterApiKeyHash" in log.args else "apiKeyHash"])
     raise ChainError(
-        f"no event of the chain tells which account {wallet} owns under the alias {uint256_hex(alias)}",
-        hint="The node may not keep old logs. Name the account yourself: "
-        "svc.chain_secured.open(owner, api_key_hash='0x…'), as conversion returned it.",
+        f"no event on the chain shows which account {wallet} owns under the alias {uint256_hex(alias)}",
+        hint="The node may not keep old logs. Pass the account: "
+        "svc.chain_secured.open(owner, api_key_hash='0x…'), the hash that the conversion returned.",
     )

@@ -28,7 +28,7 @@ class Names:
     people: dict[str, str] = field(default_factory=dict)
 
     def merged(self, older: Names) -> Names:
-        """Returns these names, and older ones for objects that no longer have one."""
+        """Returns these names, with older names for objects that no longer have one."""
         return Names(
             groups=older.groups | self.groups,
             actions=older.actions | self.actions,
@@ -38,39 +38,39 @@ class Names:
         )
 
     def group(self, number: int) -> str:
-        """Returns the name of a group; 0 is every group."""
+        """Returns the label of a group. 0 means every group."""
         if number == 0:
             return "every group"
         name = self.groups.get(number)
         return f"group {number} {name!r}" if name else f"group {number}"
 
     def action(self, hashed: int) -> str:
-        """Returns the name of an action; 0 is every action."""
+        """Returns the label of an action. 0 means every action."""
         if hashed == 0:
             return "every action"
         name = self.actions.get(hashed)
         return f"action {name!r}" if name else f"action {short(hashed)}"
 
     def wallet(self, address: str) -> str:
-        """Returns the name of a wallet of the account; the zero address is every wallet."""
+        """Returns the label of a wallet of the account. The zero address means every wallet."""
         if not address.removeprefix("0x").strip("0"):
             return "every wallet"
         name = self.wallets.get(address.lower())
         return f"wallet {name!r} {short(address)}" if name else f"wallet {short(address)}"
 
     def key(self, hashed: int) -> str:
-        """Returns the name of a usage key."""
+        """Returns the label of a usage key."""
         name = self.keys.get(hashed)
         return f"usage key {name!r}" if name else f"usage key {short(hashed)}"
 
     def who(self, address: str) -> str:
-        """Returns the name of a sender or receiver."""
+        """Returns the label of a sender or a receiver."""
         name = self.people.get(address.lower())
         return f"{name} {short(address)}" if name else short(address)
 
 
 def short(value: int | str) -> str:
-    """Returns the beginning of a hash or an address, long enough to distinguish two."""
+    """Returns the beginning of a hash or an address, which is long enough to distinguish objects of one account."""
     text = f"0x{value:064x}" if isinstance(value, int) else value.lower()
     return text[:_SHORT] + "…"
 
@@ -80,8 +80,8 @@ def sentence(function: str, a: Mapping[str, Any], names: Names) -> str:
 
     Args:
         function: Name of the function.
-        a: Its arguments by name.
-        names: Names of the objects.
+        a: Arguments of the call, by name.
+        names: Names of the account's objects.
     """
     writer = _SENTENCES.get(function)
     return writer(a, names) if writer else f"call {function}"
@@ -97,7 +97,7 @@ def _in_group(verb: str, preposition: str) -> Any:
 
 def _members(a: Mapping[str, Any], names: Names) -> str:
     listed = [names.action(item) for item in a["cidHashes"]] + [names.wallet(item) for item in a["pkpIds"]]
-    return ", ".join(listed) or "nothing yet"
+    return ", ".join(listed) or "nothing"
 
 
 def permissions(a: Mapping[str, Any], names: Names) -> str:
@@ -114,27 +114,27 @@ def permissions(a: Mapping[str, Any], names: Names) -> str:
         "create wallets": a["createPKPs"],
     }
     said = [f"{verb} {', '.join(names.group(group) for group in groups)}" for verb, groups in lists.items() if groups]
-    return "; ".join(said + [verb for verb, allowed in flags.items() if allowed]) or "nothing but read"
+    return "; ".join(said + [verb for verb, allowed in flags.items() if allowed]) or "only read"
 
 
 _SENTENCES: Final[dict[str, Any]] = {
-    "newChainSecuredAccount": lambda a, _: f"open the account {a['accountName']!r}, owned by this wallet",
+    "newChainSecuredAccount": lambda a, _: f"create the account {a['accountName']!r}, owned by this wallet",
     "transferChainSecuredAccountOwnership": lambda a, n: (
-        f"hand the account over to {n.who(a['newAdminWalletAddress'])}, for good"
+        f"transfer the account to {n.who(a['newAdminWalletAddress'])}, irreversibly"
     ),
     "setUsageApiKey": lambda a, n: f"set usage key {a['name']!r}, which may {permissions(a, n)}",
     "updateUsageApiKeyMetadata": lambda a, n: f"rename {n.key(a['usageApiKeyHash'])} to {a['name']!r}",
-    "removeUsageApiKey": lambda a, n: f"remove {n.key(a['usageApiKeyHash'])}, for good",
+    "removeUsageApiKey": lambda a, n: f"remove {n.key(a['usageApiKeyHash'])}, irreversibly",
     "addGroup": lambda a, n: f"create group {a['name']!r}, which permits {_members(a, n)}",
-    "updateGroup": lambda a, n: f"replace {n.group(a['groupId'])} by {a['name']!r}, which permits {_members(a, n)}",
+    "updateGroup": lambda a, n: f"replace {n.group(a['groupId'])} with {a['name']!r}, which permits {_members(a, n)}",
     "updateGroupMetadata": lambda a, n: f"rename {n.group(a['groupId'])} to {a['name']!r}",
-    "removeGroup": lambda a, n: f"remove {n.group(a['groupId'])}, for good",
+    "removeGroup": lambda a, n: f"remove {n.group(a['groupId'])}, irreversibly",
     "addPkpToGroup": _in_group("permit", "in"),
-    "removePkpFromGroup": _in_group("withdraw", "from"),
+    "removePkpFromGroup": _in_group("remove", "from"),
     "addActionToGroup": _in_group("permit", "in"),
-    "removeActionFromGroup": _in_group("withdraw", "from"),
+    "removeActionFromGroup": _in_group("remove", "from"),
     "addAction": lambda a, _: f"register action {short(a['actionHash'])} as {a['name']!r}",
-    "removeAction": lambda a, n: f"forget {n.action(a['actionHash'])} and withdraw it from every group",
+    "removeAction": lambda a, n: f"delete {n.action(a['actionHash'])} and remove it from every group",
     "updateActionMetadata": lambda a, n: f"rename {n.action(a['actionHash'])} to {a['name']!r}",
     "registerWalletDerivation": lambda a, _: f"register wallet {a['name']!r} {short(a['pkpId'])}",
     "removeWalletDerivation": lambda a, n: f"remove {n.wallet(a['pkpId'])} from the account",

@@ -1,32 +1,40 @@
-"""Errors of the contract, each with a hint."""
+"""Conversion of the contract's errors to `ChainError`, with a hint for each error."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
+from svcnb.client.chain import abi
 from svcnb.client.errors import ChainError
 from svcnb.protocol.contract import Revert, decode_revert
 
-_OWNER: Final = "Only the account's admin wallet may: mine.describe() shows which one that is."
+_OWNER: Final = "Use the account's admin wallet: mine.describe() shows its address."
 _MASTER: Final = "Open the account with its admin wallet, which finds the master hash: svc.chain_secured.open(owner)."
-_RIGHT: Final = "Let the account's owner do it, or give the usage key this right: mine.usage_keys.update(key, ...)."
+_RIGHT: Final = (
+    "Make the call with the account's admin wallet, or add this permission to the usage key: "
+    "mine.usage_keys.update(key, ...)."
+)
 
 ADVICE: Final[dict[str, str]] = {
-    "AccountDoesNotExist": "Check the wallet or the hash: svc.chain_secured.create(owner, name) opens a new account, "
-    "svc.accounts.convert(owner) hands over one in API mode.",
+    "AccountDoesNotExist": (
+        "Check the wallet or the hash: svc.chain_secured.create(owner, name) creates an "
+        "account. svc.accounts.convert(owner) converts one in API mode."
+    ),
     "NoAccountAccess": _OWNER,
-    "AccountAlreadyExists": "A wallet owns at most one account, and one that was ever admin is no target again: open "
-    "what it has with svc.chain_secured.open(owner), or use a fresh wallet.",
-    "GroupDoesNotExist": "mine.groups.list() shows what there is; the number of a removed group never comes back.",
-    "PkpDoesNotExist": "The group does not permit this wallet: mine.groups.contents(group) shows what it permits.",
-    "ActionDoesNotExist": "mine.actions.list() and mine.groups.contents(group) show what is there.",
-    "UsageApiKeyDoesNotExist": "mine.usage_keys.list() shows what there is; a removed key cannot come back.",
-    "UsageApiKeyExpired": "The key's time is over: mine.usage_keys.update(key, expires_in='30d') gives it more.",
-    "InsufficientBalance": "This on-chain figure is no money and nothing uses it; credit is svc.billing.balance().",
-    "OnlyApiPayer": "Only the service's own payers may call this.",
-    "OnlyApiPayerOrPricingOperator": "Only the service's own operators may call this.",
-    "OnlyApiPayerOrOwner": "The service relays this call: svc.accounts.convert(owner) asks it to.",
-    "OnlyConfigOperatorOrOwner": "Only the service's own operators may call this.",
+    "AccountAlreadyExists": (
+        "A wallet can only ever own one account. Open its account with svc.chain_secured.open(owner), "
+        "or use a new wallet."
+    ),
+    "GroupDoesNotExist": "Use a group of mine.groups.list(). The number of a deleted group is not used again.",
+    "PkpDoesNotExist": "Use a wallet that the group permits: mine.groups.contents(group) lists them.",
+    "ActionDoesNotExist": "Use an action of mine.actions.list() or mine.groups.contents(group).",
+    "UsageApiKeyDoesNotExist": "Use a key of mine.usage_keys.list(). A deleted key cannot be restored.",
+    "UsageApiKeyExpired": "Extend the expired key: mine.usage_keys.update(key, expires_in='30d').",
+    "InsufficientBalance": "Ignore this on-chain value; it is not money. svc.billing.balance() returns the credit.",
+    "OnlyApiPayer": "Do not call this function: it is reserved for the service's payer accounts.",
+    "OnlyApiPayerOrPricingOperator": "Do not call this function: it is reserved for the service's operators.",
+    "OnlyApiPayerOrOwner": "Convert through the service, which makes this call: svc.accounts.convert(owner).",
+    "OnlyConfigOperatorOrOwner": "Do not call this function: it is reserved for the service's operators.",
     "NotMasterAccount": _MASTER,
     "NotAllowedToCreateGroup": _RIGHT,
     "NotAllowedToDeleteGroup": _RIGHT,
@@ -34,29 +42,33 @@ ADVICE: Final[dict[str, str]] = {
     "NotAllowedToAddPkpToGroup": _RIGHT,
     "NotAllowedToRemovePkpFromGroup": _RIGHT,
     "NotAllowedToManageIPFSIdsInGroup": _RIGHT,
-    "InvalidRequest": "Correct what the reason names; nothing was changed.",
-    "NotContractOwner": "Only whoever deployed the contract may call this.",
-    "FunctionNotFound": "The deployed contract is of another version: svc.chain_secured.drift() lists what it lacks.",
-    "DirectETHTransferNotAllowed": "The contract takes no ETH: send it to the admin wallet, which pays the gas.",
+    "InvalidRequest": "Correct the cause that the message names. Nothing was changed.",
+    "NotContractOwner": "Do not call this function: it is reserved for the deployer of the contract.",
+    "FunctionNotFound": (
+        "The deployed contract has a different version: svc.chain_secured.drift() lists the missing functions."
+    ),
+    "DirectETHTransferNotAllowed": "Do not send ETH to the contract. Send it to the admin wallet, which pays the gas.",
 }
-"""Hint for each of the contract's errors (reference facts 6.6)."""
+"""Hint for each of the contract's errors (docs/service/contract.md#errors)."""
 
 _HASHES: Final = frozenset({"apiKeyHash", "accountApiKeyHash", "usageApiKeyHash", "action"})
 
 
 def refused(function: str, data: bytes) -> ChainError:
-    """Returns the error of a call that the contract refused.
+    """Returns the error for a call that the contract rejected.
 
     Args:
-        function: The function that was called.
-        data: The revert data as the chain returned it, possibly empty.
+        function: Name of the called function.
+        data: Revert data that the chain returned, possibly empty.
     """
-    revert = decode_revert(data)
+    revert = decode_revert(abi, data)
     return ChainError(
-        f"the contract refused {function}: {_told(revert)}; nothing was changed",
+        f"the contract rejected {function}: {_told(revert)}; nothing was changed",
         name=revert.name,
         arguments=_arguments(revert),
-        hint=ADVICE.get(revert.name, "Is this the AccountConfig contract? svc.chain_secured.drift() compares it."),
+        hint=ADVICE.get(
+            revert.name, ("Check that this is the AccountConfig contract: svc.chain_secured.drift() compares it.")
+        ),
     )
 
 

@@ -1,7 +1,8 @@
-"""Permissions in one account, computed from its events in order.
+"""Permissions in one account, computed from its events.
 
-Events contain no names and no initial members (reference facts 6.5); the call data of their transactions does. So logs
-and transactions alone give the whole state at any block. Every node keeps these, so no archive node is needed.
+Events contain neither names nor initial members (docs/service/contract.md#events), but the call data of their
+transactions contains both. The complete state at any block can therefore be computed from logs and transactions. Every
+node keeps these, so no archive node is needed.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class GroupRights:
 
 @dataclass
 class KeyRights:
-    """Permissions of a usage key; the arguments of setUsageApiKey by name."""
+    """Permissions of a usage key: the arguments of setUsageApiKey by name."""
 
     name: str
     arguments: Mapping[str, Any] | None
@@ -37,14 +38,14 @@ class KeyRights:
 
 @dataclass
 class Rights:
-    """An account's permissions at one moment.
+    """An account's permissions at a point in time.
 
     Attributes:
-        admin: The wallet that owns it.
-        managed: Whether it is in API mode.
-        groups: By number.
-        keys: By hash.
-        names: Names at that moment.
+        admin: The wallet that owns the account.
+        managed: Whether the account is in API mode.
+        groups: Permissions of each group, by number.
+        keys: Permissions of each usage key, by hash.
+        names: Names at that point in time.
     """
 
     admin: str = ""
@@ -54,21 +55,21 @@ class Rights:
     names: Names = field(default_factory=Names)
 
     def copy(self) -> Rights:
-        """Returns a copy that later events do not change."""
+        """Returns an independent copy, which later events do not change."""
         return deepcopy(self)
 
     def apply(self, log: Log, call: Mapping[str, Any] | None) -> str:
-        """Applies one event and returns what happened, in words.
+        """Applies one event, and returns a description of the change.
 
         Args:
             log: The event.
-            call: Arguments of the contract's function that caused it; None if they are unknown.
+            call: Arguments of the contract's function that caused the event, or None if they are unknown.
         """
         handler = _HANDLERS.get(log.event)
         return handler(self, log.args, call) if handler else f"{log.event}"
 
     def statements(self) -> set[tuple[str, str]]:
-        """Returns all permissions, as pairs of holder and permission."""
+        """Returns all permissions as pairs of holder and permission."""
         names = self.names
         said = {("account", f"is {'in API mode' if self.managed else 'ChainSecured'}")}
         if self.admin:
@@ -81,7 +82,7 @@ class Rights:
             said |= {(subject, f"permits {names.wallet(address)}") for address in group.wallets}
         for hashed, key in self.keys.items():
             subject = names.key(hashed)
-            until = "for ever" if not key.expiration else f"until {_moment(key.expiration)}"
+            until = "without expiration" if not key.expiration else f"until {_moment(key.expiration)}"
             said.add((subject, f"is valid {until}"))
             if key.arguments is not None:
                 said |= {(subject, f"may {part}") for part in permissions(key.arguments, names).split("; ")}
@@ -92,7 +93,7 @@ def _moment(seconds: int) -> str:
     try:
         return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC"
     except (ValueError, OverflowError, OSError):
-        return str(seconds)  # a year beyond what ``datetime`` supports
+        return str(seconds)  # a year that ``datetime`` does not support
 
 
 # --- events -------------------------------------------------------------------------------------------------------
@@ -101,7 +102,7 @@ def _moment(seconds: int) -> str:
 def _created(rights: Rights, a: Mapping[str, Any], call: Mapping[str, Any] | None) -> str:
     rights.admin, rights.managed = a["admin"], a["managed"]
     name = f" {call['accountName']!r}" if call else ""
-    return f"open the account{name} {'in API mode' if a['managed'] else 'as ChainSecured'}, admin {short(a['admin'])}"
+    return f"create the account{name} {'in API mode' if a['managed'] else 'as ChainSecured'}, admin {short(a['admin'])}"
 
 
 def _converted(rights: Rights, a: Mapping[str, Any], _call: Mapping[str, Any] | None) -> str:
@@ -111,7 +112,7 @@ def _converted(rights: Rights, a: Mapping[str, Any], _call: Mapping[str, Any] | 
 
 def _transferred(rights: Rights, a: Mapping[str, Any], _call: Mapping[str, Any] | None) -> str:
     rights.admin = a["newAdminWalletAddress"]
-    return f"hand the account over from {short(a['previousAdminWalletAddress'])} to {short(rights.admin)}"
+    return f"transfer the account from {short(a['previousAdminWalletAddress'])} to {short(rights.admin)}"
 
 
 def _group_filled(function: str) -> Any:
@@ -121,7 +122,7 @@ def _group_filled(function: str) -> Any:
         group = GroupRights(known)
         if call is None:
             rights.groups[number] = group
-            return f"{function}: {rights.names.group(number)}, contents not known"
+            return f"{function}: {rights.names.group(number)}, contents unknown"
         group.name = call["name"]
         group.actions, group.wallets = set(call["cidHashes"]), {item.lower() for item in call["pkpIds"]}
         said = sentence(function, {"groupId": number, **call}, rights.names)
@@ -169,7 +170,7 @@ def _key_set(rights: Rights, a: Mapping[str, Any], call: Mapping[str, Any] | Non
     hashed = a["usageApiKeyHash"]
     if call is None:
         rights.keys[hashed] = KeyRights(rights.names.keys.get(hashed, ""), None)
-        return f"set {rights.names.key(hashed)}, permissions not known"
+        return f"set {rights.names.key(hashed)}, permissions unknown"
     rights.names.keys[hashed] = call["name"]
     rights.keys[hashed] = KeyRights(call["name"], call, call["expiration"])
     return sentence("setUsageApiKey", call, rights.names)
@@ -219,4 +220,4 @@ CAUSES: Final[dict[str, tuple[str, ...]]] = {
     "UsageApiKeySet": ("setUsageApiKey",),
     "WalletDerivationRegistered": ("registerWalletDerivation",),
 }
-"""Functions that cause each event, for events whose call data contains more than the event."""
+"""Functions that cause an event, for events whose call data contains more than the event itself."""

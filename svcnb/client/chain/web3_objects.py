@@ -1,4 +1,4 @@
-"""web3 objects for a service's chain. The library is imported on first use."""
+"""Factories for web3 objects of a service's chain. web3 is imported on first use."""
 
 from __future__ import annotations
 
@@ -20,19 +20,20 @@ if TYPE_CHECKING:
 
 
 def make_web3(url: str, owner: AnySigner | None = None) -> Web3:
-    """Returns a connection to a chain's node.
+    """Returns a web3 object that is connected to a chain node.
 
     Args:
         url: Address of the node.
-        owner: Wallet that signs what is sent: a `LocalSigner` or an eth-account account. None to read only.
+        owner: Wallet that signs the transactions: a `LocalSigner` or an eth-account account. With None, the object can
+            only read.
 
     Raises:
         ChainError: web3 is not installed.
-        InvalidArgument: The owner's key is not in this process.
+        InvalidArgument: The private key of ``owner`` is not in this process.
     """
     account = _account(owner)
     library = _web3()
-    # No proxy from the environment for connections to this machine.
+    # Connections to this machine never use a proxy from the environment.
     proxies = {"http": "", "https": ""} if is_loopback(urlsplit(url).hostname or "") else {}
     found = library.Web3(library.HTTPProvider(url, request_kwargs={"proxies": proxies}))
     return cast("Web3", _signing(found, account))
@@ -46,7 +47,7 @@ def make_async_web3(url: str, owner: AnySigner | None = None) -> AsyncWeb3[Any]:
 
 
 def contract(url: str, address: str, owner: AnySigner | None = None) -> Contract:
-    """Returns the AccountConfig contract; arguments and errors as in `make_web3`."""
+    """Returns the AccountConfig contract. Arguments and errors are those of `make_web3`."""
     web3 = make_web3(url, owner)
     return web3.eth.contract(address=web3.to_checksum_address(address), abi=abi())
 
@@ -58,10 +59,10 @@ def async_contract(url: str, address: str, owner: AnySigner | None = None) -> As
 
 
 def _web3() -> Any:
-    eth_account("web3")  # first: it restores what the import of a shared dependency changes
+    eth_account("web3")  # imported first, because it restores the recursion limit that a shared dependency changes
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # of dependencies, at import
+            warnings.simplefilter("ignore", DeprecationWarning)  # warnings of dependencies at import
             import web3
     except ImportError as error:
         raise ChainError("this function needs web3", hint="pip install 'web3>=7'") from error
@@ -76,7 +77,7 @@ def _account(owner: AnySigner | None) -> LocalAccount | None:
     if isinstance(owner, LocalSigner):
         return owner.account
     raise InvalidArgument(
-        f"web3 signs with a key in this process, and {type(owner).__name__} has none",
+        f"web3 signs with a key in this process, but {type(owner).__name__} has none",
         hint="Pass a LocalSigner or an eth-account LocalAccount: svcnb.LocalSigner.from_key(...).",
     )
 

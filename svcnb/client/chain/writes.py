@@ -1,7 +1,7 @@
-"""Writes to the contract: simulate, show, sign, send, wait, and name the contract's error.
+"""Writes to the contract: simulation, preview, signature, sending, receipt, and errors of the contract by name.
 
-The simulation finds a refusal, so it costs no gas. Each transaction is simulated on the same chain just before it is
-sent.
+Each transaction is simulated on the same chain immediately before it is sent. If the contract would reject it, the
+simulation fails and no gas is spent.
 """
 
 from __future__ import annotations
@@ -11,60 +11,71 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
 
 from svcnb.client.calls import Flow, act, now, pause
+from svcnb.client.chain import abi
 from svcnb.client.chain.access import ChainAccess
 from svcnb.client.chain.names import Names, sentence
 from svcnb.client.chain.reverts import refused
-from svcnb.client.chain.rpc import INTERNAL_ERROR, RpcError
+from svcnb.client.chain.rpc import RpcError
 from svcnb.client.errors import ChainError, SigningError
 from svcnb.client.models.chain import Preview, Receipt, ether
-from svcnb.protocol.abi import encode
 from svcnb.protocol.contract import Function, function
 from svcnb.protocol.hashes import checksum_address, function_selector
+from svcnb.protocol.json_rpc import INTERNAL_ERROR
 
 if TYPE_CHECKING:
     from svcnb.client.signing import Signer
 
 SPARE_GAS: Final = (6, 5)
-"""The gas limit is the estimate plus a fifth: another write may be included first and raise the cost of this one."""
+"""Factor from the estimated gas to the gas limit, as a fraction.
+
+Another write may be included first and raise the gas of this one.
+"""
 
 RECEIPT_TIMEOUT_S: Final = 180.0
+NO_GAS: Final = "InsufficientFunds"
+"""Name of the error of a wallet that cannot pay the gas. Its first argument is the wallet's address."""
+
 _FIRST_POLL_S: Final = 0.05
 _LONGEST_POLL_S: Final = 2.0
 _DEFAULT_TIP_WEI: Final = 1_000_000_000
 _EXECUTE: Final = "execute(address,uint256,bytes)"
 _KNOWN: Final = ("already known", "already imported")
-"""Phrase of nodes' messages about a transaction that is already pending."""
+"""Phrase in messages of nodes about a transaction that is already pending."""
 
 View = Callable[[str, bytes], Flow[bytes]]
-"""Calls a contract without a transaction: address and call data to result."""
+"""Function that calls a contract without a transaction, with an address and call data, and returns the result."""
 
 
 @runtime_checkable
 class Executes(Protocol):
-    """Contract wallet that builds its own call data for an action; others use ``execute(address,uint256,bytes)``."""
+    """Contract wallet that builds its own call data.
+
+    All other contract wallets use ``execute(address,uint256,bytes)``.
+    """
 
     def execution(self, target: str, data: bytes, view: View) -> Generator[Any, Any, bytes]:
-        """Returns call data for the wallet that makes it call ``target`` with ``data``.
+        """Returns call data that makes the wallet call ``target`` with ``data``.
 
         Args:
             target: The contract to call.
-            data: The call data for it.
-            view: Reads from the chain, for example the wallet's nonce: ``yield from view(address, data)``.
+            data: Call data for that contract.
+            view: Function that reads from the chain, for example the wallet's nonce: ``yield from view(address,
+                data)``.
         """
         ...
 
 
 @dataclass
 class Writer:
-    """Writer of a contract: the wallet, and the steps around every write.
+    """Sender of writes to the contract, with their simulation, preview, signature and receipt.
 
     Attributes:
-        chain: The chain.
-        owner: The wallet that acts; None when the account is only read.
-        names: Names for the sentences.
-        on_preview: Called with every write before it is signed; False stops the write. The asynchronous client awaits
-            it.
-        receipts: Every write that was included in a block, oldest first.
+        chain: Access to the chain.
+        owner: The wallet that makes the writes, or None if the account is read-only.
+        names: Names for the descriptions.
+        on_preview: Function that is called with every write before it is signed. If it returns False, the write is
+            cancelled. The asynchronous client awaits the result.
+        receipts: Receipts of all writes that were included in a block, oldest first.
     """
 
     chain: ChainAccess
@@ -74,34 +85,34 @@ class Writer:
     receipts: list[Receipt] = field(default_factory=list)
 
     def write(self, name: str, *arguments: Any, on_sent: Callable[[str], object] | None = None) -> Flow[Written]:
-        """Calls a function of the contract by a transaction, and waits for its receipt.
+        """Calls a function of the contract with a transaction, and waits for the receipt.
 
         Args:
-            name: The function.
-            *arguments: Its arguments.
-            on_sent: Called with the transaction's hash before the transaction is sent.
+            name: Name of the function.
+            *arguments: Arguments of the function.
+            on_sent: Function that is called with the transaction's hash before the transaction is sent.
 
         Returns:
             The contract's result in the simulation, and the receipt.
 
         Raises:
-            ChainError: The contract refused (by name, with a hint), the wallet cannot pay the gas, or the chain could
-                not be reached. The message says so if it is unknown whether the write was included.
+            ChainError: The contract rejected the call, the wallet cannot pay the gas, or the chain could not be
+                reached. If it is unknown whether the write was included in a block, the message states this.
             SigningError: The wallet did not sign, or ``on_preview`` returned False.
         """
         what = function(name)
         sender, signer = self._wallets()
         yield from self.chain.require_same_chain()
         yield from self._require_function(name)
-        data = what.encode_call(arguments)
+        data = what.encode_call(abi, arguments)
         contract = (yield from self.chain.node()).contract_address
         answer = yield from self.chain.call(contract, data, sender=sender.address, name=name)
-        value = what.decode_result(answer)
+        value = what.decode_result(abi, answer)
         to, payload = contract, data
         if signer is not sender:
             to, payload = sender.address, (yield from self._wrapped(sender, contract, data))
         transaction, preview = yield from self._prepared(what, arguments, to, payload)
-        if self.on_preview is not None and (yield from act(lambda: self.on_preview(preview))) is False:  # type: ignore[misc]  # looked at in this line
+        if self.on_preview is not None and (yield from act(lambda: self.on_preview(preview))) is False:  # type: ignore[misc] # checked on the same line
             raise SigningError(f"stopped before signing: {preview.what}", hint="Nothing was sent.")
         mined = yield from self._landed(signer, transaction, preview, on_sent)
         receipt = Receipt(
@@ -118,10 +129,13 @@ class Writer:
     # --- before sending -----------------------------------------------------------------------------------------
 
     def _wallets(self) -> tuple[Signer, Signer]:
-        """Returns the wallet that acts and the one that signs. They differ if the actor is a contract."""
+        """Returns the wallet that makes the write, and the wallet that signs the transaction.
+
+        They differ for a contract wallet.
+        """
         if self.owner is None:
             raise SigningError(
-                "this account was opened to look at it, without a wallet that signs",
+                "this account was opened read-only, without a signer",
                 hint="Open it with its admin wallet: svc.chain_secured.open(owner).",
             )
         signer = self.owner
@@ -133,12 +147,12 @@ class Writer:
         try:
             missing = yield from self.chain.missing()
         except ChainError:
-            return  # a contract without a list of its functions: the simulation decides
+            return  # the contract has no list of its functions, so only the simulation can check the call
         if name in missing:
             raise ChainError(
                 f"the deployed contract has no function {name}",
                 name="FunctionNotFound",
-                hint="It is of another version: svc.chain_secured.drift() lists what it lacks.",
+                hint="The contract has a different version: svc.chain_secured.drift() lists the missing functions.",
             )
 
     def _wrapped(self, wallet: Signer, target: str, data: bytes) -> Flow[bytes]:
@@ -148,7 +162,7 @@ class Writer:
                 return self.chain.call(to, call, sender=wallet.address, name="a view of the contract wallet")
 
             return (yield from wallet.execution(target, data, view))
-        return function_selector(_EXECUTE) + encode(("address", "uint256", "bytes"), (target, 0, data))
+        return function_selector(_EXECUTE) + abi.encode(("address", "uint256", "bytes"), (target, 0, data))
 
     def _prepared(
         self, what: Function, arguments: Sequence[Any], to: str, data: bytes
@@ -214,8 +228,10 @@ class Writer:
         if signer is not sender:
             return ChainError(
                 f"the contract wallet {sender.address} does not act for {signer.address}",
-                hint="Is it the wallet's owner, and does the wallet execute calls the way "
-                "svcnb.ContractWallet thinks it does?",
+                hint=(
+                    "Check that the signer is the wallet's owner, and that the wallet executes calls as "
+                    "svcnb.ContractWallet describes."
+                ),
             )
         reason = error.revert_data
         return error if reason is None else refused(name, reason)
@@ -241,14 +257,16 @@ class Writer:
                 break
             here, _ = yield from now()
             if here - begun > RECEIPT_TIMEOUT_S:
-                raise _in_doubt(preview, sent, f"not in a block after {RECEIPT_TIMEOUT_S:.0f} s")
+                raise _in_doubt(preview, sent, f"not included in a block after {RECEIPT_TIMEOUT_S:.0f} s")
             yield from pause(delay)
             delay = min(2 * delay, _LONGEST_POLL_S)
         if int(mined.get("status", "0x1"), 16) != 1:
             raise ChainError(
                 f"the transaction {sent} was mined and reverted: {preview.what}",
-                hint="Something changed between simulation and block. Its gas is spent, nothing else was changed; "
-                "look at the account and decide again.",
+                hint=(
+                    "The account changed between the simulation and the block. The gas is spent, and nothing else "
+                    "was changed. Read the account again, then repeat the call if it is still needed."
+                ),
             )
         return dict(mined)
 
@@ -270,15 +288,15 @@ class Writer:
             try:
                 yield from self.chain.rpc("eth_sendRawTransaction", raw)
             except ChainError as error:
-                # A response may have been lost and the transaction sent again. Nodes reject a known transaction, each
-                # with its own message ("already known", or, once it is in a block, "nonce too low").
+                # If a response was lost, the transaction was sent again. Nodes reject a known transaction with
+                # different messages, for example "already known", or "nonce too low" if it is in a block.
                 yield from self._require_known(sent, preview, error)
             return sent
         send = getattr(signer, "send_transaction", None)
         send_async = getattr(signer, "send_transaction_async", None)
         if send is None and send_async is None:
             raise SigningError(
-                f"{type(signer).__name__} signs typed data but no transactions",
+                f"{type(signer).__name__} can sign typed data but not transactions",
                 hint="Use svcnb.LocalSigner, or a wallet that has sign_transaction(transaction).",
             )
         fields = {name: hex(value) if isinstance(value, int) else value for name, value in transaction.items()}
@@ -291,11 +309,11 @@ class Writer:
         return sent
 
     def _require_known(self, sent: str, preview: Preview, error: ChainError) -> Flow[None]:
-        """Returns if a transaction arrived although sending it failed.
+        """Returns normally if the node has a transaction although sending it failed.
 
         Raises:
-            ChainError: ``error`` itself if the node rejected the transaction and does not have it. Otherwise, an error
-                saying that it is unknown whether it was included.
+            ChainError: ``error`` itself if the node rejected the transaction and does not have it. Otherwise, the
+                message states that it is unknown whether the transaction was included.
         """
         if isinstance(error, RpcError) and any(word in error.message.lower() for word in _KNOWN):
             return
@@ -306,7 +324,7 @@ class Writer:
         if found is None:
             if isinstance(error, RpcError) and error.code != INTERNAL_ERROR:
                 raise error
-            raise _in_doubt(preview, sent, error.message) from error  # it may still be pending
+            raise _in_doubt(preview, sent, error.message) from error  # the transaction may still be pending
 
 
 @dataclass(frozen=True)
@@ -314,8 +332,8 @@ class Written:
     """Result of a write that was included in a block.
 
     Attributes:
-        value: The contract's result in the simulation, such as a new group's number.
-        receipt: The chain's receipt.
+        value: The contract's result in the simulation, for example the number of a new group.
+        receipt: Receipt of the transaction.
     """
 
     value: Any
@@ -325,7 +343,7 @@ class Written:
 def _call(send: Callable[[dict[str, Any]], object] | None, fields: dict[str, Any]) -> object:
     if send is None:
         raise SigningError(
-            "this wallet's owner is asked elsewhere, so it cannot send while Python waits",
+            "this signer asks for approval outside Python, so a synchronous client cannot wait for it",
             hint="Use svcnb.AsyncClient: mine = await svc.chain_secured.open(owner).",
         )
     return send(fields)
@@ -342,17 +360,19 @@ def _shown(name: str, value: Any) -> Any:
 def _no_gas(address: str, funds: int, wanted: int | None) -> ChainError:
     needed = f"; this write may cost up to {ether(wanted)}" if wanted is not None else ""
     return ChainError(
-        f"the wallet {address} has {ether(funds)} to pay gas with{needed}; nothing was sent",
-        name="InsufficientFunds",
+        f"the wallet {address} has {ether(funds)} to pay gas{needed}; nothing was sent",
+        name=NO_GAS,
         arguments=(address, funds),
-        hint="Send it ETH of this chain; on the emulator: emu.faucet(address). Then do the same again.",
+        hint="Send it ETH of this chain; on the emulator: emu.faucet(address). Then repeat the call.",
     )
 
 
 def _in_doubt(preview: Preview, sent: str, why: str) -> ChainError:
     return ChainError(
-        f"it is not known whether this landed: {preview.what} ({why})",
+        f"unknown whether this transaction was included: {preview.what} ({why})",
         name="Pending",
         arguments=(sent,),
-        hint=f"Look for the transaction {sent}; it may still be mined. Doing it again may do it twice.",
+        hint=(
+            f"Check the transaction {sent} first: it may still be included, and a repeated call may take effect twice."
+        ),
     )

@@ -1,4 +1,4 @@
-"""ChainSecured account, opened by its owner: ``mine``."""
+"""ChainSecured account that its owner opened, called ``mine`` in examples."""
 
 from __future__ import annotations
 
@@ -31,28 +31,34 @@ T = TypeVar("T")
 
 
 class KnownAccount(Checked):
-    """Properties of both versions that need no request."""
+    """Base class of both versions, with the properties that need no request."""
 
     _account: Ownership
 
     @property
     def owner(self) -> Signer | None:
-        """The wallet that signs; None if the account was opened to read it."""
+        """The wallet that signs, or None if the account is read-only."""
         return self._account.writer.owner
 
     @property
     def api_key_hash(self) -> str:
-        """Master hash of the account, ``0x`` and 64 digits: its stable identity under every owner. Not a secret."""
+        """Master hash of the account, ``0x`` and 64 digits.
+
+        It identifies the account under every owner, and is not a secret.
+        """
         return uint256_hex(self._account.master_hash)
 
     @property
     def receipts(self) -> Sequence[Receipt]:
-        """Every completed write of this object, oldest first."""
+        """Receipts of all completed writes of this object, oldest first."""
         return tuple(self._account.writer.receipts)
 
     @property
     def on_preview(self) -> Callable[[Preview], object] | None:
-        """Called with every write before it is signed: simulated, decoded, priced. False stops the write."""
+        """Function that is called with a preview of every write before it is signed.
+
+        If it returns False, the write is cancelled.
+        """
         return self._account.writer.on_preview
 
     @on_preview.setter
@@ -65,7 +71,7 @@ class KnownAccount(Checked):
 
 
 class ChainSecuredAccount(KnownAccount):
-    """Account that a wallet owns. All its data is on chain, and every change is a transaction that it signs.
+    """Account that a wallet owns. All its data is on chain, and every change is a transaction that the wallet signs.
 
     Returned by ``svc.chain_secured.create``, ``open`` and ``look``, and by ``svc.accounts.convert``.
     """
@@ -99,68 +105,68 @@ class ChainSecuredAccount(KnownAccount):
 
     @cached_property
     def billing(self) -> Billing:
-        """Credit and payments; the owner's signature replaces a key. Free."""
+        """Credit and payments, authenticated by the owner's signature instead of a key. Free."""
         return WalletBilling(self._session, self._account)
 
     def describe(self) -> OnChain:
-        """Returns the account's state on chain: its owner, the wallet that pays, and the number of its objects."""
+        """Returns the on-chain state of the account: its owner, the wallet that pays, and the number of its objects."""
         return self._do(account_flows.describe(self._account))
 
     def explain(self, key: KeyRef, action: ActionRef, wallet: WalletRef | None = None) -> Explanation:
-        """Explains why a usage key may run an action with a wallet, or what is missing and how to fix it.
+        """Explains why a usage key may run an action with a wallet, or which permission is missing and how to grant it.
 
-        Reads the contract, so it is free and needs no key. The repairs are transactions of the owner.
+        The method reads the contract, so it is free and needs no key. The repairs are transactions of the owner.
 
         Args:
             key: A usage key, its text or its hash.
             action: The action, its source, CID or hashed CID.
-            wallet: The wallet that the action uses; None to explain the run alone.
+            wallet: The wallet that the action uses, or None for a run without a wallet.
 
         Raises:
-            InvalidArgument: One of them does not name exactly one object.
+            InvalidArgument: An argument does not identify exactly one object.
         """
         return self._do(explain_flow.explain(self._account, key, action, wallet))
 
     def transfer_ownership(self, to: AnySigner | str, *, confirm: bool = False) -> Transfer:
-        """Transfers the account to another wallet. Irreversible. Everything in it stays, including the credit.
+        """Transfers the account to another wallet. Irreversible. The account keeps all its contents and its credit.
 
-        Afterwards this object can only read. Open the account with its new owner to change it.
+        Afterwards, this object is read-only. To change the account, open it with the new owner.
 
         Args:
-            to: The new owner, or its address. A wallet that was ever admin of an account is rejected.
-            confirm: Required. Without it nothing is sent, and the error lists the consequences.
+            to: The new owner, or its address. A wallet that has ever been the admin of an account is rejected.
+            confirm: Must be True. Otherwise nothing is sent, and the error lists the consequences.
 
         Raises:
             NotConfirmed: ``confirm`` is not True.
-            ChainError: The contract refused, in the order of specification 5.8.
+            ChainError: The contract rejected the transfer; docs/service/signatures.md#transfer lists its checks.
         """
         return self._do(account_flows.transfer(self._account, to, confirm=confirm))
 
     def audit(self, *, until_block: int | None = None) -> Listing[AuditEntry]:
-        """Returns the history of the account, oldest first; ``.to_frame()`` returns it as a frame.
+        """Returns the history of the account, oldest first. ``.to_frame()`` converts it to a frame.
 
-        Names and initial contents come from the transactions' call data, since events contain neither. Renaming groups,
-        actions and keys emits no event and is not listed.
+        Names and initial contents come from the call data of the transactions, because events contain neither. Renaming
+        groups, actions and keys emits no event, so it is not listed.
 
         Args:
-            until_block: The last block to read; all when None.
+            until_block: Number of the last block to read, or None for all blocks.
         """
         return self._do(audit(self._account, until_block))
 
     def permissions(self, *, until_block: int | None = None) -> Listing[Permission]:
-        """Returns all permissions, computed from the events; at the end of a block if one is given.
+        """Returns all permissions at the end of a block, computed from the events.
 
         Args:
-            until_block: The last block that counts; all when None.
+            until_block: Number of the block. None means the latest block.
         """
         return self._do(permissions(self._account, until_block))
 
     def diff(self, first: int, last: int | None = None) -> Listing[Change]:
-        """Returns which permissions were added and removed between the ends of two blocks.
+        """Returns the permissions that were added or removed between the ends of two blocks.
 
         Args:
-            first: The earlier block.
-            last: The later block; the latest when None.
+            first: Number of the earlier block.
+            last: Number of the later block. None means the latest block.
         """
         return self._do(diff(self._account, first, last))
 

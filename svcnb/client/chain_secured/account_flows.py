@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from svcnb.client.calls import Call, Flow, ask
-from svcnb.client.chain import identity
+from svcnb.client.chain import abi, identity
 from svcnb.client.chain.access import ChainAccess
 from svcnb.client.chain.identity import Identity
 from svcnb.client.chain.names import Names
@@ -20,7 +20,6 @@ from svcnb.client.models.chain import ether
 from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.models.wallets import Wallet
 from svcnb.client.resources.reading import nothing
-from svcnb.protocol.abi import WORD, encode
 from svcnb.protocol.errors import MalformedValue
 from svcnb.protocol.hashes import (
     api_key_hash,
@@ -37,13 +36,14 @@ if TYPE_CHECKING:
     from svcnb.client.signing.eth import AnySigner
 
 IS_VALID_SIGNATURE: Final = function_selector("isValidSignature(bytes32,bytes)")
+_WORD_BYTES: Final = 32
 VALID: Final = bytes.fromhex("1626ba7e")
 
 
 def create(writer: Writer, name: str, description: str) -> Flow[Identity]:
     """Creates an account that a wallet owns."""
     if not name.strip():
-        raise InvalidArgument("an account needs a name", hint='svc.chain_secured.create(owner, "treasury")')
+        raise InvalidArgument("an account needs a name", hint='Pass one: svc.chain_secured.create(owner, "treasury")')
     owner = _owner(writer)
     yield from writer.write("newChainSecuredAccount", name, description)
     return Identity(wallet_lookup_key(owner.address), owner.address)
@@ -58,23 +58,23 @@ def open_account(writer: Writer, known_hash: str | None) -> Flow[Identity]:
     admin = yield from identity.admin_of(chain, master)
     if admin != owner.address:
         raise ChainError(
-            f"the account {known_hash} belongs to {admin}, not to {owner.address}",
+            f"the account {known_hash} belongs to {admin}, but the signer is {owner.address}",
             name="NoAccountAccess",
             arguments=(known_hash, owner.address),
-            hint="Open it with the wallet that owns it; svc.chain_secured.look(api_key_hash) only reads.",
+            hint="Open it with the wallet that owns it. To read only, call svc.chain_secured.look(api_key_hash).",
         )
     return Identity(master, admin)
 
 
 def look(chain: ChainAccess, known_hash: str) -> Flow[Identity]:
-    """Finds an account by any of its hashes, to read it."""
+    """Finds an account by any of its hashes, for read-only access."""
     yield from chain.require_same_chain()
     number = hash_number(known_hash)
     return Identity(number, (yield from identity.admin_of(chain, number)))
 
 
 def describe(account: Ownership) -> Flow[OnChain]:
-    """Reads the account's state on chain."""
+    """Reads the on-chain state of the account."""
     node = yield from account.chain.node()
     names = yield from account.learn_names()
     return OnChain(
@@ -94,17 +94,18 @@ def describe(account: Ownership) -> Flow[OnChain]:
 
 
 def convert(writer: Writer, *, confirm: bool) -> Flow[Identity]:
-    """Converts the account of the configured key to one that a wallet owns, if confirmed.
+    """Converts the account of the configured key to a ChainSecured account, if confirmed.
 
     Raises:
-        NotConfirmed: It was not confirmed; the error lists the consequences. Nothing was sent to the contract.
+        NotConfirmed: The conversion was not confirmed. The error lists the consequences. Nothing was sent to the
+            contract.
     """
     owner = _owner(writer)
     chain = writer.chain
     key = chain.config.api_key
     if key is None:
         raise ConfigError(
-            "an account is converted with its account key, and this client has none",
+            "conversion needs the account key, but this client has none",
             hint="svc.with_key(account.api_key).accounts.convert(owner)",
         )
     yield from chain.require_same_chain()
@@ -114,9 +115,9 @@ def convert(writer: Writer, *, confirm: bool) -> Flow[Identity]:
     yield from _require_fresh(chain, owner.address)
     if not confirm:
         raise NotConfirmed(
-            f"this hands the account to {owner.address}, for good",
+            f"this transfers the account to {owner.address} irreversibly",
             consequences=(yield from _conversion(account, admin, owner)),
-            hint="When that is wanted: svc.accounts.convert(owner, confirm=True)",
+            hint="Confirm it: svc.accounts.convert(owner, confirm=True)",
         )
     envelope = yield from signed(writer, Purpose.CONVERT_ACCOUNT)
     body = {"new_admin_wallet_address": owner.address, **envelope.as_request()}
@@ -126,7 +127,7 @@ def convert(writer: Writer, *, confirm: bool) -> Flow[Identity]:
             "/convert_to_chain_secured_account",
             nothing,
             body,
-            in_doubt="the account may be converted; svc.chain_secured.open(owner) tells.",
+            in_doubt="the account may have been converted: check with svc.chain_secured.open(owner).",
         )
     )
     return Identity(master, owner.address)
@@ -137,11 +138,11 @@ def _conversion(account: Ownership, admin: str, owner: Signer) -> Flow[tuple[str
     funds = int((yield from account.chain.rpc("eth_getBalance", gas_payer(owner).address, "latest")), 16)
     return (
         f"The account {uint256_hex(account.master_hash)} (now {admin}) will belong to {owner.address}.",
-        "There is no way back to API mode.",
-        "The account key can change nothing any more. It still reads and still runs actions.",
-        f"Everything stays: {_counted(names)}, and the credit.",
-        f"Every change becomes a transaction that this wallet signs and pays gas for: it has {ether(funds)}.",
-        "Whoever loses this wallet loses the account: nobody, the service included, can give it back.",
+        "The account cannot return to API mode.",
+        "The account key can no longer change anything. It can still read and run actions.",
+        f"The account keeps {_counted(names)} and the credit.",
+        f"Each change is a transaction that this wallet signs and pays gas for: it has {ether(funds)}.",
+        "If this wallet is lost, the account is lost. No one can restore it, not even the service.",
     )
 
 
@@ -162,13 +163,13 @@ def transfer(account: Ownership, to: AnySigner | str, *, confirm: bool) -> Flow[
     """Transfers a ChainSecured account to another wallet, if confirmed.
 
     Raises:
-        NotConfirmed: It was not confirmed; the error lists the consequences. Nothing was sent.
+        NotConfirmed: The transfer was not confirmed. The error lists the consequences. Nothing was sent.
     """
     owner = _owner(account.writer)
     new = address_of(to)
     yield from account.chain.require_same_chain()
     if not confirm:
-        yield from account.chain.view(  # errors of the contract are found now, not after the confirmation
+        yield from account.chain.view(  # errors of the contract are reported before the confirmation
             "transferChainSecuredAccountOwnership", account.master_hash, new, sender=owner.address
         )
         code = yield from account.chain.rpc("eth_getCode", new, "latest")
@@ -176,18 +177,18 @@ def transfer(account: Ownership, to: AnySigner | str, *, confirm: bool) -> Flow[
         proof = (
             ()
             if not isinstance(to, str)
-            else ("Only an address was given: make sure that its owner can sign on this very chain.",)
+            else ("Only an address was given: make sure that its owner can sign on this chain.",)
         )
         raise NotConfirmed(
-            f"this hands the account to {new}, for good",
+            f"this transfers the account to {new} irreversibly",
             consequences=(
                 f"The account {uint256_hex(account.master_hash)} will belong to {new}, {kind}.",
-                f"{owner.address} can change nothing any more, and only {new} can hand the account on.",
-                "A wallet that was ever admin is no target again: there is no way back to this one.",
-                "Everything stays: groups, wallets, actions, usage keys, and the credit, which pays as before.",
+                f"{owner.address} can no longer change anything, and only {new} can transfer the account.",
+                "A wallet that has ever been an admin cannot receive an account, so this wallet cannot get it back.",
+                "The account keeps its groups, wallets, actions, usage keys and credit.",
                 *proof,
             ),
-            hint="When that is wanted: mine.transfer_ownership(new_owner, confirm=True)",
+            hint="Confirm it: mine.transfer_ownership(new_owner, confirm=True)",
         )
     written = yield from account.write("transferChainSecuredAccountOwnership", new)
     return Transfer(
@@ -202,7 +203,7 @@ def transfer(account: Ownership, to: AnySigner | str, *, confirm: bool) -> Flow[
 
 
 def resume(account: Ownership, record: PendingMint) -> Flow[Wallet | UsageKey]:
-    """Continues a mint where it stopped."""
+    """Continues an interrupted mint."""
     yield from mint.require_same_place(account, record)
     return (yield from mint.finish(account, record))
 
@@ -211,20 +212,24 @@ def require_confirmed(record: PendingMint, *, confirm: bool) -> None:
     """Checks that the deletion of a mint's record is confirmed.
 
     Raises:
-        NotConfirmed: It is not, and something would be lost.
+        NotConfirmed: The deletion is not confirmed, and a wallet or a key would be lost.
     """
     if record.stage != "asked" and not confirm:
         what = (
-            f"The usage key {record.name!r} is lost: only this record has it."
+            f"The usage key {record.name!r} is lost: only this record contains it."
             if record.kind == "usage key"
-            else f"The wallet {record.wallet_address} can be registered in no account any more: only this record knows "
-            "its derivation path."
+            else (
+                f"The wallet {record.wallet_address} can no longer be registered in an account: only this record "
+                "contains its derivation path."
+            )
         )
         raise NotConfirmed(
-            f"this gives up the {record.kind} {record.name!r}, for good",
-            consequences=(what, "What was registered on chain already stays there."),
-            hint=f"To finish it instead: svc.chain_secured.resume({record.id!r}, owner). To give it up: "
-            f"svc.chain_secured.delete_pending({record.id!r}, confirm=True)",
+            f"this deletes the pending {record.kind} {record.name!r} irreversibly",
+            consequences=(what, "Entries that are already registered on chain remain."),
+            hint=(
+                f"To finish it: svc.chain_secured.resume({record.id!r}, owner). To delete it: "
+                f"svc.chain_secured.delete_pending({record.id!r}, confirm=True)"
+            ),
         )
 
 
@@ -241,7 +246,10 @@ def sign(writer: Writer, flow: str) -> Flow[SignedEnvelope]:
 
 
 def verify(chain: ChainAccess, typed_data: dict[str, Any], signature: str, address: str) -> Flow[bool]:
-    """Checks a signature against the key, then with the contract at the address (specification 5.6.3)."""
+    """Checks a signature with the key of the address, then with the contract at the address.
+
+    Source: docs/service/signatures.md#verification.
+    """
     from svcnb.client.signing import typed_data_digest, verify as made_by_key
 
     wanted = address_of(address)
@@ -251,7 +259,7 @@ def verify(chain: ChainAccess, typed_data: dict[str, Any], signature: str, addre
         raw = parse_hex(signature, what="signature")
     except MalformedValue as error:
         raise InvalidArgument(error.message, hint=error.hint) from None
-    data = IS_VALID_SIGNATURE + encode(("bytes32", "bytes"), (typed_data_digest(typed_data), raw))
+    data = IS_VALID_SIGNATURE + abi.encode(("bytes32", "bytes"), (typed_data_digest(typed_data), raw))
     try:
         answer = yield from chain.rpc("eth_call", {"to": wanted, "data": "0x" + data.hex()}, "latest")
     except RpcError as error:
@@ -259,7 +267,7 @@ def verify(chain: ChainAccess, typed_data: dict[str, Any], signature: str, addre
             raise
         return False
     told = bytes.fromhex(str(answer).removeprefix("0x"))
-    return len(told) >= WORD and told.startswith(VALID)
+    return len(told) >= _WORD_BYTES and told.startswith(VALID)
 
 
 # --- helpers ------------------------------------------------------------------------------------------------------
@@ -269,30 +277,30 @@ def hash_number(text: str) -> int:
     """Returns a hash of an account as a number.
 
     Raises:
-        InvalidArgument: It is not one.
+        InvalidArgument: The value is not the hash of an account.
     """
     try:
         return int.from_bytes(parse_hex(text, 32, "account hash"), "big")
     except (MalformedValue, TypeError, AttributeError) as error:
-        raise InvalidArgument(str(error), hint="account.api_key_hash and mine.api_key_hash tell it.") from None
+        raise InvalidArgument(str(error), hint="Pass account.api_key_hash or mine.api_key_hash.") from None
 
 
 def address_of(wallet: AnySigner | str) -> str:
     """Returns the address of a wallet, with checksum.
 
     Raises:
-        InvalidArgument: It is not one.
+        InvalidArgument: The value is neither a wallet nor an address.
     """
     from svcnb.client.signing import as_signer
 
     try:
         return checksum_address(wallet if isinstance(wallet, str) else as_signer(wallet).address)
     except (MalformedValue, TypeError) as error:
-        raise InvalidArgument(str(error), hint="Pass a signer, or an address: 0x and 40 digits.") from None
+        raise InvalidArgument(str(error), hint="Pass a signer, or an address: 0x followed by 40 hex digits.") from None
 
 
 def gas_payer(wallet: Signer) -> Signer:
-    """Returns the wallet that signs and pays: the owner of a contract wallet, else the wallet itself."""
+    """Returns the wallet that signs and pays the gas: the owner of a contract wallet, or the wallet itself."""
     while (inner := getattr(wallet, "signer", None)) is not None:
         wallet = inner
     return wallet
@@ -308,7 +316,7 @@ def _owner(writer: Writer) -> Signer:
 
 
 def _require_fresh(chain: ChainAccess, address: str) -> Flow[None]:
-    """Rejects a wallet that already has an account, before anything is signed (specification 3)."""
+    """Rejects a wallet that owns or owned an account, before anything is signed (docs/service/resources.md#states)."""
     alias = wallet_lookup_key(address)
     try:
         yield from identity.admin_of(chain, alias)
@@ -317,9 +325,11 @@ def _require_fresh(chain: ChainAccess, address: str) -> Flow[None]:
             return
         raise
     raise ChainError(
-        f"the wallet {address} has or had an account already",
+        f"the wallet {address} already owns or owned an account",
         name="AccountAlreadyExists",
         arguments=(uint256_hex(alias),),
-        hint="A wallet is admin of one account, once: use a fresh one, or open what it has: "
-        "svc.chain_secured.open(owner).",
+        hint=(
+            "A wallet can only ever own one account. Use a new wallet, or open its account: "
+            "svc.chain_secured.open(owner)."
+        ),
     )

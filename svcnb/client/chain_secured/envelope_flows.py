@@ -1,4 +1,4 @@
-"""Flows for single signed envelopes: checks against each rule, and sending to the endpoint."""
+"""Flows that check a signed envelope against each rule, and send it to its endpoint."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ RULES: Final = (
     "domain.chainId is the node's chain",
     "primaryType belongs to the endpoint",
     f"issuedAt is within {ISSUED_AT_WINDOW_S} seconds of the server's time",
-    "types is the canonical shape, fields in their order",
+    "types has the canonical form, with the fields in the canonical order",
 )
-"""The rules of specification 5.6, in its order."""
+"""The rules of docs/service/signatures.md#rules-of-a-signature, in the same order."""
 
 _PATHS: Final = {
     Purpose.CREATE_WALLET: "/create_wallet_with_signature",
@@ -40,7 +40,10 @@ _PATHS: Final = {
 
 
 def check(chain: ChainAccess, typed_data: dict[str, Any], signature: str, flow: str | None) -> Flow[Listing[Verdict]]:
-    """Checks an envelope against every rule of specification 5.6, also after a broken one."""
+    """Checks an envelope against every rule, even if it breaks an earlier one.
+
+    Source: docs/service/signatures.md#rules-of-a-signature.
+    """
     told = typed_data.get("primaryType") if flow is None else flow
     try:
         purpose = flow_of(str(told))
@@ -56,8 +59,12 @@ def check(chain: ChainAccess, typed_data: dict[str, Any], signature: str, flow: 
         (size <= MAX_TYPED_DATA_BYTES, f"{size} bytes"),
         _signature_size(signature),
         *(yield from _signed(chain, typed_data, signature)),
-        (_number(chain_id) == node.chain_id, f"{chain_id}, and the node's is {node.chain_id}"),
-        (typed_data.get("primaryType") == purpose, f"{typed_data.get('primaryType')}, for {purpose.value}"),
+        _compared(chain_id, _number(chain_id) == node.chain_id, f"the chain of the node is {node.chain_id}"),
+        _compared(
+            typed_data.get("primaryType"),
+            typed_data.get("primaryType") == purpose,
+            f"the endpoint needs {purpose.value}",
+        ),
         (age is not None and abs(age) <= ISSUED_AT_WINDOW_S, _age(age)),
         (typed_data.get("types") == canonical_types(purpose), purpose.type_string),
     ]
@@ -67,6 +74,7 @@ def check(chain: ChainAccess, typed_data: dict[str, Any], signature: str, flow: 
             for number, (what, (holds, detail)) in enumerate(zip(RULES, found, strict=True), 1)
         ],
         of="rules",
+        kind=Verdict,
     )
 
 
@@ -74,11 +82,12 @@ def send(envelope: SignedEnvelope, *, confirm: bool) -> Flow[Sent]:
     """Sends a signed envelope to the endpoint of its flow.
 
     Raises:
-        NotConfirmed: It converts the account, and ``confirm=True`` was not given.
+        NotConfirmed: The envelope converts an account, and ``confirm`` is not True.
     """
     if not hasattr(envelope, "as_request"):
         raise InvalidType(
-            f"expected a SignedEnvelope, got {type(envelope).__name__}", hint="Pass what signer.sign(...) returned."
+            f"expected a SignedEnvelope, got {type(envelope).__name__}",
+            hint="Pass the result of svc.chain_secured.sign(...).",
         )
     flow, body = envelope.flow, envelope.as_request()
     if flow is Purpose.BILLING_AUTH:
@@ -90,12 +99,12 @@ def send(envelope: SignedEnvelope, *, confirm: bool) -> Flow[Sent]:
     if flow is Purpose.CONVERT_ACCOUNT:
         if not confirm:
             raise NotConfirmed(
-                f"this hands the account of this client's key to {envelope.address}, for good",
+                f"this transfers the account of this client's key to {envelope.address} irreversibly",
                 consequences=(
-                    "There is no way back to API mode, and the account key can change nothing any more.",
-                    "Whoever loses this wallet loses the account.",
+                    "The account cannot return to API mode, and the account key can no longer change anything.",
+                    "If this wallet is lost, the account is lost.",
                 ),
-                hint="When that is wanted: svc.chain_secured.send(signed, confirm=True)",
+                hint="Confirm it: svc.chain_secured.send(signed, confirm=True)",
             )
         converting = {"new_admin_wallet_address": envelope.address, **body}
         yield from ask(
@@ -104,7 +113,7 @@ def send(envelope: SignedEnvelope, *, confirm: bool) -> Flow[Sent]:
                 "/convert_to_chain_secured_account",
                 nothing,
                 converting,
-                in_doubt="the account may be converted; svc.chain_secured.open(owner) tells.",
+                in_doubt="the account may have been converted: check with svc.chain_secured.open(owner).",
             )
         )
         return Sent(flow=flow.value, address=envelope.address)
@@ -127,7 +136,10 @@ def send(envelope: SignedEnvelope, *, confirm: bool) -> Flow[Sent]:
                 parse,
                 body,
                 key=False,
-                in_doubt="something may have been made that belongs to no account. It opens nothing: sign again.",
+                in_doubt=(
+                    "a wallet or key that belongs to no account may have been created. It has no permissions: "
+                    "sign again."
+                ),
             )
         )
     )
@@ -147,7 +159,7 @@ def _signed(
     else:
         told = f"it recovers to {recovered}"
     if recovered is not None and recovered.lower() == claimed.lower():
-        return (True, told), (None, "a key signed, so no contract is asked")
+        return (True, told), (None, "a key signed, so no contract was called")
     try:
         code = yield from chain.rpc("eth_getCode", claimed, "latest")
         accepted = yield from verify(chain, typed_data, signature, claimed)
@@ -155,13 +167,17 @@ def _signed(
         return (False, told), (False, error.message)
     if code in ("0x", ""):
         return (False, f"{told}, not to {claimed}"), (False, f"there is no contract at {claimed}")
-    word = "accepts" if accepted else "refuses"
-    return (accepted, f"the contract at {claimed} {word} it"), (True, f"there is a contract at {claimed}")
+    word = "accepts" if accepted else "rejects"
+    return (accepted, f"the contract at {claimed} {word} the signature"), (True, f"there is a contract at {claimed}")
 
 
 def _signature_size(signature: str) -> tuple[bool, str]:
     digits = signature.strip().removeprefix("0x")
     return len(digits) <= 2 * MAX_SIGNATURE_BYTES, f"{len(digits) // 2} bytes"
+
+
+def _compared(found: object, holds: bool, otherwise: str) -> tuple[bool, str]:  # noqa: FBT001 - a value, no switch
+    return holds, str(found) if holds else f"{found}, but {otherwise}"
 
 
 def _number(value: object) -> int | None:
@@ -173,5 +189,5 @@ def _number(value: object) -> int | None:
 
 def _age(age: int | None) -> str:
     if age is None:
-        return "it is no number"
+        return "it is not a number"
     return f"{abs(age)} second{'' if abs(age) == 1 else 's'} {'before' if age >= 0 else 'after'} it"

@@ -1,4 +1,4 @@
-"""`mine.explain`: the contract's data about one key, one action and one wallet, diagnosed as in API mode."""
+"""Flow of `mine.explain`, which reads the data from the contract and diagnoses it as in API mode."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
 
 def explain(account: Ownership, key: KeyRef, action: ActionRef, wallet: WalletRef | None) -> Flow[Explanation]:
-    """Reads the account from the contract and returns the explanation. Only reads, so it is free.
+    """Reads the account from the contract, and returns the explanation. Free, because it only reads.
 
     Args:
         account: The account.
         key: The usage key.
         action: The action.
-        wallet: The wallet that the action uses; None for the run alone.
+        wallet: The wallet that the action uses, or None for a run without a wallet.
     """
     asked = AskedFor.of(key, action, wallet)
-    if key is None:  # a client has its own key, an owner has none
-        raise InvalidArgument("there is no key to explain", hint="mine.explain(key, action, wallet)")
+    if key is None:  # unlike a client, an owner has no key of its own
+        raise InvalidArgument("no key was given", hint="Pass one: mine.explain(key, action, wallet)")
     known = yield from key_flows.listing(account)
     wallets = yield from resource_flows.wallets(account, None)
     registered = yield from resource_flows.actions_of(account, None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable
 from datetime import timedelta
 from operator import attrgetter
@@ -16,6 +17,7 @@ from svcnb.client.errors import ChainError, InvalidArgument, ServiceError, Unaut
 from svcnb.client.listing import Listing
 from svcnb.client.models.chain import Receipt
 from svcnb.client.models.usage_keys import UsageKey
+from svcnb.client.record_schema import KEY_CHECK
 from svcnb.client.references import GroupRef, KeyRef, group_ids, key_reference
 from svcnb.client.resources.reading import absent
 from svcnb.client.secret import Secret
@@ -27,7 +29,7 @@ Groups: TypeAlias = Iterable[GroupRef] | GroupRef
 Span = float | str | timedelta
 
 PROBE: Final = 'const main = () => "ok";'
-"""The action that a check executes. Most keys may not run it, and that response is enough."""
+"""The action that a check executes. Most keys may not run it, but the rejection is sufficient for the check."""
 
 _LISTS: Final = ("manage_ipfs_ids_in_groups", "add_pkp_to_groups", "remove_pkp_from_groups", "execute_in_groups")
 _FIRST_POLL_S: Final = 0.1
@@ -44,12 +46,12 @@ def create(
     verify: float | None,
     **permissions: Any,
 ) -> Flow[UsageKey]:
-    """Has the service create a key, registers its wallet, sets it on chain, and checks that it is resolved."""
+    """Requests a new key from the service, registers its wallet, sets the key on chain, and checks the result."""
     if not name.strip():
-        raise InvalidArgument("a usage key needs a name", hint='mine.usage_keys.create("runner", ...)')
+        raise InvalidArgument("a usage key needs a name", hint='Pass one: mine.usage_keys.create("runner", ...)')
     if form not in ("bytes", "text"):
         raise InvalidArgument(
-            f"{form!r} is no form of a key's hash", hint="Choose 'bytes' (the specification) or 'text'."
+            f"{form!r} is not a valid form of a key hash", hint="Pass 'bytes' (the specification) or 'text'."
         )
     numbers = _numbers(permissions)
     expiration = yield from _expiration(account, expires_in)
@@ -67,19 +69,22 @@ def create(
         found = yield from check(account, key, verify)
         if not found.resolves:
             raise ChainError(
-                f"the usage key {name!r} is set on chain under the hash of its {form}, and after {verify:g} s the "
-                "service does not resolve it",
+                (
+                    f"the usage key {name!r} is set on chain under the hash of its {form}, but the service does not "
+                    f"resolve it after {verify:g} s"
+                ),
                 name="NotResolved",
-                hint="A service may look keys up by the other form: mine.usage_keys.create(..., form="
-                f"{'text' if form == 'bytes' else 'bytes'!r}), and delete this one: mine.usage_keys.delete("
+                hint="The service may use the other form. Create a new key: mine.usage_keys.create(..., form="
+                f"{'text' if form == 'bytes' else 'bytes'!r}). Then delete this one: mine.usage_keys.delete("
                 f"{key.api_key_hash!r}).",
             )
     return key
 
 
 def check(account: Ownership, key: KeyRef, timeout: float) -> Flow[KeyCheck]:
-    """Executes with a key until the service resolves it or the time is over."""
+    """Executes an action with a key until the service resolves the key or the time limit is exceeded."""
     text = _secret(key)
+    tag = f"{KEY_CHECK}{secrets.token_hex(8)}"
     begun, _ = yield from now()
     delay = _FIRST_POLL_S
     while True:
@@ -91,14 +96,14 @@ def check(account: Ownership, key: KeyRef, timeout: float) -> Flow[KeyCheck]:
                     lambda body, _: body,
                     {"code": PROBE, "js_params": None},
                     key=False,
-                    headers={"X-Api-Key": text},
+                    headers={"X-Api-Key": text, "X-Correlation-Id": tag},
                     patience="run",
                 )
             )
         except Unauthorized as error:
             answer, resolves = error.code, False
         except ServiceError as error:
-            if error.status not in (402, 403):  # found, and then refused for another reason
+            if error.status not in (402, 403):  # the service found the key, but rejected the run
                 raise
             answer, resolves = error.code, True
         else:
@@ -123,7 +128,7 @@ def listing(account: Ownership, block: int | None = None) -> Flow[Listing[UsageK
 def update(
     account: Ownership, key: KeyRef, expires_in: Span | None, *, never: bool = False, **changes: Any
 ) -> Flow[UsageKey]:
-    """Reads a key's record, applies the changes, and sets the whole record; omitted values stay."""
+    """Reads a key's record, applies the changes, and sets the whole record. Omitted values stay unchanged."""
     old = yield from find(account, key)
     given = {name: value for name, value in changes.items() if value is not None}
     merged = {"name": old.name, "description": old.description} | old.permissions() | _numbers(given)
@@ -145,7 +150,7 @@ def update(
 
 
 def update_metadata(account: Ownership, key: KeyRef, name: str | None, description: str | None) -> Flow[UsageKey]:
-    """Replaces name and description alone."""
+    """Replaces only the name and the description."""
     old = yield from find(account, key)
     merged = {
         "name": old.name if name is None else name,
@@ -167,7 +172,7 @@ def find(account: Ownership, key: KeyRef) -> Flow[UsageKey]:
     """Returns the record of a key, for both forms of its hash.
 
     Raises:
-        NotFound: The account has no such key.
+        NotFound: The account does not contain the key.
     """
     hashes = _hashes(key)
     for entry in (yield from listing(account)):
@@ -175,7 +180,7 @@ def find(account: Ownership, key: KeyRef) -> Flow[UsageKey]:
             return entry
     raise absent(
         f"usage key with the hash {' or '.join(hashes)}",
-        "mine.usage_keys.list() shows what there is; a deleted key cannot come back.",
+        "Use a key of mine.usage_keys.list(). A deleted key cannot be restored.",
     )
 
 
@@ -219,8 +224,8 @@ def _secret(key: KeyRef) -> str:
     text = found.reveal() if isinstance(found, Secret) else found
     if not text or looks_like_hash(text):
         raise InvalidArgument(
-            "a key is checked by executing with it, and its secret is not here",
-            hint="Pass the UsageKey that creation returned, or the text you stored then.",
+            "the check runs an action with the key, but its secret was not given",
+            hint="Pass the UsageKey that creation returned, or the key string that you saved.",
         )
     return text.strip()
 
@@ -231,9 +236,11 @@ def _expiration(account: Ownership, expires_in: Span | None) -> Flow[int]:
     try:
         span = seconds(expires_in)
     except (ValueError, TypeError) as error:
-        raise InvalidArgument(str(error), hint="expires_in='30d', a number of seconds, or a timedelta") from None
+        raise InvalidArgument(str(error), hint="Pass expires_in='30d', a number of seconds, or a timedelta.") from None
     if span < 1:
-        raise InvalidArgument("a key that expires at once opens nothing", hint="expires_in='30d', or None for never")
+        raise InvalidArgument(
+            "the key would expire immediately", hint="Pass expires_in='30d', or None for a key that never expires."
+        )
     return int((yield from account.chain.time()) + span)
 
 

@@ -1,7 +1,7 @@
-"""Mints in two steps: the service creates the object, the chain registers it.
+"""Mints in two steps: the service creates the object, and a transaction registers it on chain.
 
-Every step is recorded, since each can be the last before a crash. Each step first checks whether it is already done, so
-resuming repeats nothing.
+Every step is recorded, because a crash can follow each of them. Each step first checks whether it was already
+completed, so resuming repeats nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from svcnb.protocol.hashes import key_hash, uint256_hex, usage_key_bytes, usage_
 from svcnb.protocol.typed_data import Flow as Purpose
 
 HashForm = Literal["bytes", "text"]
-"""Source of a usage key's hash on chain: its 32 secret bytes (the specification), or its base64 text."""
+"""Input of a usage key's hash on chain: its 32 secret bytes, as in the specification, or its base64 text."""
 
 SECRET_BYTES: Final = 32
 
@@ -28,33 +28,33 @@ _ENDPOINTS: Final = {
     "wallet": ("/create_wallet_with_signature", Purpose.CREATE_WALLET),
     "usage key": ("/add_usage_api_key_with_signature", Purpose.ADD_USAGE_API_KEY),
 }
-# The service's own name for such wallets in API mode (reference facts 2.2).
+# The names that the service gives these wallets in API mode (docs/service/endpoints.md#account-and-keys).
 _KEY_WALLET: Final = ("API Key Wallet", "Usage API Key Wallet")
 
 
 def hash_of(secret: str, form: HashForm) -> int:
-    """Returns the number under which a usage key is set on chain.
+    """Returns the hash under which a usage key is set on chain, as a number.
 
     Args:
-        secret: The key's text, base64 of 32 bytes.
-        form: What is hashed.
+        secret: Text of the key, base64 of 32 bytes.
+        form: Input of the hash.
 
     Raises:
-        InvalidArgument: The text does not encode 32 bytes. The message does not contain it.
+        InvalidArgument: The text does not encode 32 bytes. The message does not contain the text.
     """
     if form == "text":
         return key_hash(secret)
     raw = usage_key_bytes(secret.strip())
     if raw is None:
         raise InvalidArgument(
-            "this is no usage key of a ChainSecured account: base64 of 32 bytes is wanted",
+            "not a usage key of a ChainSecured account: expected base64 of 32 bytes",
             hint="Pass the UsageKey that creation returned, or its api_key_hash from mine.usage_keys.list().",
         )
     return usage_key_hash(raw)
 
 
 def begin(account: Ownership, kind: Literal["wallet", "usage key"], name: str, **arguments: Any) -> Flow[PendingMint]:
-    """Writes the record of a mint, before any request."""
+    """Writes the record of a mint before the first request."""
     node = yield from account.chain.node()
     begun = yield from account.chain.time()
     return (
@@ -78,7 +78,7 @@ def finish(account: Ownership, record: PendingMint) -> Flow[Wallet | UsageKey]:
     """Performs the remaining steps, from any stage.
 
     Raises:
-        SvcnbError: A step failed; a note on the error says how to continue. Nothing is lost.
+        SvcnbError: A step failed. A note on the error describes how to continue. Nothing is lost.
     """
     steps = _Steps(account, record)
     try:
@@ -92,12 +92,13 @@ def finish(account: Ownership, record: PendingMint) -> Flow[Wallet | UsageKey]:
             result = steps.key()
     except SvcnbError as error:
         if steps.record.stage == "asked":
-            # The service may have created an object that no one can use: it belongs to no account and permits nothing.
+            # The service may have created an object, but it is unusable, because it belongs to no account and has no
+            # permissions.
             yield from act(lambda: account.records.delete(record))
         else:
             error.add_note(
-                f"The {record.kind} {record.name!r} is made but not registered yet, and nothing is lost. When the "
-                f"cause is mended: svc.chain_secured.resume({record.id!r}, owner); or give it up: "
+                f"The {record.kind} {record.name!r} is created but not registered yet, and nothing is lost. Fix "
+                f"the cause, then finish it: svc.chain_secured.resume({record.id!r}, owner). Or delete it: "
                 f"svc.chain_secured.delete_pending({record.id!r}, confirm=True)."
             )
         raise
@@ -106,14 +107,14 @@ def finish(account: Ownership, record: PendingMint) -> Flow[Wallet | UsageKey]:
 
 
 class _Steps:
-    """The steps of one mint, and its record on disk."""
+    """Steps of one mint, and its record on disk."""
 
     def __init__(self, account: Ownership, record: PendingMint) -> None:
         self.account = account
         self.record = record
 
     def make(self) -> Flow[None]:
-        """Has the service create the wallet or the key, and saves the response before anything else."""
+        """Requests the wallet or the key from the service, and saves the response immediately."""
         if self.record.stage != "asked":
             return
         path, purpose = _ENDPOINTS[self.record.kind]
@@ -123,7 +124,7 @@ class _Steps:
         def parse(body: Any, _answer: Answer) -> dict[str, Any]:
             known = {"wallet_address": str(body["wallet_address"]).lower(), "derivation_path": body["derivation_path"]}
             if int(known["derivation_path"], 16) <= 0:
-                raise ValueError("a derivation path was expected")
+                raise ValueError("expected a derivation path")
             secret = None if self.record.kind == "wallet" else Secret(body["usage_api_key"])
             return {"stage": "minted", "secret": secret, **known}
 
@@ -134,14 +135,17 @@ class _Steps:
                 parse,
                 envelope.as_request(),
                 key=False,
-                in_doubt="something may have been made that belongs to no account. It opens nothing: begin again.",
+                in_doubt=(
+                    "a wallet or key that belongs to no account may have been created. It has no permissions: "
+                    "start again."
+                ),
             )
         )
         self.record = self.record.model_copy(update=made)
         yield from act(lambda: records.write(self.record))
 
     def register(self, name: str, description: str) -> Flow[None]:
-        """Registers the wallet on chain, unless it is registered."""
+        """Registers the wallet on chain, unless it is already registered."""
         address, path = self.record.wallet_address, int(self.record.derivation_path, 16)
         if (yield from self.account.view("getWalletDerivation", address)) == 0:
             yield from self._advance("registering")
@@ -151,7 +155,7 @@ class _Steps:
         yield from self._advance("registered")
 
     def set_key(self) -> Flow[None]:
-        """Sets the usage key on chain, unless it is set."""
+        """Sets the usage key on chain, unless it is already set."""
         hashed = self.hashed()
         known = yield from self.account.every("listApiKeys")
         if all(entry[1] != hashed for entry in known):
@@ -177,7 +181,7 @@ class _Steps:
         self.account.records.write(self.record)
 
     def hashed(self) -> int:
-        assert self.record.secret is not None  # noqa: S101 - only keys get here, and after they are made
+        assert self.record.secret is not None  # noqa: S101 - this step is only for keys, and follows their creation
         return hash_of(self.record.secret.reveal(), self.record.arguments["form"])
 
     def wallet(self) -> Wallet:
@@ -200,7 +204,7 @@ class _Steps:
 
 
 def permission_arguments(permissions: dict[str, Any]) -> tuple[Any, ...]:
-    """Returns flags and lists in the order of setUsageApiKey (reference facts 6.1)."""
+    """Returns the flags and lists in the order of setUsageApiKey's arguments (docs/service/contract.md#writes)."""
     return (
         permissions["can_create_groups"],
         permissions["can_delete_groups"],
@@ -213,7 +217,7 @@ def permission_arguments(permissions: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def require_same_place(account: Ownership, record: PendingMint) -> Flow[None]:
-    """Checks that a record is resumed at its service, by the wallet that owns the account now.
+    """Checks that a mint is resumed at the service where it was started, by the current owner of the account.
 
     Raises:
         InvalidArgument: The record belongs to another service, chain or contract.
@@ -223,13 +227,16 @@ def require_same_place(account: Ownership, record: PendingMint) -> Flow[None]:
     here = (account.chain.config.base_url, node.chain_id, node.contract_address.lower())
     if (record.base_url, record.chain_id, record.contract_address) != here:
         raise InvalidArgument(
-            f"this mint was begun at {record.base_url} on chain {record.chain_id}, contract {record.contract_address}",
+            (
+                f"this mint was started at {record.base_url} on chain {record.chain_id}, contract "
+                f"{record.contract_address}"
+            ),
             hint="Resume it with a client of that service.",
         )
     admin = yield from admin_of(account.chain, account.master_hash)
     if admin != account.address:
         raise ChainError(
-            f"the account belongs to {admin}, and {account.address} would resume the mint",
+            f"the account belongs to {admin}, but this operation is signed by {account.address}",
             name="NoAccountAccess",
             arguments=(record.api_key_hash, account.address),
             hint="Resume it with the wallet that owns the account now.",

@@ -9,16 +9,16 @@ from svcnb.client.secret import Secret
 
 
 class KeyCheck(Model):
-    """Result of a check whether the service resolves a usage key, made by an execution with it."""
+    """Result of an execution that checks whether the service resolves a usage key."""
 
     resolves: bool
-    """True if the service found the key's account. A refusal of the action itself also counts as found."""
+    """True if the service found the key's account, even if it then rejected the action."""
 
     form: Literal["bytes", "text"] | None
-    """The hash of the key on chain: of its 32 bytes, or of its text; None if there is neither."""
+    """Input of the key's hash on chain: its 32 bytes, or its text. None if the chain contains neither hash."""
 
     answer: str
-    """The service's response: ``ran``, or the error's code."""
+    """Response of the service: ``ran``, or the code of the error."""
 
 
 class Transfer(Model):
@@ -26,26 +26,26 @@ class Transfer(Model):
 
     previous_admin: str
     admin: str
-    """The wallet that owns the account now."""
+    """Address of the wallet that owns the account now."""
 
     api_key_hash: str
-    """Master hash of the account: the same as before."""
+    """Master hash of the account, which the transfer did not change."""
 
     transaction_hash: str = ""
     quiet = frozenset({"transaction_hash"})
 
 
 class OnChain(Model):
-    """State of a ChainSecured account on chain."""
+    """On-chain state of a ChainSecured account."""
 
     admin: str
-    """The wallet that owns it."""
+    """Address of the wallet that owns the account."""
 
     billing_wallet: str
-    """The wallet whose credit pays; conversion and transfers do not change it."""
+    """Address of the wallet whose credit pays. Conversion and transfers do not change it."""
 
     api_key_hash: str
-    """Master hash: the account's stable identity."""
+    """Master hash, which identifies the account permanently."""
 
     contract_address: str
     chain_id: int
@@ -60,7 +60,7 @@ class OnChain(Model):
 
 
 class Verdict(Model):
-    """Result of checking a signed envelope against one rule of specification 5.6."""
+    """Result of checking a signed envelope against one rule of docs/service/signatures.md#rules-of-a-signature."""
 
     rule: int
     """Number of the rule, 1 to 8."""
@@ -69,10 +69,10 @@ class Verdict(Model):
     """The rule in words."""
 
     holds: bool | None
-    """True if it is satisfied; None if it does not apply."""
+    """True if the rule is satisfied. None if it does not apply."""
 
     detail: str = ""
-    """The details."""
+    """Details of the check."""
 
 
 class Sent(Model):
@@ -80,7 +80,7 @@ class Sent(Model):
 
     flow: str
     address: str
-    """The wallet that signed."""
+    """Address of the wallet that signed."""
 
     wallet_address: str = ""
     """The created wallet, if any. It belongs to no account until it is registered on chain."""
@@ -90,6 +90,6 @@ class Sent(Model):
     """The new key, shown only once."""
 
     balance_display: str = ""
-    """The credit, for ``BillingAuth``."""
+    """The credit, only for ``BillingAuth``."""
 
     quiet = frozenset({"usage_api_key"})

@@ -1,4 +1,4 @@
-"""An account and the wallet that owns it, shared by all its resources."""
+"""Account and its owner, shared by all resources of the account."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from svcnb.client.signing import SignedEnvelope
 
 PAGE = 100
-"""Page size of one view."""
+"""Page size of the contract's list views."""
 
 
 @dataclass
 class Ownership:
-    """An account on chain and its writer.
+    """Account on chain, with the writer of its changes.
 
     Attributes:
-        writer: The wallet, and the steps around its writes.
-        master_hash: The account.
+        writer: Writer with the owner's wallet.
+        master_hash: Master hash of the account.
         records: Store of mints in progress.
     """
 
@@ -35,16 +35,16 @@ class Ownership:
 
     @property
     def chain(self) -> ChainAccess:
-        """The chain."""
+        """Access to the chain."""
         return self.writer.chain
 
     @property
     def address(self) -> str:
-        """The owner's address; an empty string when the account is only read."""
+        """Address of the owner. Empty if the account is read-only."""
         return self.writer.owner.address if self.writer.owner is not None else ""
 
     def write(self, name: str, *arguments: Any, on_sent: Any = None) -> Flow[Written]:
-        """Writes with names in the sentences. Adds the master hash as the first argument."""
+        """Calls a function of the contract with a transaction, with the master hash as the first argument."""
         yield from self.learn_names()
         try:
             return (yield from self.writer.write(name, self.master_hash, *arguments, on_sent=on_sent))
@@ -56,7 +56,10 @@ class Ownership:
         return self.chain.view(name, self.master_hash, *arguments, block=block)
 
     def every(self, name: str, *arguments: Any, block: int | None = None) -> Flow[list[Any]]:
-        """Reads all pages of a list; a page shorter than the page size is the last (reference facts 2.4.1)."""
+        """Reads all pages of a list.
+
+        A page that is shorter than the page size is the last (docs/service/http.md#paging).
+        """
         found: list[Any] = []
         seen: set[str] = set()
         number = 0
@@ -72,7 +75,7 @@ class Ownership:
     _stale: bool = True
 
     def learn_names(self) -> Flow[Names]:
-        """Reads all names again, if something may have changed."""
+        """Reads all names again, if they may have changed."""
         names = self.writer.names
         if self._stale:
             names.groups = {number: name for number, name, _ in (yield from self.every("listGroups"))}
@@ -83,15 +86,15 @@ class Ownership:
         return names
 
     def signed(self, purpose: Purpose) -> Flow[SignedEnvelope]:
-        """Has the owner sign an envelope at the service's present time."""
+        """Signs an envelope with the owner's wallet, at the service's current time."""
         return signed(self.writer, purpose)
 
 
 def signed(writer: Writer, purpose: Purpose) -> Flow[SignedEnvelope]:
-    """Has a wallet sign an envelope at the service's present time.
+    """Signs an envelope with a wallet, at the service's current time.
 
     Raises:
-        SigningError: It did not sign.
+        SigningError: The wallet did not sign.
     """
     from svcnb.client.errors import SigningError
     from svcnb.client.signing import sign_flow, sign_flow_async
@@ -99,7 +102,7 @@ def signed(writer: Writer, purpose: Purpose) -> Flow[SignedEnvelope]:
     owner = writer.owner
     if owner is None:
         raise SigningError(
-            "this account was opened to look at it, without a wallet that signs",
+            "this account was opened read-only, without a signer",
             hint="Open it with its admin wallet: svc.chain_secured.open(owner).",
         )
     chain_id = (yield from writer.chain.node()).chain_id

@@ -1,10 +1,10 @@
-"""Records of mints in progress, so that no interruption, empty wallet or failed node loses data.
+"""Store of mints in progress, so that no data is lost after an interruption, a failure of the node, or a lack of gas.
 
-A mint has two steps: the service creates the wallet or the key, then the owner registers it on chain. Between the two,
-the data exists nowhere else. So it is written to disk before any request, and again as soon as the response is known.
-Each record is a separate file that only its owner can read, encrypted with a key in another folder. A copied folder, a
-search index or a shared screen shows nothing. Anyone who can read both folders as the same user can decrypt it, as with
-any program that must work without a password.
+A mint has two steps: the service creates the wallet or the key, and the owner registers it on chain. Between these
+steps, only the record contains the data. The record is therefore written to disk before the first request, and again
+when the response has arrived. Each record is a separate file that only its owner can read. It is encrypted with a key
+in another folder, so a copied folder, a search index or a shared screen does not show its contents. A program of the
+same user that can read both folders can decrypt the records. This is unavoidable without a password.
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ from svcnb.client.secret import Secret
 from svcnb.migrations import DocumentSchema, UnreadableVersion, copy_path
 from svcnb.protocol.aes_gcm import NONCE_BYTES, seal, unseal
 from svcnb.protocol.nesting import parse
+from svcnb.protocol.new_file import publish
 
 SCHEMA: Final = DocumentSchema("record of a mint", 1, {0: lambda document: document})
-"""Version 0 did not contain its version."""
+"""Records of version 0 do not contain their version."""
 
 Kind = Literal["wallet", "usage key"]
 Stage = Literal["asked", "minted", "registering", "registered", "setting"]
@@ -38,22 +39,25 @@ _FOLDER: Final = "SVCNB_PENDING"
 
 
 class PendingMint(Model):
-    """Mint that was started and not finished."""
+    """Mint that was started and is not completed."""
 
     id: str
-    """Its id for `resume` and `delete_pending`."""
+    """Id of the mint, for `resume` and `delete_pending`."""
 
     kind: Kind
 
     name: str = ""
-    """The name of the new wallet or key."""
+    """Name of the new wallet or key."""
 
     stage: Stage = "asked"
-    """Its stage. ``asked``: nothing is known to exist, so nothing can be lost. From ``minted`` on, the service has
-    created it, and only this record contains it."""
+    """Stage of the mint.
+
+    At ``asked``, no object is known to exist, so nothing can be lost. From ``minted`` on, the service has created the
+    object, and only this record contains it.
+    """
 
     owner: str
-    """The admin wallet that started it."""
+    """Address of the admin wallet that started the mint."""
 
     api_key_hash: str
     """Master hash of the account."""
@@ -62,18 +66,18 @@ class PendingMint(Model):
     chain_id: int
     contract_address: str
     begun: int
-    """Unix seconds by the service's clock."""
+    """Time of the service in Unix seconds."""
 
     wallet_address: str = ""
     derivation_path: str = ""
     transaction_hash: str = ""
-    """The last transaction that was sent for it; it may have been included."""
+    """Hash of the last transaction that was sent for the mint. The transaction may have been included in a block."""
 
     arguments: dict[str, Any] = Field(default_factory=dict)
     """The requested properties: description, permissions, expiration."""
 
     secret: Secret | None = None
-    """The usage key, once it is created; not shown."""
+    """The usage key after its creation. It is never displayed."""
 
     quiet = frozenset(
         {"arguments", "api_key_hash", "base_url", "begun", "chain_id", "contract_address", "derivation_path", "id"}
@@ -84,11 +88,11 @@ class PendingFolder:
     """Store of records.
 
     Args:
-        folder: The folder; ``$SVCNB_PENDING``, else ``$XDG_STATE_HOME/svcnb/pending``, else the same below
-            ``~/.local/state``.
-        key_file: The key that encrypts them; ``pending.key`` next to the client's settings file, or next to the folder
-            in ``$SVCNB_PENDING``.
-        environment: Read instead of the process's environment.
+        folder: Folder of the records. None means ``$SVCNB_PENDING``, otherwise ``$XDG_STATE_HOME/svcnb/pending``,
+            otherwise ``~/.local/state/svcnb/pending``.
+        key_file: File with the key that encrypts the records. None means ``pending.key`` next to the client's settings
+            file, or next to the folder in ``$SVCNB_PENDING``.
+        environment: Environment to read instead of the process's own.
     """
 
     def __init__(
@@ -109,17 +113,17 @@ class PendingFolder:
         """Writes the first record of a mint.
 
         Raises:
-            ConfigError: It cannot be written; no request was sent to the service.
+            ConfigError: The record cannot be written. No request was sent to the service.
         """
         record = PendingMint(id=secrets.token_hex(8), **fields)
         self.write(record)
         return record
 
     def write(self, record: PendingMint) -> None:
-        """Writes a record atomically: a crash leaves either the old one or the new one.
+        """Writes a record atomically, so that after a crash, either the old or the new record exists.
 
         Raises:
-            ConfigError: The folder belongs to another user, or cannot be written.
+            ConfigError: The folder belongs to another user, or cannot be written to.
         """
         fields = {name: getattr(record, name) for name in type(record).model_fields}
         fields["secret"] = record.secret.reveal() if record.secret else None
@@ -130,16 +134,18 @@ class PendingFolder:
             _replace(self._path(record.id), sealed)
         except OSError as error:
             raise ConfigError(
-                f"the record of this mint cannot be kept in {self.folder}: {error.strerror or error}",
-                hint=f"Make the folder writable, or choose another one: {_FOLDER}. Without a record a crash between "
-                "the two halves would lose the key.",
+                f"the record of this mint cannot be stored in {self.folder}: {error.strerror or error}",
+                hint=(
+                    f"Make the folder writable, or choose another one: {_FOLDER}. Without a record, a crash "
+                    "between creation and registration would lose the key."
+                ),
             ) from error
 
     def all(self) -> list[PendingMint]:
         """Returns all records, oldest first.
 
         Raises:
-            ConfigError: A record cannot be decrypted; none is skipped silently.
+            ConfigError: A record cannot be decrypted. Records are never skipped silently.
         """
         try:
             paths = sorted(self.folder.glob("*.pending"))
@@ -152,29 +158,31 @@ class PendingFolder:
         """Returns one record.
 
         Raises:
-            InvalidArgument: There is no such record.
+            InvalidArgument: There is no record with this id.
         """
         record = self._read(self._path(identity))
         if record is None:
             raise InvalidArgument(
-                f"no mint {identity!r} is pending", hint="svc.chain_secured.pending() shows those that are."
+                f"no pending mint has the id {identity!r}", hint="List them: svc.chain_secured.pending()."
             )
         return record
 
     def delete(self, record: PendingMint) -> None:
         """Deletes a record."""
         path = self._path(record.id)
-        # Its copies of earlier versions contain the same secret, so they are deleted, too.
+        # Copies of earlier versions of the record contain the same secret, so they are deleted, too.
         for file in (path, *(copy_path(path, number) for number in range(SCHEMA.current))):
             file.unlink(missing_ok=True)
 
     def _path(self, identity: str) -> Path:
         if not identity.isalnum():
-            raise InvalidArgument(f"{identity!r} is no id of a pending mint", hint="svc.chain_secured.pending()")
+            raise InvalidArgument(
+                f"{identity!r} is not an id of a pending mint", hint="List them: svc.chain_secured.pending()."
+            )
         return self.folder / f"{identity}.pending"
 
     def _read(self, path: Path) -> PendingMint | None:
-        """Returns a record; None if there is none. Its owner may just have finished it."""
+        """Returns a record, or None if it no longer exists, for example because another process completed the mint."""
         try:
             _require_private(path)
             sealed = path.read_bytes()
@@ -196,8 +204,10 @@ class PendingFolder:
     def _unreadable(self, path: Path, error: Exception) -> ConfigError:
         return ConfigError(
             f"the record {path} cannot be opened: {type(error).__name__}",
-            hint=f"It was sealed with {self.key_file}: bring that file back if it was moved. Delete the record "
-            "only if you can do without the wallet or key in it.",
+            hint=(
+                f"It was encrypted with {self.key_file}: restore that file if it was moved. Delete the record "
+                "only if you do not need the wallet or key in it."
+            ),
         )
 
     def _key(self) -> bytes:
@@ -205,18 +215,20 @@ class PendingFolder:
             _require_private(self.key_file)
         except FileNotFoundError:
             self.key_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            # Two processes may do this at the same time: both read the key of the first.
+            # If two processes do this simultaneously, both use the key of the first one.
             with _written(self.key_file, secrets.token_bytes(_KEY_BYTES)) as draft, suppress(FileExistsError):
-                os.link(draft, self.key_file)
+                publish(draft, self.key_file)
         key = self.key_file.read_bytes()
         if len(key) != _KEY_BYTES:
-            raise ConfigError(f"{self.key_file} is no sealing key", hint="Move it away if no record needs it any more.")
+            raise ConfigError(
+                f"{self.key_file} is not an encryption key", hint=("Move the file away if no record needs it.")
+            )
         return key
 
 
 def _require_private(path: Path) -> None:
     if os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:
-        raise ConfigError(f"others may read {path}", hint=f"Run: chmod {'700' if path.is_dir() else '600'} {path}")
+        raise ConfigError(f"other users may read {path}", hint=f"Run: chmod {'700' if path.is_dir() else '600'} {path}")
 
 
 def _replace(path: Path, content: bytes) -> None:
@@ -225,14 +237,17 @@ def _replace(path: Path, content: bytes) -> None:
     if os.name == "posix":
         folder = os.open(path.parent, os.O_RDONLY)
         try:
-            os.fsync(folder)  # otherwise a power cut can lose the new name
+            os.fsync(folder)  # otherwise, the new file name can be lost in a power failure
         finally:
             os.close(folder)
 
 
 @contextmanager
 def _written(path: Path, content: bytes) -> Iterator[Path]:
-    """Yields a temporary file next to another, which can replace it; deletes what is left of it."""
+    """Yields a temporary file next to a file, which it can replace.
+
+    The temporary file is deleted if it still exists.
+    """
     draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}.partial")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
@@ -261,4 +276,4 @@ def _open(key: bytes, content: bytes) -> bytes:
 
 
 def _no_cipher() -> ExtraMissing:
-    return ExtraMissing("records of unfinished mints are encrypted, which needs pycryptodome", "chain")
+    return ExtraMissing("encryption of the records of pending mints needs pycryptodome", "chain")

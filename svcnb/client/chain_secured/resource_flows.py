@@ -34,7 +34,7 @@ from svcnb.protocol.limits import MAX_GROUP_ENTRIES
 
 
 def create_wallet(account: Ownership, name: str, description: str) -> Flow[Wallet]:
-    """Has the service create a wallet, then registers it on chain."""
+    """Requests a new wallet from the service, and registers it on chain."""
     record = yield from mint.begin(account, "wallet", name, description=description)
     return cast("Wallet", (yield from mint.finish(account, record)))
 
@@ -79,9 +79,9 @@ def create_group(
     actions: Iterable[ActionRef] | ActionRef,
     permitted: Iterable[WalletRef] | WalletRef,
 ) -> Flow[Group]:
-    """Creates a group with ten entries of each kind, then adds the rest one by one."""
+    """Creates a group with up to ten entries of each kind, and then adds the remaining entries one by one."""
     if not name.strip():
-        raise InvalidArgument("a group needs a name", hint='mine.groups.create("signers")')
+        raise InvalidArgument("a group needs a name", hint='Pass one: mine.groups.create("signers")')
     hashes, addresses = _hashes(actions), _addresses(permitted)
     written = yield from account.write(
         "addGroup", name, description, hashes[:MAX_GROUP_ENTRIES], addresses[:MAX_GROUP_ENTRIES]
@@ -117,7 +117,7 @@ def update_group(
     actions: Iterable[ActionRef] | ActionRef | None,
     permitted: Iterable[WalletRef] | WalletRef | None,
 ) -> Flow[Group]:
-    """Changes the given values; all others stay, whatever their number."""
+    """Changes the given values of a group. All other values stay unchanged, even long lists."""
     number = group_id(group)
     (_, old_name, old_text), old_hashes, old_addresses = yield from account.view("listGroupContents", number)
     merged = Group(
@@ -133,7 +133,8 @@ def update_group(
     if len(hashes) <= MAX_GROUP_ENTRIES and len(addresses) <= MAX_GROUP_ENTRIES:
         yield from account.write("updateGroup", number, merged.name, merged.description, hashes, addresses)
         return merged
-    # One call takes ten of each. Additions come first, so that no entry that stays is removed in between.
+    # One call accepts ten entries of each kind. Entries are added before others are removed, so that no remaining entry
+    # is missing in between.
     yield from _add_rest(
         account,
         number,
@@ -155,7 +156,7 @@ def remove_group(account: Ownership, group: GroupRef) -> Flow[Receipt]:
 
 
 def contents(account: Ownership, group: GroupRef, block: int | None = None) -> Flow[GroupContents]:
-    """Reads what a group permits."""
+    """Reads the contents of a group."""
     number = group_id(group)
     permitted = yield from wallets(account, number, block)
     return GroupContents(
@@ -201,7 +202,8 @@ def _add_rest(account: Ownership, number: int, hashes: Sequence[int], addresses:
             yield from account.write(function, number, entry)
         except SvcnbError as error:
             error.add_note(
-                f"group {number} has {done} of {len(steps)} further entries; mine.groups.contents({number}) shows them"
+                f"group {number} has {done} of {len(steps)} further entries; mine.groups.contents({number}) lists "
+                "the completed ones"
             )
             raise
 
@@ -220,7 +222,7 @@ def register(
         description = action.description if description is None else description
     if not name:
         raise InvalidArgument(
-            "a registered action needs a name", hint='mine.actions.register(action, name="increment")'
+            "a registered action needs a name", hint='Pass one: mine.actions.register(action, name="increment")'
         )
     yield from account.write("addAction", name, description or "", int(hashed, 16))
     return RegisteredAction(hashed_cid=hashed, name=name, description=description or "", cid=cid)
@@ -234,14 +236,14 @@ def get_action(account: Ownership, action: ActionRef) -> Flow[RegisteredAction]:
             return item
     raise absent(
         f"action with the hash {hashed}",
-        "List them: mine.actions.list(). mine.actions.register(action, name=...) makes one known.",
+        "List them: mine.actions.list(). Register a new one: mine.actions.register(action, name=...).",
     )
 
 
 def update_action(
     account: Ownership, action: ActionRef, name: str | None, description: str | None
 ) -> Flow[RegisteredAction]:
-    """Changes name or description of a registered action; omitted values stay."""
+    """Changes the name or the description of a registered action. Omitted values stay unchanged."""
     hashed = _one_action(action)
     old = yield from get_action(account, hashed)
     merged = {
@@ -273,6 +275,6 @@ def _one_action(action: ActionRef) -> str:
     hashed = action_hash(action)
     if not int(hashed, 16):
         raise InvalidArgument(
-            "0 stands for every action, and one action is wanted here", hint="mine.actions.list() shows them."
+            "0 is the wildcard for all actions; pass a single action", hint="List them: mine.actions.list()."
         )
     return hashed

@@ -1,4 +1,4 @@
-"""Authentication of billing calls by a wallet's signed header, which is renewed after four minutes."""
+"""Authentication of billing calls with a header that a wallet signs. The header is renewed after four minutes."""
 
 from __future__ import annotations
 
@@ -15,14 +15,17 @@ from svcnb.client.signing import SignedEnvelope, sign_flow
 from svcnb.protocol.typed_data import Flow as Purpose
 
 KEPT_S: Final = 240.0
-"""Seconds that one signature is used; the service accepts it for 300 seconds (specification 5.6.7)."""
+"""Seconds for which one signature is used.
+
+The service accepts it for 300 seconds (docs/service/signatures.md#replay).
+"""
 
 
 class WalletAuth:
-    """Makes the header that authenticates a wallet at the billing endpoints.
+    """Provider of the header that authenticates a wallet at the billing endpoints.
 
     Args:
-        writer: The wallet, and the chain whose id and time the signature contains.
+        writer: Writer with the wallet, and with the chain whose id and time the signature contains.
     """
 
     def __init__(self, writer: Writer) -> None:
@@ -31,17 +34,22 @@ class WalletAuth:
         self._signed_at = 0.0
 
     def refresh(self) -> Flow[None]:
-        """Has the wallet sign if the last signature is too old."""
+        """Requests a new signature from the wallet if the last one is too old."""
         if self._envelope is None or self._age() > KEPT_S:
             self._keep((yield from signed(self._writer, Purpose.BILLING_AUTH)))
 
     def headers(self) -> Mapping[str, str]:
-        """Returns the header. During a payment of several minutes a signature expires, so it may be renewed here."""
+        """Returns the header.
+
+        The signature may be renewed here, because it can expire during a payment of several minutes.
+        """
         if self._envelope is None:
-            raise SigningError("the wallet has not signed for billing yet")
+            raise SigningError(
+                "the wallet has not signed for billing yet", hint=("Await a billing call of the client first.")
+            )
         if self._age() > KEPT_S and self._writer.owner is not None:
             old = self._envelope
-            with suppress(SigningError):  # the owner is asked elsewhere: the old one is valid for a minute
+            with suppress(SigningError):  # approved outside Python; the old signature is valid for a minute
                 self._keep(
                     sign_flow(
                         self._writer.owner,

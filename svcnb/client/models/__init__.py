@@ -1,1 +1,1 @@
-"""Results of the client, one resource per file."""
+"""Models of results, with one file for each resource."""

@@ -1,4 +1,4 @@
-"""Accounts."""
+"""Model of an account."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from svcnb.protocol.hashes import api_key_hash
 
 
 class Account(Model):
-    """A new account in API mode: its master key, which is shown only once, and its master wallet."""
+    """New account in API mode, with its master wallet and its master key, which cannot be retrieved again."""
 
     name: str = Field(default="", alias="account_name")
-    """The name given at creation."""
+    """Name that the account received at its creation."""
 
     wallet_address: str
     """Address of the account's master wallet, whose wallet id is 0."""
 
     api_key: Secret
-    """The master key. It can do everything and cannot be shown again: store ``api_key.reveal()`` somewhere safe."""
+    """The master key, which has all permissions and cannot be retrieved again. Store ``api_key.reveal()`` securely."""
 
     @property
     def api_key_hash(self) -> str:
-        """The account's stable identity on chain, ``0x`` and 64 digits; not a secret."""
+        """Hash that identifies the account on chain permanently, ``0x`` and 64 digits. It is not a secret."""
         return api_key_hash(self.api_key.reveal())

@@ -1,4 +1,4 @@
-"""Actions as the account lists them: a hash, a name, a description."""
+"""Model of an action in listings of the account."""
 
 from __future__ import annotations
 
@@ -13,14 +13,17 @@ class RegisteredAction(Model):
     """Action that an account registered or a group permits."""
 
     hashed_cid: str | None
-    """keccak256 of the CID text, ``0x`` and 64 digits; all zeros mean every action. None if the service hides it, as
-    some do for entries that were never registered."""
+    """keccak256 hash of the CID text, ``0x`` and 64 digits.
+
+    All zeros mean every action. None if the service hides the hash, as some services do for entries that were never
+    registered.
+    """
 
     name: str = ""
     description: str = ""
 
     cid: str | None = None
-    """The raw CID, if this client has it; the service lists hashes only."""
+    """The raw CID, if this client has it, because the service lists only hashes."""
 
     @model_validator(mode="before")
     @classmethod

@@ -14,8 +14,8 @@ from svcnb.client import display
 class Model(BaseModel):
     """Immutable result that keeps unknown members and is displayed as a small table.
 
-    The display contains only values, in the order of the fields: no memory addresses, no times of the machine, no
-    secrets. Equal results have the same display on every machine.
+    The display contains only values, in the order of the fields. It contains no memory addresses, local times or
+    secrets, so equal results have the same display on every machine.
     """
 
     model_config = ConfigDict(
@@ -23,20 +23,20 @@ class Model(BaseModel):
     )
 
     quiet: ClassVar[frozenset[str]] = frozenset()
-    """Fields that displays leave out, since they differ between runs."""
+    """Fields that displays omit, because the values differ between runs."""
 
     headings: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    """Column labels of fields whose wire name is unclear."""
+    """Column labels of fields whose JSON name is unclear."""
 
     categories: ClassVar[frozenset[str]] = frozenset({"status", "kind", "state", "source", "event", "change", "weight"})
     """String fields with few different values."""
 
     unix_seconds: ClassVar[frozenset[str]] = frozenset()
-    """Fields that count seconds since 1970; 0 and None mean never."""
+    """Fields that contain seconds since 1970. 0 and None mean never."""
 
     @classmethod
     def framed(cls) -> dict[str, Any]:
-        """Returns name and type of the columns of a frame: all fields except secrets and long strings."""
+        """Returns the names and types of a frame's columns: all fields except secrets and long strings."""
         from svcnb.client.frames import is_secret
 
         return {
@@ -46,11 +46,14 @@ class Model(BaseModel):
         }
 
     def shown(self) -> dict[str, Any]:
-        """Returns the fields that displays show, by name."""
+        """Returns the displayed fields by name."""
         return {name: getattr(self, name) for name in type(self).model_fields if name not in self.quiet}
 
     def summary(self) -> dict[str, Any]:
-        """Returns the values that text and tables show; the same as `shown` unless a class has a shorter form."""
+        """Returns the values that text and tables show.
+
+        These are the fields of `shown` unless a class defines a shorter form.
+        """
         return self.shown()
 
     @classmethod

@@ -1,14 +1,16 @@
-"""Credit and payments."""
+"""Models of credit and payments."""
 
 from __future__ import annotations
 
 from types import MappingProxyType
 from typing import Literal
 
+from svcnb.checked import checked
 from svcnb.client.models.base import Model
 from svcnb.client.secret import Secret
 
 
+@checked
 def dollars(cents: int) -> str:
     """Formats an amount of cents as dollars, for example ``$5.00``."""
     sign = "-" if cents < 0 else ""
@@ -16,48 +18,48 @@ def dollars(cents: int) -> str:
 
 
 class Balance(Model):
-    """The credit of an account, shared by all its keys."""
+    """Credit of an account, which all its keys share."""
 
     balance_cents: int
-    """Balance as the processor counts: negative is credit, positive is owed."""
+    """Balance in US cents, as the payment processor counts it: a negative balance is credit, a positive one debt."""
 
     balance_display: str = ""
-    """The service's own text, for example ``$5.00 credit``."""
+    """Balance as text of the service, for example ``$5.00 credit``."""
 
     quiet = frozenset({"balance_cents"})
     headings = MappingProxyType({"balance_display": "balance"})
 
     @property
     def available_cents(self) -> int:
-        """Cents that can still be spent; 0 when there is no credit."""
+        """Credit in US cents that can be spent, or 0."""
         return max(0, -self.balance_cents)
 
     @property
     def owed_cents(self) -> int:
-        """Cents that are owed; 0 when there is credit."""
+        """Debt in US cents, or 0."""
         return max(0, self.balance_cents)
 
 
 class Payment(Model):
-    """One payment to the account."""
+    """Payment to the account."""
 
     amount_cents: int
     method: Literal["card", "crypto"] = "card"
 
     status: Literal["waiting", "credited"] = "waiting"
-    """``waiting`` until the processor has collected it and the service has credited it."""
+    """``waiting`` until the processor has collected the payment and the service has credited it."""
 
     payment_intent_id: str
-    """The processor's id; starts with ``pi_``."""
+    """Id of the payment at the processor, which starts with ``pi_``."""
 
     publishable_key: str = ""
     """Publishable key for the processor's client library, used with ``client_secret``."""
 
     client_secret: Secret
-    """Secret with which the processor's client library confirms this one payment."""
+    """Secret with which the processor's client library confirms this payment."""
 
     balance: Balance | None = None
-    """The credit after the payment, once credited."""
+    """The credit after the payment was credited."""
 
     quiet = frozenset({"payment_intent_id", "publishable_key", "client_secret"})
 

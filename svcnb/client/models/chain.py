@@ -11,7 +11,7 @@ _WEI_PER_GWEI: Final = 10**9
 
 
 def ether(wei: int) -> str:
-    """Formats an amount of wei for people: in ETH with at most nine decimals, small amounts in gwei or wei.
+    """Formats an amount of wei: in ETH with at most nine decimals, or in gwei or wei if it is small.
 
     Example:
         >>> ether(1_500_000_000_000_000_000), ether(21_000_000_000_000), ether(5)
@@ -31,25 +31,25 @@ class Preview(Model):
     """The contract's function."""
 
     what: str
-    """What it will change, with names instead of hashes and numbers."""
+    """Description of the change, with names instead of hashes and numbers."""
 
     arguments: dict[str, Any]
-    """Every argument by name, as it will be sent; hashes as hex."""
+    """Every argument by name, as it will be sent. Hashes are hex."""
 
     sender: str
-    """The wallet that acts."""
+    """Address of the wallet that makes the change."""
 
     through: str | None = None
-    """The wallet that signs the transaction when ``sender`` is a contract; it pays the gas."""
+    """Address of the wallet that signs the transaction and pays the gas, if ``sender`` is a contract."""
 
     gas: int
-    """Gas that the simulation used, estimated by the node."""
+    """Gas of the write, as the node estimated it."""
 
     cost_wei: int
-    """Cost of that gas at the present price, in wei."""
+    """Cost of that gas at the current price, in wei."""
 
     max_cost_wei: int
-    """Maximum cost in wei: with a fifth more gas, at twice the present price."""
+    """Maximum cost in wei, for a fifth more gas at twice the current price."""
 
     quiet = frozenset({"arguments"})
 
@@ -69,14 +69,14 @@ class Receipt(Model):
     """Receipt of one write."""
 
     what: str
-    """What it changed, with names instead of hashes and numbers."""
+    """Description of the change, with names instead of hashes and numbers."""
 
     function: str
     transaction_hash: str
     block: int
     gas_used: int
     cost_wei: int
-    """Its cost in wei."""
+    """Cost of the write in wei."""
 
     def summary(self) -> dict[str, Any]:
         """Returns a short description of the write."""

@@ -1,4 +1,4 @@
-"""Explanation of why a key may run an action with a wallet, or what is missing and how to fix it."""
+"""Explanation of why a key may run an action with a wallet, or of the missing permission and its repairs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Missing: TypeAlias = Literal[
     "master_only",
     "owner_only",
 ]
-"""The first missing link, in the order of the service's checks; empty when nothing is missing."""
+"""The first missing link, in the order of the service's checks. Empty if nothing is missing."""
 
 WarningCode: TypeAlias = Literal[
     "master_key",
@@ -51,33 +51,33 @@ class GroupLink(Model):
     """The group permits the action."""
 
     wallet: bool | None = None
-    """The group permits the wallet; None when no wallet was given."""
+    """The group permits the wallet. None if no wallet was given."""
 
     by_wildcard: tuple[Literal["key", "action", "wallet"], ...] = ()
     """Links that exist only because of a wildcard entry."""
 
     @property
     def connects(self) -> bool:
-        """True if this group has all the links in question."""
+        """True if this group has all required links."""
         return self.key and self.action and self.wallet is not False
 
 
 class Repair(Model):
-    """One way to make it work."""
+    """Change that permits the run or the call."""
 
     says: str
     """Description in words."""
 
     code: str
-    """Python code for it, one call per line. ``svc`` is a client with the account's master key. ``mine`` is a
+    """Python code of the change, one call per line. ``svc`` is a client with the account's master key. ``mine`` is a
     ChainSecured account that its owner opened."""
 
     cost_cents: int
-    """Cost of the calls in cents; 0 for transactions, which cost gas."""
+    """Cost of the calls in US cents. 0 for transactions, which cost gas instead."""
 
 
 class ExplanationWarning(Model):
-    """Warnings that apply whether or not the run is permitted."""
+    """Warning that applies whether or not the run is permitted."""
 
     code: WarningCode
     text: str
@@ -87,43 +87,46 @@ class ExplanationWarning(Model):
 
 
 class Explanation(Model):
-    """Links between a key, an action and a wallet; the missing link, and the calls that add it."""
+    """Links between a key, an action and a wallet, with the missing link and the calls that add it."""
 
     allowed: bool
-    """True when the service permits the run, and the use of the wallet if one was given."""
+    """True if the service permits the run, and the use of the wallet if one was given."""
 
     missing: Missing = ""
-    """Fixed name of the missing link; empty when nothing is missing."""
+    """Constant name of the missing link. Empty if nothing is missing."""
 
     reason: str
     """The result in one sentence."""
 
     key: str
-    """Name and hash of the key; never its secret."""
+    """Name and hash of the key, but never its secret."""
 
     action: str
-    """Name and hash of the action; empty when a management call was refused."""
+    """Name and hash of the action. Empty for a rejected management call."""
 
     call: str = ""
-    """The management call that was refused; empty for an execution."""
+    """The rejected management call. Empty for an execution."""
 
     wallet: str | None = None
-    """The wallet's address; None when none was given."""
+    """Address of the wallet, or None if no wallet was given."""
 
     every_group: bool = False
-    """True when the key may execute in every group: by its wildcard, or because it is the master key."""
+    """True if the key may execute in every group, because it has the wildcard or is the master key."""
 
     groups: tuple[GroupLink, ...] = ()
-    """Every group of the account with at least one of the links."""
+    """All groups of the account with at least one of the links."""
 
     repairs: tuple[Repair, ...] = ()
-    """Ways to permit it, the one that grants least first; empty when it is permitted or cannot be."""
+    """Possible repairs, sorted by the number of permissions that they grant.
+
+    Empty if no repair is needed or possible.
+    """
 
     warnings: tuple[ExplanationWarning, ...] = ()
 
     @property
     def repair(self) -> Repair | None:
-        """The repair that grants least; None when there is nothing to fix, or no way."""
+        """The repair that grants the fewest permissions, or None if no repair is needed or possible."""
         return self.repairs[0] if self.repairs else None
 
     def __bool__(self) -> bool:
@@ -148,7 +151,7 @@ class Explanation(Model):
         return draw(self)
 
     def summary(self) -> dict[str, object]:
-        """Returns the explanation in short form."""
+        """Returns a short form of the explanation."""
         return {
             "allowed": self.allowed,
             "reason": self.reason,

@@ -1,4 +1,4 @@
-"""Groups."""
+"""Models of a group and its contents."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from svcnb.protocol.wire.values import parse_group_id
 
 
 class Group(Model):
-    """Set of actions and wallets that belong together; keys get their permissions by group."""
+    """Set of actions and wallets that belong together. Keys receive permissions for groups."""
 
     id: int
-    """Number of the group within its account, from 1; never used again after deletion."""
+    """Number of the group in its account, starting at 1. The number of a deleted group is never used again."""
 
     name: str = ""
     description: str = ""
@@ -22,7 +22,7 @@ class Group(Model):
     @field_validator("id", mode="before")
     @classmethod
     def _number(cls, value: object) -> object:
-        # Services return a number, its decimal text, or 32 bytes in hex.
+        # Services return a number, a decimal string, or 32 bytes in hex.
         return value if not isinstance(value, str) else parse_group_id(value)
 
 
@@ -35,12 +35,12 @@ class GroupContents(Model):
 
     @property
     def any_action(self) -> bool:
-        """True when the group permits every action."""
+        """True if the group permits every action."""
         return any(action.is_wildcard for action in self.actions)
 
     @property
     def any_wallet(self) -> bool:
-        """True when the group permits every wallet of the account."""
+        """True if the group permits every wallet of the account."""
         return any(wallet.is_wildcard for wallet in self.wallets)
 
     def _repr_html_(self) -> str:
@@ -50,4 +50,4 @@ class GroupContents(Model):
             ("action", item.name or ("every action" if item.is_wildcard else item.hashed_cid)) for item in self.actions
         ]
         rows += [("wallet", "every wallet" if item.is_wildcard else item.wallet_address) for item in self.wallets]
-        return display.record(f"Group {self.group_id}", rows, note="" if rows else "permits nothing yet")
+        return display.record(f"Group {self.group_id}", rows, note="" if rows else "permits nothing")

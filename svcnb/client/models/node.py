@@ -1,4 +1,4 @@
-"""Facts that a node reports about itself."""
+"""Models of the information that a node returns about itself."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from svcnb.client.models.base import Model
 
 
 class ChainConfig(Model):
-    """The chain with the accounts."""
+    """Chain that contains the accounts."""
 
     chain_id: int
     contract_address: str
@@ -18,13 +18,13 @@ class ChainConfig(Model):
     token: str = ""
 
     rpc_url: str | None = None
-    """JSON-RPC address, which the emulator reports; for other services, the caller sets it."""
+    """JSON-RPC address, which only the emulator reports. For other services, the caller must set it."""
 
     quiet = frozenset({"rpc_url"})
 
 
 class Version(Model):
-    """Version of the service's program."""
+    """Version of the service's software."""
 
     name: str = ""
     version: str = ""
@@ -35,7 +35,7 @@ class Health(Model):
     """Health of a node."""
 
     healthy: bool
-    """True if the node responded with 200: the action runtime is reachable and the processor is not overloaded."""
+    """True if the node responded with 200: the action runtime is reachable, and the CPU is not overloaded."""
 
     cpu_available: bool | None = None
     billing_keys_present: bool | None = None
@@ -45,7 +45,7 @@ class Limits(Model):
     """Limits of one execution."""
 
     timeout_ms: int
-    """Longest run in milliseconds of wall clock."""
+    """Maximum duration of a run, in milliseconds of wall-clock time."""
 
     memory_limit_mb: int
     max_code_length: int

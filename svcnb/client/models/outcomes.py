@@ -26,23 +26,23 @@ _TRANSIENT = frozenset(
 
 
 class Outcome(Model):
-    """Outcome of one run of a batch: its position, its parameters, and its response or its error."""
+    """Outcome of one run of a batch: position, parameters, and response or error."""
 
     index: int
-    """Position among the parameters, from 0."""
+    """Position of the run's parameters, starting at 0."""
 
     params: Any = None
-    """What ``main`` received."""
+    """The parameters that ``main`` received."""
 
     ok: bool
-    """Whether it succeeded."""
+    """Whether the run succeeded."""
 
     response: Any = None
-    """What ``main`` returned."""
+    """The value that ``main`` returned."""
 
     logs: str = ""
     error: str = ""
-    """The error in one line; empty on success."""
+    """The error in one line. Empty if the run succeeded."""
 
     error_type: str = ""
     """Name of the error's class, for example ``ActionError``."""
@@ -54,7 +54,7 @@ class Outcome(Model):
     request_id: str = ""
 
     exception: Any = Field(default=None, exclude=True, repr=False)
-    """The error itself; None on success, or when it was read from a file."""
+    """The error itself. None if the run succeeded, or if the outcome was read from a file."""
 
     quiet = frozenset({"elapsed", "request_id", "exception"})
 
@@ -88,19 +88,19 @@ class Outcome(Model):
 
     @property
     def answered(self) -> bool:
-        """Returns whether the action was executed, successfully or not."""
+        """Whether the action was executed, successfully or not."""
         return self.ok or self.error_type == ActionError.__name__
 
     @property
     def transient(self) -> bool:
-        """Returns whether the same run may succeed later: the service was busy, or key or credit did not suffice."""
+        """Whether a repeated run may succeed, because the service was busy, or permissions or credit were missing."""
         return self.error_type in _TRANSIENT
 
     @property
     def shown_result(self) -> str:
-        """Returns the response, or the error, as text."""
+        """Returns the response or the error as text."""
         return repr(self.response) if self.ok else f"{self.error_type}: {self.error}"
 
     def summary(self) -> dict[str, Any]:
-        """Returns position, parameters and result."""
+        """Returns the position, the parameters and the result."""
         return {"index": self.index, "params": self.params, "result": display.shorten(self.shown_result, 200)}

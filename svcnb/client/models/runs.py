@@ -1,4 +1,4 @@
-"""One execution of an action."""
+"""Model of an action's execution."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from svcnb.client.models.traces import Trace
 
 
 class _Teller:
-    """Reader of a run's timeline. Not part of the run's value: all readers are equal, and none is stored."""
+    """Reader of a run's timeline. It does not affect the equality of runs, and is never stored."""
 
     def __init__(self, trace: Callable[[Run], Trace] | None = None) -> None:
         self.trace = trace
@@ -30,33 +30,35 @@ class _Teller:
 
 
 class Run(Model):
-    """Result of an execution: its response, its output and its cost."""
+    """Result of an execution: response, output and cost."""
 
     response: Any = None
-    """What ``main`` returned, or what it passed to ``setResponse``. A string that contains JSON arrives parsed, since
-    the service parses it once."""
+    """The value that ``main`` returned or passed to ``setResponse``.
+
+    The service parses a string that contains JSON once.
+    """
 
     logs: str = ""
     """Console output, one line per call."""
 
     cid: str
-    """CID of the source that ran."""
+    """CID of the executed source."""
 
     elapsed: float = 0.0
     """Seconds from request to response, measured by this client."""
 
     request_id: str = ""
-    """The service's id of the request."""
+    """Id that the service gave the request."""
 
     notes: tuple[str, ...] = ()
-    """Advice about how it was run."""
+    """Advice about the execution, for example about the key that was used."""
 
     quiet = frozenset({"elapsed", "request_id", "notes"})
 
     _teller: _Teller = PrivateAttr(default_factory=_Teller)
 
     def known_by(self, trace: Callable[[Run], Trace]) -> Self:
-        """Sets the reader of this run's timeline; returns the run."""
+        """Sets the reader of this run's timeline, and returns the run."""
         self._teller = _Teller(trace)
         return self
 
@@ -64,22 +66,22 @@ class Run(Model):
         """Returns the timeline of this run, read from the emulator that ran it.
 
         Raises:
-            TraceUnavailable: The service is not an emulator, or no longer has the run.
-            InvalidArgument: The run came from an asynchronous client or from a file: use a client, ``svc.trace(run)``.
+            TraceUnavailable: The service is not an emulator, or has deleted the timeline.
+            InvalidArgument: The run comes from an asynchronous client or from a file. Call ``svc.trace(run)`` instead.
         """
         if self._teller.trace is None:
             raise InvalidArgument(
-                "this run has no synchronous client behind it",
-                hint="Ask a client: svc.trace(run), or await svc.trace(run) with an AsyncClient.",
+                "this run has no synchronous client",
+                hint="Use a client: svc.trace(run), or await svc.trace(run) with an AsyncClient.",
             )
         return self._teller.trace(self)
 
     @property
     def cost_cents(self) -> int:
-        """Estimated cost in cents: one for each full second, at least one.
+        """Estimated cost in US cents: one for each full second, at least one.
 
-        The service measures the run itself and this client measures the whole exchange, so a slow network makes the
-        estimate too high. The exact cost is the change of ``svc.billing.balance()``.
+        The service measures only the run, but this client measures the whole request, so the estimate is too high in a
+        slow network. The exact cost is the change of ``svc.billing.balance()``.
         """
         return max(1, int(self.elapsed))
 

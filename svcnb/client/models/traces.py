@@ -1,4 +1,4 @@
-"""Timeline of one execution, as the emulator records it."""
+"""Model of an execution's timeline, which the emulator records."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _COLOURS: Final = {
 
 
 class TraceEvent(Model):
-    """One event of a run."""
+    """Event of a run."""
 
     at_ms: float
     """Milliseconds since the start of the run."""
@@ -29,37 +29,37 @@ class TraceEvent(Model):
     """``start``, ``key``, ``encrypt``, ``decrypt``, ``fetch``, ``console``, ``import``, ``lost`` or ``end``."""
 
     memory_bytes: int | None = None
-    """Memory of the isolate beyond its idle memory; None if the machine does not report it."""
+    """Memory of the isolate in bytes beyond its idle memory. None if the machine does not report it."""
 
     took_ms: float | None = None
-    """Milliseconds that the action waited for the service; at the start, those that it waited in the queue."""
+    """Milliseconds that the action waited for the service. For ``start``, milliseconds that it waited in the queue."""
 
     operation: str | None = None
     """Name of the key operation."""
 
     refused: str | None = None
-    """Why the operation ended in an error inside the action."""
+    """Reason for the failure of the operation inside the action."""
 
     method: str | None = None
     """HTTP method of an outbound request."""
 
     host: str | None = None
-    """Host of an outbound request; path and query can contain secrets and are not stored."""
+    """Host of an outbound request. The path and the query can contain secrets and are not stored."""
 
     status: int | None = None
     """HTTP status of an outbound response."""
 
     bytes: int | None = None
-    """Size of a body, a console line or a module."""
+    """Size of a body, a console line or a module, in bytes."""
 
     phase: str | None = None
-    """``start`` for an outbound request that was sent; empty for the event of its response."""
+    """``start`` for the event of an outbound request. Empty for the event of its response."""
 
     ok: bool | None = None
-    """At the end: whether the action succeeded."""
+    """Only for ``end``: whether the action succeeded."""
 
     error_kind: str | None = None
-    """At the end of a failed run: ``throw``, ``syntax``, ``timeout``, ``memory``, ``funds`` or ``host``."""
+    """Only for ``end`` of a failed run: ``throw``, ``syntax``, ``timeout``, ``memory``, ``funds`` or ``host``."""
 
     quiet = frozenset({"at_ms", "memory_bytes", "took_ms"})
 
@@ -80,22 +80,22 @@ class TraceEvent(Model):
 
 
 class Trace(Model):
-    """Timeline of one execution: key operations, outbound requests, console lines, the end.
+    """Timeline of one execution: key operations, outbound requests, console lines and the end.
 
-    Its text is the same for equal runs. Its table in a notebook shows times, which differ from run to run.
+    The text form is the same for equal runs. The table in a notebook shows times, which differ between runs.
     """
 
     engine: str
-    """Name of the engine that ran it."""
+    """Name of the engine that executed the run."""
 
     why: str = ""
-    """Reason for that engine, if the emulator had a choice."""
+    """Reason for the choice of the engine, if the emulator had several."""
 
     events: tuple[TraceEvent, ...] = Field(default=())
-    """In the order in which they happened."""
+    """Events in chronological order."""
 
     dropped: int = 0
-    """Number of events beyond the first thousand, which are not stored."""
+    """Number of events after the first thousand, which are not stored."""
 
     def __iter__(self) -> Iterator[TraceEvent]:  # type: ignore[override]  # a timeline is a sequence of events
         return iter(self.events)
@@ -110,7 +110,10 @@ class Trace(Model):
 
     @property
     def waited_ms(self) -> float:
-        """Milliseconds of the run spent waiting for the service: keys, requests, packages. Overlaps count once."""
+        """Milliseconds that the run waited for the service: for keys, requests and packages.
+
+        Overlapping waits count once.
+        """
         total, reached = 0.0, 0.0
         spans = sorted((event.at_ms - event.took_ms, event.at_ms) for event in self.events[1:] if event.took_ms)
         for begin, end in spans:
@@ -120,7 +123,7 @@ class Trace(Model):
 
     @property
     def peak_memory_bytes(self) -> int | None:
-        """Largest memory among the events; None if the machine does not report it."""
+        """Largest memory of all events in bytes, or None if the machine does not report it."""
         return max((event.memory_bytes for event in self.events if event.memory_bytes is not None), default=None)
 
     def of(self, kind: str) -> tuple[TraceEvent, ...]:
@@ -133,7 +136,7 @@ class Trace(Model):
         return f"Trace({self.engine!r}, {', '.join(labels)}{f', and {more} more' if more else ''})"
 
     def _repr_html_(self) -> str:
-        """Returns one row per event: its time, a bar for the action's wait, the isolate's memory."""
+        """Returns a table with one row per event: the time, a bar for the action's wait, and the isolate's memory."""
         whole = max(self.elapsed_ms, 0.001)
         rows = "".join(_row(event, whole) for event in self.events[:_SHOWN])
         more = len(self.events) - _SHOWN + self.dropped
@@ -145,7 +148,7 @@ class Trace(Model):
 
 
 def _row(event: TraceEvent, whole_ms: float) -> str:
-    # The wait in the queue is before the run.
+    # The wait in the queue precedes the run.
     took = 0.0 if event.kind == "start" else event.took_ms or 0.0
     left = max(0.0, event.at_ms - took) / whole_ms * 100
     width = max(0.7, took / whole_ms * 100)

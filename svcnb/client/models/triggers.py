@@ -1,4 +1,4 @@
-"""Triggers, their runs, and previews of schedules and event signatures."""
+"""Models of triggers, their runs, and previews of schedules and event signatures."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from svcnb.protocol.wire.triggers import OPEN_STATUSES
 
 
 class Trigger(Model):
-    """Trigger: runs an action automatically."""
+    """Trigger, which runs an action automatically."""
 
     id: str
-    """Its id, which is also the last part of a webhook's address."""
+    """Id of the trigger, which is also the last part of a webhook's address."""
 
     name: str = ""
 
@@ -25,13 +25,13 @@ class Trigger(Model):
     """``webhook``, ``schedule`` or ``chain_event``."""
 
     enabled: bool = True
-    """Whether it is enabled."""
+    """Whether the trigger is enabled."""
 
     config: Mapping[str, Any] = Field(default_factory=dict)
-    """Settings of its kind, for example ``{"cron": "0 9 * * *"}``."""
+    """Settings for this kind of trigger, for example ``{"cron": "0 9 * * *"}``."""
 
     default_params: Mapping[str, Any] = Field(default_factory=dict)
-    """Default params of every run; the event's data is merged into them."""
+    """Default params of every run, into which the event's data is merged."""
 
     action_cid: str = ""
     """CID of the action."""
@@ -40,10 +40,10 @@ class Trigger(Model):
     """Source of the action."""
 
     max_runs_per_minute: int | None = None
-    """Webhook posts accepted in any 60 seconds; None means 60."""
+    """Maximum number of webhook posts in any 60 seconds. None means 60."""
 
     max_queued_runs: int | None = None
-    """Maximum number of queued and running runs; None means 100."""
+    """Maximum number of queued and running runs. None means 100."""
 
     user_id: str = ""
     created_at: datetime | None = None
@@ -53,30 +53,32 @@ class Trigger(Model):
 
 
 class TriggerRun(Model):
-    """One run of a trigger."""
+    """Run of a trigger."""
 
     id: str
-    """Its id, which the action sees as the header ``x-correlation-id``. It distinguishes a repetition from a new
-    run."""
+    """Id of the run, which the action receives in the header ``x-correlation-id``.
+
+    All attempts of one run have the same id.
+    """
 
     trigger_id: str = ""
     status: str
-    """``queued``, ``running``, ``success`` or ``failed``; some services also show ``retrying``."""
+    """``queued``, ``running``, ``success`` or ``failed``. Some services also return ``retrying``."""
 
     input: Any = None
     """The event, as the action received it."""
 
     response: Any = None
-    """The whole response of the execution; `result` is what the action returned."""
+    """Complete response of the execution. `result` is the value that the action returned."""
 
     error: str | None = None
-    """HTTP status and text of the failure, with the stack when the action threw."""
+    """HTTP status and text of the failure, with the stack trace if the action threw an error."""
 
     attempt: int = 1
-    """Number of attempts: 1, plus one for every retry."""
+    """Number of attempts: 1, plus 1 for every retry."""
 
     started_at: datetime | None = None
-    """When it was accepted, before its time in the queue."""
+    """Time when the service accepted the run, before its wait in the queue."""
 
     finished_at: datetime | None = None
 
@@ -89,33 +91,33 @@ class TriggerRun(Model):
 
     @property
     def ok(self) -> bool:
-        """Returns whether it succeeded."""
+        """Whether the run succeeded."""
         return self.status == "success"
 
     @property
     def ended(self) -> bool:
-        """Returns whether it has ended, successfully or not."""
+        """Whether the run has ended, successfully or not."""
         return self.status not in OPEN_STATUSES
 
     @property
     def result(self) -> Any:
-        """Result of the action; None unless it succeeded."""
+        """Result of the action, or None unless the run succeeded."""
         return self.response.get("response") if self.ok and isinstance(self.response, dict) else None
 
     @property
     def logs(self) -> str:
-        """Console output; empty unless it succeeded."""
+        """Console output. Empty unless the run succeeded."""
         return str(self.response.get("logs", "")) if self.ok and isinstance(self.response, dict) else ""
 
     @property
     def seconds(self) -> float | None:
-        """Seconds from acceptance to its end, with waiting and retries; None while it has not ended."""
+        """Seconds from acceptance to the end of the run, including waits and retries. None until the run has ended."""
         if self.started_at is None or self.finished_at is None:
             return None
         return (self.finished_at - self.started_at).total_seconds()
 
     def summary(self) -> dict[str, Any]:
-        """Returns the main facts: how it ended, and its result."""
+        """Returns the most important values: the status and the result."""
         return {
             "status": self.status,
             "result": None if self.result is None else display.shorten(repr(self.result), 200),
@@ -130,7 +132,7 @@ class TriggerRun(Model):
 
 
 class Me(Model):
-    """The user whose triggers a token gives access to."""
+    """User who approved a token."""
 
     id: str = ""
     email: str = ""
@@ -139,7 +141,7 @@ class Me(Model):
 
 
 class TriggerToken(Model):
-    """A token as its owner sees it, without the secret, which cannot be shown again."""
+    """Token in a listing, without its secret."""
 
     id: str
     label: str = ""
@@ -158,10 +160,10 @@ class CronPreview(Model):
     """The schedule in English words."""
 
     times: tuple[datetime, ...]
-    """The next times that it fires, UTC."""
+    """Next times at which the schedule fires, in UTC."""
 
     def summary(self) -> dict[str, Any]:
-        """Returns the sentence and the times as strings."""
+        """Returns the schedule in words, and the times, as strings."""
         times = tuple(f"{tick:%Y-%m-%d %H:%M:%S}" for tick in self.times)
         return {"cron": self.cron, "sentence": self.sentence, "times": times}
 
@@ -170,13 +172,13 @@ class EventPreview(Model):
     """Preview of an event signature."""
 
     signature: str
-    """Canonical form, which is hashed: full types, no names, no spaces."""
+    """Canonical form of the signature, which is hashed: full types, no names, no spaces."""
 
     topic0: str
-    """First topic of the event's logs."""
+    """First topic of logs of this event."""
 
     arguments: tuple[str, ...] = ()
-    """The arguments as ``event.decoded`` names them, with their types."""
+    """Arguments by their names in ``event.decoded``, with their types."""
 
     warnings: tuple[str, ...] = ()
     """Limits of ``event.decoded`` for this signature."""

@@ -1,4 +1,4 @@
-"""Usage keys."""
+"""Model of a usage key."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from svcnb.client.secret import Secret
 
 
 def groups_in_words(numbers: Sequence[int]) -> str:
-    """Describes the groups of a key's list: ``no group``, ``group 1``, ``groups 1, 2``; 0 means all of them."""
+    """Describes the groups of a key's list: ``no group``, ``group 1`` or ``groups 1, 2``. 0 means all groups."""
     if not numbers:
         return "no group"
     if 0 in numbers:
@@ -26,10 +26,13 @@ def _either(name: str) -> AliasChoices:
 
 
 class UsageKey(Model):
-    """A usage key: its permissions and, only at its creation, its secret."""
+    """Usage key with its permissions. Only the result of its creation contains the secret."""
 
     api_key_hash: str
-    """keccak256 of the key text, ``0x`` and 64 digits; not a secret. Identifies the key in update and delete."""
+    """keccak256 hash of the key text, ``0x`` and 64 digits.
+
+    It is not a secret, and identifies the key in updates and deletions.
+    """
 
     name: str = ""
     description: str = ""
@@ -40,22 +43,25 @@ class UsageKey(Model):
     manage_ipfs_ids_in_groups: tuple[int, ...] = Field(
         default=(), validation_alias=_either("manage_ipfs_ids_in_groups")
     )
-    """Groups where the key may add and remove actions; 0 means all."""
+    """Groups where the key may add and remove actions. 0 means all groups."""
 
     add_pkp_to_groups: tuple[int, ...] = Field(default=(), validation_alias=_either("add_pkp_to_groups"))
-    """Groups where the key may add wallets; 0 means all."""
+    """Groups where the key may add wallets. 0 means all groups."""
 
     remove_pkp_from_groups: tuple[int, ...] = Field(default=(), validation_alias=_either("remove_pkp_from_groups"))
-    """Groups where the key may remove wallets; 0 means all."""
+    """Groups where the key may remove wallets. 0 means all groups."""
 
     execute_in_groups: tuple[int, ...] = Field(default=(), validation_alias=_either("execute_in_groups"))
-    """Groups whose actions the key may run; 0 means all."""
+    """Groups whose actions the key may run. 0 means all groups."""
 
     expiration: int | None = None
-    """Unix seconds after which the key no longer runs anything; 0 means never. None when not read from a listing."""
+    """Expiration in Unix seconds, after which the key can no longer run actions. 0 means never.
+
+    None if not from a listing.
+    """
 
     usage_api_key: Secret | None = None
-    """The key itself, from creation only: store ``usage_api_key.reveal()`` somewhere safe."""
+    """The key itself, only in the result of its creation. Store ``usage_api_key.reveal()`` securely."""
 
     quiet = frozenset({"expiration"})
     unix_seconds = frozenset({"expiration"})
@@ -67,12 +73,12 @@ class UsageKey(Model):
 
     @property
     def expires_at(self) -> datetime | None:
-        """Time in UTC at which the key stops running actions; None for never or unknown."""
+        """Time in UTC after which the key can no longer run actions. None means never or unknown."""
         return datetime.fromtimestamp(self.expiration, UTC) if self.expiration else None
 
     @property
     def execute_only(self) -> bool:
-        """True if the key can run actions and change nothing. Such a key is safe to share."""
+        """True if the key can run actions but change nothing. Such a key is safe to share."""
         flags = (self.can_create_groups, self.can_delete_groups, self.can_create_pkps)
         lists = (self.manage_ipfs_ids_in_groups, self.add_pkp_to_groups, self.remove_pkp_from_groups)
         return bool(self.execute_in_groups) and not any(flags) and not any(lists)
@@ -92,7 +98,7 @@ class UsageKey(Model):
             "create wallets": self.can_create_pkps,
         }
         said = [f"{verb} {groups_in_words(groups)}" for verb, groups in lists.items() if groups]
-        return "; ".join(said + [verb for verb, allowed in flags.items() if allowed]) or "nothing but read"
+        return "; ".join(said + [verb for verb, allowed in flags.items() if allowed]) or "only read"
 
     def summary(self) -> dict[str, Any]:
         """Returns a short description of the key."""
@@ -105,7 +111,7 @@ class UsageKey(Model):
         }
 
     def permissions(self) -> dict[str, Any]:
-        """Returns flags and lists by their names in requests."""
+        """Returns the flags and lists by their names in requests."""
         return {
             "can_create_groups": self.can_create_groups,
             "can_delete_groups": self.can_delete_groups,

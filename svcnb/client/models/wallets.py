@@ -1,4 +1,4 @@
-"""Wallets (PKPs)."""
+"""Model of a wallet (PKP)."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from svcnb.client.models.base import Model
 
 
 class Wallet(Model):
-    """A wallet whose key the service keeps."""
+    """Wallet whose key the service keeps."""
 
     wallet_address: str
-    """Its address, lower case; identifies it in groups and actions."""
+    """Address of the wallet in lower case, which identifies the wallet in groups and actions."""
 
     id: str = ""
-    """Position in the account: ``0`` is the account's master wallet. Some services return 0 for every wallet."""
+    """Position in the account. ``0`` is the account's master wallet, but some services return 0 for every wallet."""
 
     name: str = ""
     description: str = ""

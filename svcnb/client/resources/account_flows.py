@@ -1,4 +1,4 @@
-"""Flows of `svc.accounts`: creation of an account, and a check whether the key belongs to one."""
+"""Flows of `svc.accounts`: creation of an account, and a check of whether the key belongs to an account."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from svcnb.client.references import is_name
 def create(name: str, description: str, email: str | None) -> Flow[Account]:
     """Creates an account."""
     if not is_name(name):
-        raise InvalidArgument("an account needs a name", hint='svc.accounts.create("treasury")')
+        raise InvalidArgument("an account needs a name", hint='Pass one: svc.accounts.create("treasury")')
     body: dict[str, Any] = {"account_name": name, "account_description": description}
     if email:
         body["email"] = email
@@ -28,7 +28,7 @@ def create(name: str, description: str, email: str | None) -> Flow[Account]:
             parse,
             body,
             key=False,
-            in_doubt="an account may exist whose key nobody saw. It is empty and harmless: create another.",
+            in_doubt="an account may exist whose key was not received. It is empty: create another one.",
         )
     )
 
@@ -40,5 +40,5 @@ def exists() -> Flow[bool]:
 
 def _boolean(body: object) -> bool:
     if not isinstance(body, bool):
-        raise TypeError("true or false was expected")
+        raise TypeError("expected true or false")
     return body

@@ -14,22 +14,23 @@ if TYPE_CHECKING:
 
 
 class Accounts(Resource):
-    """Accounts: create one, or check whether the key belongs to one."""
+    """Accounts: create an account, or check whether the key belongs to one."""
 
     def create(self, name: str, *, description: str = "", email: str | None = None) -> Account:
-        """Creates an account in API mode and returns its master key, which is shown only once.
+        """Creates an account in API mode, and returns its master key, which cannot be retrieved again.
 
-        Free, and needs no key. Takes as long as two chain transactions. Not repeated when it is unknown whether the
-        request arrived.
+        The call is free, needs no key, and takes as long as two chain transactions. It is not retried if it is unknown
+        whether the request arrived.
 
         Args:
-            name: The account's name.
-            description: What it is for.
-            email: Sent to the payment processor.
+            name: Name of the account.
+            description: Purpose of the account.
+            email: E-mail address for the payment processor.
 
         Raises:
             InvalidArgument: The name is blank.
-            ServiceError: The service refused (specification 4.1, 7).
+            ServiceError: The service rejected the request (docs/service/endpoints.md#account-and-keys,
+                docs/service/http.md#errors).
         """
         return self._do(account_flows.create(name, description, email))
 
@@ -42,21 +43,22 @@ class Accounts(Resource):
         return self._do(account_flows.exists())
 
     def convert(self, owner: AnySigner, *, confirm: bool = False) -> ChainSecuredAccount:
-        """Converts the configured key's account from API mode to ChainSecured. Irreversible.
+        """Converts the configured key's account from API mode to ChainSecured. Irreversible. Free.
 
-        Groups, wallets, actions, usage keys and credit stay. The account key can no longer change anything. Free.
+        The account keeps its groups, wallets, actions, usage keys and credit. The account key can no longer change
+        anything.
 
         Args:
-            owner: The wallet that will own the account. It must never have been admin of an account.
-            confirm: Required. Without it nothing is done, and the error lists the consequences.
+            owner: The wallet that will own the account. It must never have been the admin of an account.
+            confirm: Must be True. Otherwise nothing is done, and the error lists the consequences.
 
         Returns:
-            The account, opened by its new owner.
+            The account, opened with its new owner.
 
         Raises:
             NotConfirmed: ``confirm`` is not True.
-            ChainError: The wallet has an account, or the key belongs to none.
-            BadRequest: The account is ChainSecured already.
+            ChainError: The wallet owns or owned an account, or the key does not belong to one.
+            BadRequest: The account is already ChainSecured.
             Forbidden: The key is not the account's master key.
         """
         from svcnb.client.chain_secured.namespace import ChainSecured

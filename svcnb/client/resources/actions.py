@@ -25,14 +25,16 @@ def register(action: ActionRef, name: str | None, description: str | None) -> Fl
         name = action.name if name is None else name
         description = action.description if description is None else description
     if not name:
-        raise InvalidArgument("a registered action needs a name", hint='svc.actions.register(action, name="increment")')
+        raise InvalidArgument(
+            "a registered action needs a name", hint='Pass one: svc.actions.register(action, name="increment")'
+        )
     description = description or ""
 
     def parse(_body: Any, _answer: Answer) -> RegisteredAction:
         return RegisteredAction(hashed_cid=hashed_cid(cid), name=name, description=description, cid=cid)
 
     body = {"action_ipfs_cid": cid, "name": name, "description": description}
-    # The service replaces name and description, so a second time changes nothing.
+    # The service replaces the name and the description, so a retry has no further effect.
     return ask(Call("POST", "/add_action", parse, body, repeatable=True))
 
 
@@ -57,13 +59,13 @@ def delete(action: ActionRef) -> Flow[None]:
             "/delete_action",
             nothing,
             {"hashed_cid": _one(action)},
-            in_doubt="the action may be deleted; svc.actions.list() shows it or not.",
+            in_doubt="the action may be deleted: check svc.actions.list().",
         )
     )
 
 
 def cid(source: str | Action) -> Flow[str]:
-    """Asks the service for the CID of a source."""
+    """Requests the CID of a source from the service."""
     text = source.source if isinstance(source, Action) else source
     return ask(
         Call(
@@ -79,7 +81,7 @@ def cid(source: str | Action) -> Flow[str]:
 
 
 def page(number: int, size: int = PAGE_SIZE, group: GroupRef | None = None) -> Call[list[RegisteredAction]]:
-    """Describes one page of the account's actions, or of a group's."""
+    """Returns the call for one page of the account's actions, or of a group's actions."""
     query: dict[str, str | int] = {"page_number": number, "page_size": size}
     if group is not None:
         query = {"group_id": group_id(group), **query}
@@ -95,14 +97,14 @@ def _one(action: ActionRef) -> str:
     hashed = action_hash(action)
     if hashed == WILDCARD_HASH:
         raise InvalidArgument(
-            "0 stands for every action, and one action is wanted here", hint="svc.actions.list() shows them."
+            "0 is the wildcard for all actions; pass a single action", hint="List them: svc.actions.list()."
         )
     return hashed
 
 
 def _text(body: object) -> str:
     if not isinstance(body, str):
-        raise TypeError("a text was expected")
+        raise TypeError("expected a string")
     return body
 
 
@@ -111,32 +113,32 @@ def get(action: ActionRef) -> Flow[RegisteredAction]:
     hashed = _one(action)
     missing = absent(
         f"action with the hash {hashed}",
-        "List them: svc.actions.list(). svc.actions.register(action, name=...) makes one known.",
+        "List them: svc.actions.list(). Register a new one: svc.actions.register(action, name=...).",
     )
     return find(page, lambda item: item.hashed_cid == hashed, missing)
 
 
 class Actions(Resource):
-    """Registered actions: names for CIDs. Registering grants nothing; groups do."""
+    """Registered actions, which are names for CIDs. Registration grants no permissions; groups do."""
 
     def register(
         self, action: ActionRef, *, name: str | None = None, description: str | None = None
     ) -> RegisteredAction:
-        """Registers an action under a name, or replaces the name it has. Costs one cent.
+        """Registers an action under a name, or replaces its existing name. Costs one cent.
 
         Args:
             action: An action, a source or a raw CID.
-            name: Its name; an `Action`'s own name when left out.
-            description: What it does; likewise.
+            name: Name of the action. If omitted, the `Action`'s own name is used.
+            description: Description of the action. If omitted, the `Action`'s own description is used.
 
         Raises:
-            InvalidArgument: A hashed CID was given, or there is no name.
+            InvalidArgument: The action is a hashed CID, or has no name.
             Forbidden: The key is not the account's master key.
         """
         return self._do(register(action, name, description))
 
     def update(self, action: ActionRef, *, name: str | None = None, description: str | None = None) -> RegisteredAction:
-        """Changes name or description of a registered action; omitted values stay. Costs one cent.
+        """Changes the name or the description of a registered action. Omitted values stay unchanged. Costs one cent.
 
         Args:
             action: An action, a source, a CID or a hashed CID.
@@ -157,7 +159,7 @@ class Actions(Resource):
         self._do(delete(action))
 
     def list(self, group: GroupRef | None = None) -> Listing[RegisteredAction]:
-        """Returns all actions of the account, or those a group permits. Free."""
+        """Returns all actions of the account, or those that a group permits. Free."""
         return self._do(listing(group))
 
     def get(self, action: ActionRef) -> RegisteredAction:
@@ -167,15 +169,18 @@ class Actions(Resource):
             action: An action, a source, a CID or a hashed CID.
 
         Raises:
-            InvalidArgument: It does not name one action.
+            InvalidArgument: The value does not identify a single action.
             NotFound: The action is not registered.
         """
         return self._do(get(action))
 
     def iter(self, group: GroupRef | None = None) -> Iterator[RegisteredAction]:
-        """Iterates over the actions page by page, for accounts with very many. Free."""
+        """Iterates over the actions page by page, for accounts with very many actions. Free."""
         return self._iterate(lambda number: page(number, group=group))
 
     def cid(self, source: str | Action) -> str:
-        """Asks the service for the CID of a source; `svcnb.cid` computes the same locally. Free, needs no key."""
+        """Requests the CID of a source from the service.
+
+        Free, and needs no key. `svcnb.cid` computes the same CID locally.
+        """
         return self._do(cid(source))

@@ -1,4 +1,4 @@
-"""Base classes of all resources: a client's session, which runs their flows."""
+"""Base classes of all resources, with the client's session, which runs their flows."""
 
 from __future__ import annotations
 

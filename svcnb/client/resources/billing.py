@@ -31,18 +31,18 @@ def balance() -> Flow[Balance]:
 
 
 def create_payment_intent(amount_cents: int, method: Method) -> Flow[Payment]:
-    """Begins a payment."""
+    """Starts a payment."""
     if isinstance(amount_cents, bool) or not isinstance(amount_cents, int):
         raise InvalidArgument(
-            f"an amount is a whole number of cents, not {amount_cents!r}", hint="5 dollars are 500 cents."
+            f"invalid amount {amount_cents!r}: expected an integer number of cents", hint="Pass 500 for 5 dollars."
         )
     if amount_cents < MIN_PAYMENT_CENTS:
         raise InvalidArgument(
-            f"{amount_cents} cents are less than the smallest payment, {MIN_PAYMENT_CENTS} cents",
+            f"{amount_cents} cents is below the minimum payment of {MIN_PAYMENT_CENTS} cents",
             hint=f"svc.billing.top_up({MIN_PAYMENT_CENTS})",
         )
     if method not in ("card", "crypto"):
-        raise InvalidArgument(f"{method!r} is no way to pay", hint="Use 'card' or 'crypto'.")
+        raise InvalidArgument(f"{method!r} is not a payment method", hint="Use 'card' or 'crypto'.")
     key = yield from publishable_key()
 
     def parse(body: Any, _answer: Answer) -> Payment:
@@ -55,7 +55,9 @@ def create_payment_intent(amount_cents: int, method: Method) -> Flow[Payment]:
                 "/billing/create_payment_intent",
                 parse,
                 {"amount_cents": amount_cents},
-                in_doubt="a payment may have been begun. Nothing is collected until somebody pays it: begin another.",
+                in_doubt=(
+                    "a payment may have been created. Nothing is collected until someone pays it: create another one."
+                ),
             )
         )
     )
@@ -69,7 +71,7 @@ def confirm(payment: Payment | str) -> Flow[Balance]:
             "/billing/confirm_payment",
             nothing,
             {"payment_intent_id": _id(payment)},
-            in_doubt="the payment may be credited already; svc.billing.balance() shows it.",
+            in_doubt="the payment may already be credited: check svc.billing.balance().",
         )
     )
     if isinstance(payment, Payment):
@@ -86,7 +88,7 @@ def wait(payment: Payment, timeout: float) -> Flow[Payment]:
             after = yield from confirm(payment)
         except BadRequest as error:
             here, _ = yield from now()
-            if _says(error, "credited already", "already credited"):  # credited by the page that the payer returned to
+            if _says(error, "credited already", "already credited"):  # by the page to which the payer returned
                 yield _credited(payment)
                 return payment.model_copy(update={"status": "credited", "balance": (yield from balance())})
             if _says(error, "another account", "another customer"):
@@ -105,16 +107,16 @@ def wait(payment: Payment, timeout: float) -> Flow[Payment]:
 
 
 def top_up(amount_cents: int, method: Method, timeout: float) -> Flow[Payment]:
-    """Begins a payment. With a local processor, also pays it there and waits for the credit."""
+    """Starts a payment. With a local processor, the payment is also made, and this flow waits for the credit."""
     payment = yield from create_payment_intent(amount_cents, method)
     body = _opening(payment) | {"payment_method": payment.method}
     try:
-        # Does what the processor's client library does in the browser. The secret is only sent to the service that
-        # issued it.
+        # Sends the same request as the processor's client library in a browser. The secret is only sent to the service
+        # that issued it.
         yield from ask(Call("POST", _local(payment) + "/confirm", nothing, body, key=False))
     except (NotFound, NotTheApi):
-        return payment  # a real processor: a person must pay
-    except OutOfCredit as error:  # the processor's 402 is about the card, not about the account
+        return payment  # with a real processor, a person must pay
+    except OutOfCredit as error:  # a 402 of the processor concerns the card, not the account
         raise PaymentFailed(f"the payment was not collected: {error.message}") from error
     return (yield from wait(payment, timeout))
 
@@ -136,7 +138,7 @@ def _credited(payment: Payment) -> Noted:
 
 
 def _local(payment: Payment) -> str:
-    # The emulator's processor always has this path, independently of its name on the wire.
+    # The emulator's processor always has this path, independently of the processor's configured name.
     return f"//processor/v1/payment_intents/{payment.payment_intent_id}"
 
 
@@ -152,18 +154,18 @@ def _id(payment: object) -> str:
     text = payment.payment_intent_id if isinstance(payment, Payment) else payment
     if not isinstance(text, str) or not text.startswith("pi_"):
         raise InvalidArgument(
-            "this is no payment", hint="Pass the Payment that top_up returned, or its id, which starts with pi_."
+            "not a payment", hint="Pass the Payment that top_up returned, or its id, which starts with pi_."
         )
     if "_secret_" in text:
         raise InvalidArgument(
-            "this is the client secret of a payment, and its id is wanted here",
-            hint="The id is the part before _secret_.",
+            "expected the id of a payment, got its client secret",
+            hint="Pass the part before _secret_.",
         )
     return text
 
 
 class Billing(Resource):
-    """Credit and payments. All keys of an account share one credit. All calls here are free."""
+    """Credit and payments. All keys of an account share the same credit. All calls are free."""
 
     def balance(self) -> Balance:
         """Returns the credit of the account."""
@@ -172,28 +174,28 @@ class Billing(Resource):
     def top_up(self, amount_cents: int, *, method: Method = "card", timeout: float = 600.0) -> Payment:
         """Adds credit.
 
-        With an emulator, its local processor makes the payment, and this method returns once it is credited. With a
-        real service, a person must pay: this method returns the payment with status ``waiting``, and `wait` finishes
-        it.
+        With an emulator, the local processor makes the payment, and this method returns after the credit was added.
+        With a real service, a person must pay. This method then returns the payment with the status ``waiting``, and
+        `wait` completes it.
 
         Args:
-            amount_cents: Cents, at least 500.
-            method: ``card`` or ``crypto``; crypto takes some minutes, depending on its chain.
+            amount_cents: Amount in US cents, at least 500.
+            method: ``card`` or ``crypto``. A crypto payment takes some minutes, depending on the chain.
             timeout: Seconds to wait for the credit.
 
         Raises:
-            InvalidArgument: Less than 500 cents.
-            PaymentFailed: The processor did not collect it.
-            TimedOut: It was not collected in time; `wait` can still finish the payment.
+            InvalidArgument: The amount is less than 500 cents.
+            PaymentFailed: The processor did not collect the payment.
+            TimedOut: The payment was not collected in time. `wait` can still complete it.
         """
         return self._do(top_up(amount_cents, method, timeout))
 
     def create_payment_intent(self, amount_cents: int, *, method: Method = "card") -> Payment:
-        """Begins a payment without paying it.
+        """Starts a payment without making it.
 
         Args:
-            amount_cents: Cents, at least 500.
-            method: How it will be paid; only stored with the payment.
+            amount_cents: Amount in US cents, at least 500.
+            method: Payment method, which is only stored with the payment.
         """
         return self._do(create_payment_intent(amount_cents, method))
 
@@ -216,16 +218,16 @@ class Billing(Resource):
             timeout: Seconds to wait.
 
         Raises:
-            PaymentFailed: The processor did not collect it.
-            TimedOut: It was not collected in time.
+            PaymentFailed: The processor did not collect the payment.
+            TimedOut: The payment was not collected in time.
         """
         return self._do(wait(payment, timeout))
 
     def pay_page(self, payment: Payment) -> str | None:
         """Returns the address of the local processor's page for a payment, where a person chooses its outcome.
 
-        The address contains the payment's secret: open it, and keep it out of saved outputs. Returns None with a real
-        service, whose processor has its own client library.
+        The address contains the payment's secret, so keep it out of saved outputs. Returns None with a real service,
+        whose processor has its own client library.
         """
         return self._do(pay_page(self._session.config, payment))
 

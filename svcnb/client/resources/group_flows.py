@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 def create(
     name: str, description: str, actions: Iterable[ActionRef] | ActionRef, wallets: Iterable[WalletRef] | WalletRef
 ) -> Flow[Group]:
-    """Creates a group with ten entries of each kind, then adds the rest one by one."""
+    """Creates a group with up to ten entries of each kind, and then adds the remaining entries one by one."""
     if not is_name(name):
-        raise InvalidArgument("a group needs a name", hint='svc.groups.create("signers")')
+        raise InvalidArgument("a group needs a name", hint='Pass one: svc.groups.create("signers")')
     permitted, rest = _split(actions)
     addresses = _addresses(wallets)
     body = {"group_name": name, "group_description": description} | _entries(permitted, addresses)
@@ -47,7 +47,7 @@ def create(
             "/add_group",
             member("group_id"),
             body,
-            in_doubt=f"the group may exist; svc.groups.list() shows {name!r} or not.",
+            in_doubt=f"the group may exist: check svc.groups.list() for {name!r}.",
         )
     )
     group = Group(id=int(number), name=name, description=description)
@@ -94,14 +94,14 @@ def delete(group: GroupRef) -> Flow[None]:
             "POST",
             "/remove_group",
             nothing,
-            {"group_id": str(number)},  # the only endpoint that needs a string
-            in_doubt=f"the group may be removed; svc.groups.list() shows {number} or not.",
+            {"group_id": str(number)},  # only this endpoint needs a string
+            in_doubt=f"the group may be deleted: check svc.groups.list() for {number}.",
         )
     )
 
 
 def page(number: int, size: int = PAGE_SIZE) -> Call[list[Group]]:
-    """Describes one page of the account's groups."""
+    """Returns the call for one page of the account's groups."""
     return Call("GET", "/list_groups", models(Group), query={"page_number": number, "page_size": size}, patience="read")
 
 
@@ -117,7 +117,7 @@ def get(group: GroupRef) -> Flow[Group]:
 
 
 def contents(group: GroupRef) -> Flow[GroupContents]:
-    """Reads what a group permits."""
+    """Reads the contents of a group."""
     number = group_id(group)
     actions = yield from action_calls.listing(number)
     wallets = yield from wallet_calls.listing(number)
@@ -125,7 +125,7 @@ def contents(group: GroupRef) -> Flow[GroupContents]:
 
 
 def add_action(group: GroupRef, action: ActionRef) -> Flow[None]:
-    """Permits an action in a group; a second time changes nothing."""
+    """Permits an action in a group. Permitting it again has no effect."""
     return _membership("/add_action_to_group", group, {"action_ipfs_cid": raw_cid(action)}, repeatable=True)
 
 
@@ -135,7 +135,7 @@ def remove_action(group: GroupRef, action: ActionRef) -> Flow[None]:
 
 
 def add_wallet(group: GroupRef, wallet: WalletRef) -> Flow[None]:
-    """Permits a wallet in a group; a second time changes nothing."""
+    """Permits a wallet in a group. Permitting it again has no effect."""
     return _membership("/add_pkp_to_group", group, {"pkp_id": wallet_address(wallet)}, repeatable=True)
 
 
@@ -146,7 +146,7 @@ def remove_wallet(group: GroupRef, wallet: WalletRef) -> Flow[None]:
 
 def _membership(path: str, group: GroupRef, body: dict[str, Any], *, repeatable: bool = False) -> Flow[None]:
     number = group_id(group)
-    doubt = "" if repeatable else f"it may be removed; svc.groups.contents({number}) shows it or not."
+    doubt = "" if repeatable else f"it may be removed: check svc.groups.contents({number})."
     return ask(Call("POST", path, nothing, {"group_id": number, **body}, repeatable=repeatable, in_doubt=doubt))
 
 
@@ -163,9 +163,9 @@ def _addresses(wallets: Iterable[WalletRef] | WalletRef) -> list[str]:
 
 
 def _split(actions: Iterable[ActionRef] | ActionRef) -> tuple[list[str], list[str]]:
-    """Returns the hashes for the group's creation, and the raw CIDs to add afterwards.
+    """Returns the hashes for the group's creation, and the raw CIDs to add later.
 
-    Adding one by one needs raw CIDs, so entries with a hash alone must be among the first ten.
+    Adding a single entry needs its raw CID, so entries that are given only by hash must be among the first ten.
     """
     several = [actions] if isinstance(actions, (Action, RegisteredAction, str, int)) else actions
     hash_only: list[str] = []
@@ -181,8 +181,8 @@ def _split(actions: Iterable[ActionRef] | ActionRef) -> tuple[list[str], list[st
     room = MAX_GROUP_ENTRIES - len(hash_only)
     if room < 0:
         raise InvalidArgument(
-            f"{len(hash_only)} actions are given by hash, and a group takes at most {MAX_GROUP_ENTRIES} of those",
-            hint="Give the others as actions, sources or CIDs (Qm...): those can be added one by one.",
+            f"{len(hash_only)} actions are given by hash; a group accepts at most {MAX_GROUP_ENTRIES} of those",
+            hint="Pass the others as actions, sources or CIDs (Qm...): these can be added one by one.",
         )
     return hash_only + [hashed for hashed, _ in by_cid[:room]], [cid for _, cid in by_cid[room:]]
 
@@ -205,7 +205,7 @@ def _kept_actions(number: int, kept: Sequence[RegisteredAction]) -> list[str]:
     hashes = [item.hashed_cid for item in kept if item.hashed_cid is not None]
     if len(hashes) < len(kept):
         raise InvalidArgument(
-            f"group {number} permits actions whose hashes the service does not tell, and an update would drop them",
+            f"group {number} permits actions whose hashes the service does not return, so an update would remove them",
             hint="Register those actions first (svc.actions.register), or pass the complete list: "
             "update(actions=[...]).",
         )
@@ -216,7 +216,12 @@ def _kept_actions(number: int, kept: Sequence[RegisteredAction]) -> list[str]:
 
 def _too_many(number: int, seen: int, what: str) -> InvalidArgument:
     return InvalidArgument(
-        f"group {number} permits {seen} {what}; an update replaces everything and takes at most {MAX_GROUP_ENTRIES}, "
-        "so it would drop some",
-        hint=f"Pass the complete list, update({what}=[...]), or change single members with add_ and remove_.",
+        (
+            f"group {number} permits {seen} {what}; an update replaces all entries and accepts at most "
+            f"{MAX_GROUP_ENTRIES}, so it would remove some"
+        ),
+        hint=(
+            f"Pass the complete list, update({what}=[...]), or change single entries with the methods add_... and "
+            "remove_..."
+        ),
     )

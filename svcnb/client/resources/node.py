@@ -1,4 +1,4 @@
-"""Information about a node; needs no key."""
+"""Information about a node, which needs no key."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _get(
 
 def _address(body: object, _answer: Answer | None = None) -> str:
     if not isinstance(body, str) or not _ADDRESS.match(body):
-        raise TypeError("an address was expected")
+        raise TypeError("expected an address")
     return body.lower()
 
 
@@ -39,10 +39,10 @@ def version() -> Flow[Version]:
 
 
 def health() -> Flow[Health]:
-    """Reads the health; 503 is a valid response, too."""
+    """Reads the health. A response 503 is also valid."""
     return _get(
         "//health",
-        lambda body, answer: Health.model_validate({**body, "healthy": answer.status == 200}),  # noqa: PLR2004 - the status of HTTP
+        lambda body, answer: Health.model_validate({**body, "healthy": answer.status == 200}),  # noqa: PLR2004 - HTTP status
         statuses=(503,),
     )
 
@@ -71,15 +71,15 @@ class Node(Resource):
     """The node that responds: its chain, limits, payers, version and health. All calls are free and need no key."""
 
     def chain_config(self) -> ChainConfig:
-        """Returns the chain with the accounts, and the address of the contract."""
+        """Returns the chain that contains the accounts, and the address of the contract."""
         return self._do(chain_config())
 
     def version(self) -> Version:
-        """Returns the version of the service's program."""
+        """Returns the version of the service's software."""
         return self._do(version())
 
     def health(self) -> Health:
-        """Returns the health of the node; does not raise when it is unhealthy."""
+        """Returns the health of the node. Raises no error if the node is unhealthy."""
         return self._do(health())
 
     def limits(self) -> Limits:

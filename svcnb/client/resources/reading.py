@@ -17,11 +17,11 @@ PAGE_SIZE = 100
 
 
 class Pages(Generic[M]):
-    """State of a read through pages: stops at a short page, drops repeated entries.
+    """State of a read of several pages, which stops at a short page and drops repeated entries.
 
-    For a list shorter than one page, the service returns the whole list for every page number. It moves the last entry
-    into the place of a deleted one. So neither an empty page nor an entry's position is reliable (reference facts
-    2.4.1).
+    For a list that is shorter than one page, the service returns the whole list for every page number. When an entry is
+    deleted, the service moves the last entry to its position. Therefore neither an empty page nor the position of an
+    entry is reliable (docs/service/http.md#paging).
     """
 
     def __init__(self) -> None:
@@ -30,7 +30,7 @@ class Pages(Generic[M]):
         self._seen: set[object] = set()
 
     def take(self, page: list[M]) -> list[M]:
-        """Returns the entries of a page that are new, and decides whether another page follows."""
+        """Returns the new entries of a page, and decides whether another page follows."""
         self.number += 1
         fresh: list[M] = []
         for item in page:
@@ -42,7 +42,7 @@ class Pages(Generic[M]):
 
 
 def identity(item: Model) -> object:
-    """Returns the value that distinguishes an entry from others."""
+    """Returns the value that identifies an entry."""
     for name in ("wallet_address", "hashed_cid", "api_key_hash", "id"):
         value = getattr(item, name, None)
         if value is not None:
@@ -63,7 +63,7 @@ def find(page: Callable[[int], Call[list[M]]], wanted: Callable[[M], bool], miss
     """Reads a list page by page until it finds the entry.
 
     Raises:
-        NotFound: The list has no such entry; the error is ``missing``.
+        NotFound: The list does not contain the entry. The raised error is ``missing``.
     """
     pages = Pages[M]()
     while pages.more:
@@ -74,23 +74,23 @@ def find(page: Callable[[int], Call[list[M]]], wanted: Callable[[M], bool], miss
 
 
 def absent(what: str, hint: str) -> NotFound:
-    """Returns the error for an entry that a list of the account does not contain."""
+    """Returns the error for an entry that the account does not contain."""
     return NotFound(f"the account has no {what}", status=404, code="not_found", hint=hint)
 
 
 def models(kind: type[M]) -> Callable[[Any, Answer], list[M]]:
-    """Returns a reader of a JSON array of one kind."""
+    """Returns a parser for a JSON array of one model."""
 
     def parse(body: Any, _answer: Answer) -> list[M]:
         if not isinstance(body, list):
-            raise TypeError(f"a list of {kind.__name__} was expected")
+            raise TypeError(f"expected a list of {kind.__name__}")
         return [kind.model_validate(item) for item in body]
 
     return parse
 
 
 def model(kind: type[M]) -> Callable[[Any, Answer], M]:
-    """Returns a reader of one JSON object."""
+    """Returns a parser for one JSON object."""
 
     def parse(body: Any, _answer: Answer) -> M:
         return kind.model_validate(body)
@@ -99,16 +99,16 @@ def model(kind: type[M]) -> Callable[[Any, Answer], M]:
 
 
 def member(name: str) -> Callable[[Any, Answer], str]:
-    """Returns a reader of one text member."""
+    """Returns a parser for one string member."""
 
     def parse(body: Any, _answer: Answer) -> str:
         value = body[name]
         if not isinstance(value, (str, int)):
-            raise TypeError(f"the member {name} is no text")
+            raise TypeError(f"the member {name} is not a string")
         return str(value)
 
     return parse
 
 
 def nothing(_body: object, _answer: Answer) -> None:
-    """Reads a response without a body to parse."""
+    """Parser for a response without a body."""

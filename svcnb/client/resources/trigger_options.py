@@ -11,7 +11,7 @@ from svcnb.client.secret import Secret
 
 TriggerKind: TypeAlias = Literal["webhook", "schedule", "chain_event"]
 UsageKeySecret: TypeAlias = UsageKey | Secret | str
-"""A usage key with its secret: the object that creation returned, or its text."""
+"""A usage key with its secret: the object that creation returned, or the text of the key."""
 
 
 class TriggerOptions(TypedDict, total=False):
@@ -19,8 +19,8 @@ class TriggerOptions(TypedDict, total=False):
 
     Attributes:
         default_params: JSON object into which each run's parameters are merged.
-        max_runs_per_minute: Webhook posts accepted in any 60 seconds; None means 60.
-        max_queued_runs: Maximum number of queued and running runs; None means 100.
+        max_runs_per_minute: Maximum number of webhook posts in any 60 seconds. None means 60.
+        max_queued_runs: Maximum number of queued and running runs. None means 100.
     """
 
     default_params: Mapping[str, Any] | None
@@ -32,11 +32,11 @@ class TriggerChanges(TriggerOptions, total=False):
     """Options of `TriggersClient.update`.
 
     Attributes:
-        name: Its name.
-        action: The new action or its source; it needs ``usage_key`` too.
+        name: The new name.
+        action: The new action or its source, which also needs ``usage_key``.
         usage_key: The key that the runs use.
         kind: The new kind.
-        config: Settings of the kind.
+        config: Settings for this kind of trigger.
         enabled: Whether the trigger fires.
     """
 

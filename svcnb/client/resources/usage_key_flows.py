@@ -23,13 +23,13 @@ _NOTHING: Final[dict[str, Any]] = {
     "can_delete_groups": False,
     "can_create_pkps": False,
 }
-"""No permission at all. The live service requires every member."""
+"""Permissions of a key that has none. The live service requires all of these members."""
 
 
 def create(name: str, description: str, **permissions: Any) -> Flow[UsageKey]:
     """Creates a usage key."""
     if not is_name(name):
-        raise InvalidArgument("a usage key needs a name", hint='svc.usage_keys.create("runner", ...)')
+        raise InvalidArgument("a usage key needs a name", hint='Pass one: svc.usage_keys.create("runner", ...)')
     body = {"name": name, "description": description} | _NOTHING | _numbers(permissions)
 
     def parse(answer: Any, _headers: Answer) -> UsageKey:
@@ -42,8 +42,10 @@ def create(name: str, description: str, **permissions: Any) -> Flow[UsageKey]:
             "/add_usage_api_key",
             parse,
             body,
-            in_doubt=f"a key named {name!r} may exist whose secret nobody saw. Look with svc.usage_keys.list(), "
-            "remove it, and create another.",
+            in_doubt=(
+                f"a key named {name!r} may exist whose secret was not received. Check svc.usage_keys.list(), "
+                "delete it, and create another one."
+            ),
         )
     )
 
@@ -60,7 +62,7 @@ def update(key: KeyRef, **changes: Any) -> Flow[UsageKey]:
 
 
 def update_metadata(key: KeyRef, name: str | None, description: str | None) -> Flow[UsageKey]:
-    """Reads a key's record when needed, then replaces name and description alone."""
+    """Reads a key's record if needed, and replaces only the name and the description."""
     old = yield from get(key)
     merged = {
         "name": old.name if name is None else name,
@@ -79,13 +81,13 @@ def delete(key: KeyRef) -> Flow[None]:
             "/remove_usage_api_key",
             nothing,
             {"usage_api_key": key_reference(key)},
-            in_doubt="the key may be removed; svc.usage_keys.list() shows it or not.",
+            in_doubt="the key may be deleted: check svc.usage_keys.list().",
         )
     )
 
 
 def page(number: int, size: int = PAGE_SIZE) -> Call[list[UsageKey]]:
-    """Describes one page of the account's usage keys."""
+    """Returns the call for one page of the account's usage keys."""
     query: dict[str, str | int] = {"page_number": number, "page_size": size}
     return Call("GET", "/list_api_keys", models(UsageKey), query=query, patience="read")
 
@@ -100,7 +102,7 @@ def get(key: KeyRef) -> Flow[UsageKey]:
     hashed = key_hash(key)
     missing = absent(
         f"usage key with the hash {hashed}",
-        "svc.usage_keys.list() shows what there is; a deleted key cannot come back.",
+        "Use a key of svc.usage_keys.list(). A deleted key cannot be restored.",
     )
     return find(page, lambda item: item.api_key_hash == hashed, missing)
 

@@ -16,7 +16,7 @@ Groups: TypeAlias = Iterable[GroupRef] | GroupRef
 
 
 class UsageKeys(Resource):
-    """Usage keys: share only keys that can only execute in the groups that they need.
+    """Usage keys. Share only keys that have no permissions except to execute in the groups that they need.
 
     In every list of groups, ``svcnb.everything`` (0) means all of them.
     """
@@ -34,24 +34,24 @@ class UsageKeys(Resource):
         can_delete_groups: bool = False,
         can_create_pkps: bool = False,
     ) -> UsageKey:
-        """Creates a usage key and returns its secret, which is shown only once. Costs one cent.
+        """Creates a usage key, and returns it with its secret, which cannot be retrieved again. Costs one cent.
 
-        It takes a short while until the key works everywhere: ``run(..., until_effective=60)`` waits for it. Not
-        repeated when it is unknown whether the request arrived.
+        A new key takes some seconds to take effect. ``run(..., until_effective=60)`` waits for this. The call is not
+        retried if it is unknown whether the request arrived.
 
         Args:
-            name: Its name.
-            description: What it is for.
-            execute_in_groups: Groups whose actions it may run.
-            manage_ipfs_ids_in_groups: Groups where it may add and remove actions.
-            add_pkp_to_groups: Groups where it may add wallets.
-            remove_pkp_from_groups: Groups where it may remove wallets.
-            can_create_groups: Whether it may create groups.
-            can_delete_groups: Whether it may delete groups.
-            can_create_pkps: Whether it may create wallets.
+            name: Name of the key.
+            description: Purpose of the key.
+            execute_in_groups: Groups whose actions the key may run.
+            manage_ipfs_ids_in_groups: Groups where the key may add and remove actions.
+            add_pkp_to_groups: Groups where the key may add wallets.
+            remove_pkp_from_groups: Groups where the key may remove wallets.
+            can_create_groups: Whether the key may create groups.
+            can_delete_groups: Whether the key may delete groups.
+            can_create_pkps: Whether the key may create wallets.
 
         Raises:
-            InvalidArgument: More than 50 groups in one list, or an entry that is not a group.
+            InvalidArgument: A list has more than 50 groups, or contains an entry that is not a group.
             Forbidden: The key in use is not the account's master key.
         """
         return self._do(
@@ -73,18 +73,18 @@ class UsageKeys(Resource):
         return self._do(usage_key_flows.listing())
 
     def get(self, key: KeyRef) -> UsageKey:
-        """Returns one usage key as it is now, without its secret. Free.
+        """Returns the current state of one usage key, without its secret. Free.
 
         Args:
             key: The key, its text, or its hash from a listing.
 
         Raises:
-            NotFound: The account has no such key.
+            NotFound: The account does not contain the key.
         """
         return self._do(usage_key_flows.get(key))
 
     def iter(self) -> Iterator[UsageKey]:
-        """Iterates over the usage keys page by page, for accounts with very many. Free."""
+        """Iterates over the usage keys page by page, for accounts with very many usage keys. Free."""
         return self._iterate(usage_key_flows.page)
 
     def update(
@@ -101,10 +101,11 @@ class UsageKeys(Resource):
         can_delete_groups: bool | None = None,
         can_create_pkps: bool | None = None,
     ) -> UsageKey:
-        """Changes a usage key; omitted values stay. Costs one cent.
+        """Changes a usage key. Omitted values stay unchanged. Costs one cent.
 
-        The service replaces the whole record, and resets the expiration to that of a new key. So this method reads the
-        record first and writes everything back. To change name or description alone, prefer `update_metadata`.
+        The service replaces the whole record, and resets the expiration to that of a new key. This method therefore
+        reads the record first and then writes all of its values. To change only the name or the description, use
+        `update_metadata`.
 
         Args:
             key: The key, its text, or its hash from a listing.
@@ -119,7 +120,7 @@ class UsageKeys(Resource):
             can_create_pkps: The new flag.
 
         Raises:
-            NotFound: The account has no such key.
+            NotFound: The account does not contain the key.
             Forbidden: The key in use is not the account's master key.
         """
         return self._do(
@@ -138,15 +139,15 @@ class UsageKeys(Resource):
         )
 
     def update_metadata(self, key: KeyRef, *, name: str | None = None, description: str | None = None) -> UsageKey:
-        """Changes name or description of a usage key and nothing else. Costs one cent.
+        """Changes the name or the description of a usage key and nothing else. Costs one cent.
 
         Raises:
-            NotFound: The account has no such key.
+            NotFound: The account does not contain the key.
         """
         return self._do(usage_key_flows.update_metadata(key, name, description))
 
     def delete(self, key: KeyRef) -> None:
-        """Deletes a usage key permanently: from then on it is unknown (401). Costs one cent.
+        """Deletes a usage key permanently. Calls with the key then fail with 401. Costs one cent.
 
         Args:
             key: The key, its text, or its hash from a listing.

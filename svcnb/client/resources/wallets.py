@@ -19,13 +19,13 @@ def create() -> Flow[Wallet]:
             "POST",
             "/create_wallet",
             model(Wallet),
-            in_doubt="a wallet may have been created and charged; svc.wallets.list() shows it last.",
+            in_doubt="a wallet may have been created and charged: check the last entry of svc.wallets.list().",
         )
     )
 
 
 def page(number: int, size: int = PAGE_SIZE, group: GroupRef | None = None) -> Call[list[Wallet]]:
-    """Describes one page of the account's wallets, or of a group's."""
+    """Returns the call for one page of the account's wallets, or of a group's wallets."""
     query: dict[str, str | int] = {"page_number": number, "page_size": size}
     if group is None:
         return Call("GET", "/list_wallets", models(Wallet), query=query, patience="read")
@@ -46,24 +46,24 @@ def get(wallet: WalletRef) -> Flow[Wallet]:
 
 
 class Wallets(Resource):
-    """Wallets: create and list them. Only actions that are permitted to use a wallet receive its key."""
+    """Wallets of the account. Only actions that are permitted to use a wallet receive its key."""
 
     def create(self) -> Wallet:
-        """Creates a wallet and registers it in the account. Costs one cent.
+        """Creates a wallet, and registers it in the account. Costs one cent.
 
-        Not repeated when it is unknown whether the request arrived.
+        The call is not retried if it is unknown whether the request arrived.
 
         Raises:
-            OutOfCredit: The account cannot pay.
-            Forbidden: A usage key without ``can_create_pkps``.
+            OutOfCredit: The account does not have enough credit.
+            Forbidden: The key is a usage key without ``can_create_pkps``.
         """
         return self._do(create())
 
     def list(self, group: GroupRef | None = None) -> Listing[Wallet]:
-        """Returns all wallets of the account, or those a group permits. Free.
+        """Returns all wallets of the account, or those that a group permits. Free.
 
         Args:
-            group: Only wallets of this group. The zero address means every wallet.
+            group: Group whose wallets are returned. A wallet with the zero address means every wallet.
         """
         return self._do(listing(group))
 
@@ -74,11 +74,11 @@ class Wallets(Resource):
             wallet: The wallet or its address.
 
         Raises:
-            InvalidArgument: It is not an address, or 0, the wildcard.
-            NotFound: The account has no such wallet.
+            InvalidArgument: The value is not an address, or is 0, the wildcard.
+            NotFound: The account does not contain the wallet.
         """
         return self._do(get(wallet))
 
     def iter(self, group: GroupRef | None = None) -> Iterator[Wallet]:
-        """Iterates over the wallets page by page, for accounts with very many. Free."""
+        """Iterates over the wallets page by page, for accounts with very many wallets. Free."""
         return self._iterate(lambda number: page(number, group=group))

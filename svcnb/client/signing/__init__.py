@@ -1,7 +1,7 @@
-"""Wallets that sign, and functions that read their signatures.
+"""Signers, and functions that check signatures.
 
-A `LocalSigner` has its own key. A `ContractWallet` signs for a contract (ERC-1271). A wallet in the browser signs
-through a panel. All of them are `Signer`, so every flow accepts any of them.
+A `LocalSigner` contains a key. A `ContractWallet` signs for a contract (ERC-1271). A `BrowserSigner` signs with a
+browser wallet, through a panel. All three are subclasses of `Signer`, which every flow accepts.
 """
 
 from __future__ import annotations

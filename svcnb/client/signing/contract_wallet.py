@@ -15,20 +15,21 @@ if TYPE_CHECKING:
 
 
 class ContractWallet(Signer):
-    """Contract wallet; a signer that its contract accepts signs for it.
+    """Contract wallet, for which a signer that the contract accepts signs.
 
-    The envelope names the contract, the owner signs it, and the service asks the contract on the chain. The contract
-    must be deployed there already: wallets that are not deployed yet (ERC-6492) are not supported.
+    The envelope contains the contract's address, the owner signs the envelope, and the service calls the contract to
+    check the signature. The contract must already be deployed: wallets that are not deployed yet (ERC-6492) are not
+    supported.
 
     Args:
-        address: The contract's address.
-        signer: Its owner. If the contract needs another form of signature, such as the signatures of several owners in
-            a row, derive from this class and override `sign_typed_data`.
+        address: Address of the contract.
+        signer: Owner of the contract. If the contract needs another signature format, for example the signatures of
+            several owners, derive from this class and override `sign_typed_data`.
 
     Raises:
-        SigningError: The address is invalid, or it is the owner's own address.
+        SigningError: The address is invalid, or is the address of the owner.
 
-    Source: specification 5.6.3 and 5.6.4.
+    Source: docs/service/signatures.md#verification.
     """
 
     def __init__(self, address: str, signer: AnySigner) -> None:
@@ -39,26 +40,26 @@ class ContractWallet(Signer):
             raise SigningError(str(error)) from None
         if self._address == self._signer.address:
             raise SigningError(
-                f"{self._address} is the address of its owner, and a contract has one of its own",
-                hint="Pass the deployed contract's address, or use the owner alone.",
+                f"{self._address} is the address of the owner; a contract has its own address",
+                hint="Pass the deployed contract's address, or use the owner's signer without ContractWallet.",
             )
 
     @property
     def address(self) -> str:
-        """The contract's address, with checksum."""
+        """Address of the contract, with checksum."""
         return self._address
 
     @property
     def signer(self) -> Signer:
-        """The owner that signs for the contract."""
+        """The owner, who signs for the contract."""
         return self._signer
 
     def sign_typed_data(self, typed_data: dict[str, Any]) -> str:
-        """Has the owner sign; see `Signer.sign_typed_data`."""
+        """Signs with the owner's key; see `Signer.sign_typed_data`."""
         return self._signer.sign_typed_data(typed_data)
 
     async def sign_typed_data_async(self, typed_data: dict[str, Any]) -> str:
-        """Has the owner sign, without blocking."""
+        """Signs with the owner's key, without blocking."""
         return await self._signer.sign_typed_data_async(typed_data)
 
     def __repr__(self) -> str:

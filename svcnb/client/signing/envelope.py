@@ -1,4 +1,4 @@
-"""Signed envelopes, in the form that the endpoints and the billing header accept."""
+"""Signed envelopes, in the format of the endpoints and the billing header."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class SignedEnvelope:
-    """Typed data and the signature of the wallet it names.
+    """Typed data with the signature of a wallet.
 
-    Anyone who has it can use it repeatedly while it is valid: 300 seconds before and after its time. It has no nonce.
+    An envelope has no nonce. Anyone who has it can use it repeatedly while it is valid, from 300 seconds before to 300
+    seconds after its time.
 
     Attributes:
         typed_data: The envelope.
@@ -34,7 +35,7 @@ class SignedEnvelope:
 
     @property
     def flow(self) -> Flow:
-        """The flow that it was signed for."""
+        """The flow for which the envelope was signed."""
         return Flow(self.typed_data["primaryType"])
 
     @property
@@ -48,24 +49,24 @@ class SignedEnvelope:
         return int(self.typed_data["message"]["issuedAt"])
 
     def as_request(self) -> dict[str, Any]:
-        """The body of the flow's endpoint: typed_data and signature."""
+        """Returns the body of the flow's endpoint: typed_data and signature."""
         return {"typed_data": self.typed_data, "signature": self.signature}
 
     def as_headers(self) -> dict[str, str]:
-        """The header that authenticates calls of the billing endpoints.
+        """Returns the header that authenticates calls of the billing endpoints.
 
         Raises:
-            InvalidArgument: It was signed for another flow.
+            InvalidArgument: The envelope was signed for another flow.
         """
         if self.flow is not Flow.BILLING_AUTH:
             raise InvalidArgument(
-                f"{HEADER} takes a signature for {Flow.BILLING_AUTH.value}, and this one is for {self.flow.value}",
+                f"{HEADER} needs a signature for {Flow.BILLING_AUTH.value}, but this one is for {self.flow.value}",
                 hint=f"Sign another envelope: sign_flow(signer, {Flow.BILLING_AUTH.value!r}, ...)",
             )
         return {HEADER: encode_wallet_auth(self.typed_data, self.signature)}
 
     def __repr__(self) -> str:
-        # The signature is not shown: while it is valid, it replaces the wallet for this flow.
+        # The signature is not shown, because while it is valid, anyone can use it for this flow.
         return f"SignedEnvelope({self.flow.value}, {self.address}, issued_at={self.issued_at})"
 
     def _repr_html_(self) -> str:
@@ -83,17 +84,17 @@ class SignedEnvelope:
 def sign_flow(
     signer: AnySigner, flow: Flow | str, chain_id: int, issued_at: int, *, vocabulary: Vocabulary | None = None
 ) -> SignedEnvelope:
-    """Builds the envelope of a flow and has a wallet sign it.
+    """Builds the envelope of a flow, and signs it with a wallet.
 
     Args:
         signer: The wallet.
-        flow: What the signature is for, for example ``CreateWallet``.
-        chain_id: The node's chain id.
-        issued_at: Unix seconds by the server's clock.
-        vocabulary: Names of the service; the specification's when left out.
+        flow: Flow for which the envelope is signed, for example ``CreateWallet``.
+        chain_id: Chain id of the node.
+        issued_at: Time of the server in Unix seconds.
+        vocabulary: Names of the service. If omitted, those of the specification are used.
 
     Raises:
-        InvalidArgument: No such flow, or a number out of range.
+        InvalidArgument: The flow does not exist, or a number is out of range.
         SigningError: The wallet did not sign.
     """
     signer = as_signer(signer)
@@ -104,7 +105,7 @@ def sign_flow(
 async def sign_flow_async(
     signer: AnySigner, flow: Flow | str, chain_id: int, issued_at: int, *, vocabulary: Vocabulary | None = None
 ) -> SignedEnvelope:
-    """Works like `sign_flow`, for wallets that ask their owner elsewhere."""
+    """Asynchronous version of `sign_flow`, for wallets that need an approval outside Python."""
     signer = as_signer(signer)
     typed_data = _envelope(signer, flow, chain_id, issued_at, vocabulary)
     return SignedEnvelope(typed_data, _checked(await signer.sign_typed_data_async(typed_data)))
@@ -121,5 +122,8 @@ def _envelope(
 
 def _checked(signature: object) -> str:
     if not isinstance(signature, str) or not signature.startswith("0x"):
-        raise SigningError(f"the wallet answered {type(signature).__name__} that is no 0x hex", hint="Sign again.")
+        raise SigningError(
+            f"the wallet returned {type(signature).__name__}: expected 0x hex",
+            hint="Sign again with a wallet that returns 0x hex.",
+        )
     return signature

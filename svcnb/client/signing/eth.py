@@ -1,4 +1,4 @@
-"""eth-account: imported on first use, and its accounts accepted as signers."""
+"""Import of eth-account on first use, and conversion of its accounts to signers."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def eth_account(purpose: str) -> Any:
     """Imports eth-account, which takes about half a second.
 
     Args:
-        purpose: What needs it, for the error.
+        purpose: Feature that needs eth-account, for the error message.
 
     Raises:
         SigningError: eth-account is not installed.
     """
-    # A dependency raises the recursion limit to 100 000 for pairings, which this package does not compute. With that
-    # limit, deeply nested JSON crashes the process instead of raising an error. The lock keeps other threads from
-    # reading the raised limit.
+    # A dependency of eth-account raises the recursion limit to 100 000 for pairings, which this package does not use.
+    # With that limit, deeply nested JSON crashes the process instead of raising an error. The lock prevents other
+    # threads from reading the raised limit.
     with _IMPORTING:
         limit = sys.getrecursionlimit()
         try:
@@ -45,13 +45,13 @@ def eth_account(purpose: str) -> Any:
 
 
 def is_local_account(value: object) -> bool:
-    """Checks for an eth-account ``LocalAccount``, which only exists once the library is imported."""
+    """Returns whether a value is an eth-account ``LocalAccount``, without importing the library."""
     module = sys.modules.get("eth_account.signers.local")
     return module is not None and isinstance(value, module.LocalAccount)
 
 
 def as_signer(value: AnySigner) -> Signer:
-    """Returns a signer: the value itself, or a `LocalSigner` for an eth-account account.
+    """Returns the value itself if it is a signer, or a `LocalSigner` for an eth-account account.
 
     Raises:
         InvalidArgument: The value cannot sign.

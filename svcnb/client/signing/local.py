@@ -1,4 +1,4 @@
-"""Wallets whose key is in this process."""
+"""Signer with a private key in this process."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from svcnb.protocol.signature import address_of_secret, personal_digest, sign_di
 if TYPE_CHECKING:
     from eth_account.signers.local import LocalAccount
 
-_PICKLED: Final = "a signer holds a private key and is not pickled: save it to a key file"
+_PICKLED: Final = "a signer contains a private key and cannot be pickled: save it to a key file"
 
 
 class LocalSigner(Signer):
-    """Signs with a private key held in this process.
+    """Signer with a private key in this process.
 
-    Make one with `from_key`, `from_keyfile`, `from_account` or `random`. The key appears in no display, log, pickle or
-    error; `reveal` and `account` are the ways to read it.
+    Create a signer with `from_key`, `from_keyfile`, `from_account` or `random`. The key appears in no display, log,
+    pickle or error. Only `reveal` and `account` return it.
 
     Example:
         >>> LocalSigner.from_key("0x" + "11" * 32)
@@ -40,7 +40,7 @@ class LocalSigner(Signer):
     __slots__ = ("_address", "_key")
 
     def __init__(self, key: Secret) -> None:
-        # No variable contains the key, here and below: tracebacks can show variables.
+        # In this module, no variable contains the key, because tracebacks can show variables.
         self._address = ""
         self._key = Secret("0x" + _secret_bytes(key).hex())
         self._address = checksum_address(_or_signing_error(lambda: address_of_secret(_secret_bytes(self._key))))
@@ -53,12 +53,12 @@ class LocalSigner(Signer):
             key: 32 bytes, or their hex.
 
         Raises:
-            SigningError: It is not a private key. The message does not contain it.
+            SigningError: The value is not a private key. The message does not contain the value.
         """
         if isinstance(key, bytes):
             key = key.hex()
         if not isinstance(key, (str, Secret)):
-            raise SigningError(f"a private key is hex text or bytes, not {type(key).__name__}")
+            raise SigningError(f"a private key must be a hex string or bytes, not {type(key).__name__}")
         return cls(Secret(key))
 
     @classmethod
@@ -66,10 +66,10 @@ class LocalSigner(Signer):
         """Creates a signer from an account of eth-account. Methods that take a signer also accept the account itself.
 
         Args:
-            account: What ``eth_account.Account.from_key``, ``create`` or ``from_mnemonic`` returned.
+            account: The result of ``eth_account.Account.from_key``, ``create`` or ``from_mnemonic``.
 
         Raises:
-            SigningError: It is not such an account.
+            SigningError: The value is not an account of eth-account.
         """
         if not is_local_account(account):
             raise SigningError(
@@ -80,7 +80,7 @@ class LocalSigner(Signer):
 
     @property
     def account(self) -> LocalAccount:
-        """The account of eth-account with this key, for libraries that take one, such as web3.
+        """Account of eth-account with this key, for libraries that need one, such as web3.
 
         Raises:
             SigningError: eth-account is not installed.
@@ -90,11 +90,11 @@ class LocalSigner(Signer):
 
     @classmethod
     def random(cls) -> LocalSigner:
-        """Makes a new key from the system's randomness. Save it before something valuable depends on it."""
+        """Creates a signer with a new random key. Save the key before anything of value depends on it."""
         while True:
             try:
                 return cls.from_key(secrets.token_bytes(SECRET_BYTES))
-            except SigningError:  # not below the order of the curve: happens once in 2**128 times
+            except SigningError:  # not below the order of the curve; the probability is about 2**-128
                 continue
 
     @classmethod
@@ -102,12 +102,13 @@ class LocalSigner(Signer):
         """Reads a key from a file.
 
         Args:
-            path: An encrypted JSON key file (version 3, a common format of wallets), or a hex file that no one else may
-                read.
+            path: An encrypted JSON key file (version 3, a common format of wallets), or a hex file that no other user
+                may read.
             password: Password of an encrypted file.
 
         Raises:
-            SigningError: The file holds no key, the password is missing or wrong, or others may read a bare key.
+            SigningError: The file contains no key, the password is missing or wrong, or other users may read an
+                unencrypted key.
             OSError: The file cannot be read.
         """
         file = Path(path)
@@ -116,8 +117,8 @@ class LocalSigner(Signer):
             return cls.from_json(text, password, name=str(file))
         if os.name == "posix" and file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
             raise SigningError(
-                f"others may read the private key in {file}",
-                hint=f"Run chmod 600 {file}; if somebody may have read it, move what it owns to a new wallet.",
+                f"other users may read the private key in {file}",
+                hint=f"Run chmod 600 {file}. If someone may have read it, transfer its assets to a new wallet.",
             )
         return cls.from_key(text)
 
@@ -126,21 +127,21 @@ class LocalSigner(Signer):
         """Reads a key from the text of an encrypted JSON key file (version 3).
 
         Args:
-            text: The file's text.
-            password: Its password.
-            name: The file's name, for error messages.
+            text: Text of the file.
+            password: Password of the file.
+            name: Name of the file, for error messages.
 
         Raises:
-            SigningError: The text holds no key, or the password is missing or wrong.
+            SigningError: The text contains no key, or the password is missing or wrong.
         """
         return cls.from_key(_decrypted(name, text, password))
 
     def save(self, path: str | os.PathLike[str], password: str | Secret) -> Path:
-        """Writes the key into a new, encrypted file that only its owner can read. Takes about a second.
+        """Writes the key to a new, encrypted file that only the owner can read. Takes about a second.
 
         Args:
-            path: The new file; an existing file is not replaced.
-            password: At least one character; without it the key cannot be read again.
+            path: Path of the new file. An existing file is not replaced.
+            password: Password of at least one character. Without the password, the key cannot be read again.
 
         Returns:
             The path.
@@ -149,28 +150,30 @@ class LocalSigner(Signer):
             SigningError: The password is empty, or the file exists.
         """
         if not password:
-            raise SigningError("an empty password protects nothing", hint="Choose one that you can find again.")
+            raise SigningError("the password is empty", hint="Choose a password that you can remember or store.")
         file = Path(path)
         sealed = json.dumps(_account().encrypt(self._key.reveal(), _plain(password)))
         try:
             descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except FileExistsError:
-            raise SigningError(f"{file} exists", hint="Choose another path, or move the file away.") from None
+            raise SigningError(f"{file} already exists", hint="Choose another path, or move the file away.") from None
         with os.fdopen(descriptor, "w", encoding="utf-8") as opened:
             opened.write(sealed)
         return file
 
     @property
     def address(self) -> str:
-        """The wallet's address, with checksum."""
+        """Address of the wallet, with checksum."""
         return self._address
 
     def reveal(self) -> str:
-        """Returns the private key, ``0x`` and 64 hex digits; keep it out of outputs and files."""
+        """Returns the private key, ``0x`` and 64 hex digits. Keep it out of outputs and files."""
         return self._key.reveal()
 
     def sign_digest(self, digest: bytes) -> str:
-        """Signs 32 bytes as they are. Sign only a digest that you computed: a digest does not show its content.
+        """Signs 32 bytes without hashing them.
+
+        Sign only a digest that you computed yourself: a digest does not show its content.
 
         Returns:
             ``0x`` and 65 bytes.
@@ -189,7 +192,7 @@ class LocalSigner(Signer):
         """Signs typed data (EIP-712) of any types; see `Signer.sign_typed_data`.
 
         Raises:
-            SigningError: A value does not fit its type; nothing is converted silently.
+            SigningError: A value does not match its type. Values are never converted silently.
         """
         return self.sign_digest(typed_data_digest(typed_data))
 
@@ -197,18 +200,20 @@ class LocalSigner(Signer):
         """Signs a transaction.
 
         Args:
-            transaction: All its fields under their JSON-RPC names, including nonce, gas, fees and chainId.
+            transaction: All fields of the transaction by their JSON-RPC names, including nonce, gas, fees and chainId.
 
         Returns:
-            The raw transaction, ``0x`` hex, ready for ``eth_sendRawTransaction``.
+            The raw transaction in ``0x`` hex, for ``eth_sendRawTransaction``.
 
         Raises:
-            SigningError: A field is missing or of the wrong kind.
+            SigningError: A field is missing or has the wrong type.
         """
         try:
             signed = _account().sign_transaction(transaction, self._key.reveal())
         except (TypeError, ValueError) as error:
-            raise SigningError(f"the transaction cannot be signed: {error}") from None
+            raise SigningError(
+                f"the transaction cannot be signed: {error}", hint=("Correct the fields of the transaction.")
+            ) from None
         return "0x" + bytes(signed.raw_transaction).hex()
 
     def __eq__(self, other: object) -> bool:
@@ -222,14 +227,14 @@ class LocalSigner(Signer):
 
 
 def _secret_bytes(key: Secret) -> bytes:
-    if not isinstance(key, Secret):  # not shown: it can be a key
+    if not isinstance(key, Secret):  # the value is not shown, because it can be a key
         raise InvalidType(
-            f"LocalSigner takes a Secret, not {type(key).__name__}", hint="Use LocalSigner.from_key(text)."
+            f"LocalSigner needs a Secret, not {type(key).__name__}", hint="Use LocalSigner.from_key(text)."
         )
     try:
         return parse_hex(key.reveal(), SECRET_BYTES, "private key")
     except MalformedValue as error:
-        raise SigningError(error.message, hint="A private key is 0x and 64 hex digits.") from None
+        raise SigningError(error.message, hint="Pass 0x followed by 64 hex digits.") from None
 
 
 def _or_signing_error(work: Any) -> Any:
@@ -249,13 +254,14 @@ def _account() -> Any:
 
 def _decrypted(file: str, text: str, password: str | Secret | None) -> Secret:
     if password is None:
-        raise SigningError(f"{file} is encrypted", hint="Pass its password: from_keyfile(path, password)")
+        raise SigningError(f"{file} is encrypted", hint="Pass its password: from_keyfile(path, password).")
     try:
         return Secret(bytes(_account().decrypt(text, _plain(password))).hex())
     except (ValueError, TypeError, KeyError, NotImplementedError):
-        # The library's own message is left out: it can quote the file.
+        # The library's own message is omitted, because it can quote the file.
         raise SigningError(
-            f"{file} does not open with this password, or is no key file", hint="Check the password and the file."
+            f"{file} cannot be decrypted with this password, or is not a key file",
+            hint=("Check the password and the file."),
         ) from None
 
 

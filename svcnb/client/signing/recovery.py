@@ -14,15 +14,15 @@ from svcnb.protocol.signature import personal_digest, recover_address
 
 @checked
 def recover(signed: dict[str, Any] | str | bytes, signature: str | bytes) -> str:
-    """The address whose key made a signature.
+    """Returns the address whose key made a signature.
 
     Args:
         signed: Typed data as a dictionary (EIP-712), or a personal message as text or bytes (EIP-191).
         signature: 65 bytes, or their hex.
 
     Returns:
-        The address with checksum. Every well-formed signature results in some address: compare it with the expected
-        one.
+        The address with checksum. Every well-formed signature yields an address, so compare the address with the
+        expected one.
 
     Raises:
         SigningError: The signature is malformed, or the typed data cannot be hashed.
@@ -42,12 +42,12 @@ def verify(signed: dict[str, Any] | str | bytes, signature: str | bytes, address
     A contract wallet has no key. Only its contract can check a signature, so this function returns False for it.
 
     Args:
-        signed: Typed data, or a personal message; as for `recover`.
+        signed: Typed data or a personal message, as in `recover`.
         signature: 65 bytes, or their hex.
         address: The expected signer.
 
     Raises:
-        SigningError: The address is invalid, or the typed data or the signature cannot be read.
+        SigningError: The address, the typed data or the signature is malformed.
     """
     try:
         wanted = checksum_address(address)

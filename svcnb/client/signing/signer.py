@@ -1,4 +1,4 @@
-"""Base class of all wallets that can sign."""
+"""Base class of all signers."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from svcnb.checked import Checked
 
 
 class Signer(Checked, ABC):
-    """A wallet that signs typed data.
+    """Wallet that signs typed data.
 
-    A wallet that asks its owner elsewhere, for example in a browser, cannot answer while Python waits. Such a wallet
-    overrides `sign_typed_data_async`. Its `sign_typed_data` raises `svcnb.SigningError` with that advice.
+    A wallet that needs an approval outside Python, for example in a browser, cannot sign while Python waits. Such a
+    wallet overrides `sign_typed_data_async`, and its `sign_typed_data` raises `svcnb.SigningError` with that advice.
     """
 
     @property
     @abstractmethod
     def address(self) -> str:
-        """The wallet's address, with checksum: the value of ``message.address``."""
+        """Address of the wallet with checksum, the value of ``message.address``."""
 
     @abstractmethod
     def sign_typed_data(self, typed_data: dict[str, Any]) -> str:
         """Signs typed data (EIP-712).
 
         Args:
-            typed_data: Members types, primaryType, domain and message.
+            typed_data: Dictionary with the members types, primaryType, domain and message.
 
         Returns:
-            ``0x`` hex; 65 bytes from a wallet with a key, any length from a contract wallet.
+            Signature in ``0x`` hex. A wallet with a key returns 65 bytes, and a contract wallet any number of bytes.
 
         Raises:
-            SigningError: The wallet cannot or will not sign.
+            SigningError: The wallet cannot sign, or refuses to sign.
         """
 
     async def sign_typed_data_async(self, typed_data: dict[str, Any]) -> str:

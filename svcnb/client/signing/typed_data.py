@@ -1,7 +1,7 @@
-"""Digest of any typed data (EIP-712): eth-account computes it, after a check of every value's type.
+"""Digest of typed data (EIP-712), which eth-account computes after this module has checked the type of every value.
 
-eth-account converts values that do not fit their type. It signs the string "no" as the bool true, accepts a string for
-bytes, and pads short bytes. Wallets reject such values or sign something else, so this module rejects them.
+eth-account converts values that do not match their type. It signs the string "no" as the bool true, accepts a string
+for bytes, and pads short bytes. Wallets reject such values or sign other data, so this module rejects them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ DOMAIN: Final = {
     "verifyingContract": "address",
     "salt": "bytes32",
 }
-"""Fields that a domain may have, in the order that EIP-712 requires."""
+"""Fields that a domain can have, in the order that EIP-712 requires."""
 
 Types = dict[str, list[dict[str, str]]]
 
@@ -36,18 +36,19 @@ _FIXED_BYTES: Final = re.compile(r"bytes([1-9]|[12][0-9]|3[0-2])\Z")
 _ARRAY: Final = re.compile(r"(.+)\[([0-9]{0,9})\]\Z", re.DOTALL)
 _NUMBER: Final = re.compile(r"-?[0-9]{1,78}\Z|0[xX][0-9a-fA-F]{1,64}\Z")
 _PREFIX: Final = b"\x19\x01"
-_SHAPE: Final = "Typed data has the members types, primaryType, domain and message (EIP-712)."
+_SHAPE: Final = "Pass typed data with the members types, primaryType, domain and message (EIP-712)."
 
 
 def typed_data_digest(typed_data: dict[str, Any]) -> bytes:
-    """Returns the 32 bytes that a wallet signs.
+    """Returns the 32-byte digest that a wallet signs.
 
     Args:
-        typed_data: Members types, primaryType, domain and message. Structs, arrays and all atomic types; bytes as
-            ``0x`` hex or bytes, integers as int, decimal or ``0x`` hex, bool as bool.
+        typed_data: Dictionary with the members types, primaryType, domain and message. Structs, arrays and all atomic
+            types are supported. Bytes are ``0x`` hex or bytes, integers are int, decimal or ``0x`` hex, and bools are
+            bool.
 
     Raises:
-        SigningError: A member is missing, a value does not fit its type, or eth-account is not installed.
+        SigningError: A member is missing, a value does not match its type, or eth-account is not installed.
     """
     try:
         if _is_envelope(typed_data):
@@ -58,8 +59,8 @@ def typed_data_digest(typed_data: dict[str, Any]) -> bytes:
 
 
 def _is_envelope(typed_data: dict[str, Any]) -> bool:
-    # The four envelopes of the service need no library. This makes the first signature of a process half a second
-    # faster.
+    # The four envelopes of the service need no library. Without the import, the first signature of a process is half a
+    # second faster.
     try:
         return bool(typed_data["types"] == canonical_types(Flow(typed_data["primaryType"])))
     except (KeyError, TypeError, ValueError):
@@ -70,15 +71,15 @@ def _digest(typed_data: dict[str, Any]) -> bytes:
     library = eth_account("signing typed data of your own types")
     try:
         message = library.messages.encode_typed_data(full_message=typed_data)
-    except Exception as error:  # noqa: BLE001 - eth-account, eth-abi and eth-utils each raise errors of their own
+    except Exception as error:  # noqa: BLE001 - eth-account, eth-abi and eth-utils raise errors of many classes
         raise SigningError(f"the typed data cannot be hashed: {str(error)[:300]}", hint=_SHAPE) from None
     return keccak256(_PREFIX + bytes(message.header) + bytes(message.body))
 
 
 def _checked(typed_data: object) -> dict[str, Any]:
-    """Returns a copy with every value in a form that eth-account does not convert."""
+    """Returns a copy in which eth-account converts no value."""
     if not isinstance(typed_data, dict):
-        raise MalformedValue(f"typed data is a dictionary, not {type(typed_data).__name__}", hint=_SHAPE)
+        raise MalformedValue(f"typed data must be a dictionary, not {type(typed_data).__name__}", hint=_SHAPE)
     for member in ("types", "primaryType", "domain", "message"):
         if member not in typed_data:
             raise MalformedValue(f"the typed data lacks {member!r}", hint=_SHAPE)
@@ -111,10 +112,12 @@ def _checked_types(types: object) -> Types:
     )
     if not good:
         raise MalformedValue("types does not map each name to a list of fields with name and type", hint=_SHAPE)
-    assert isinstance(types, dict)  # noqa: S101 - seen above
+    assert isinstance(types, dict)  # noqa: S101 - checked above
     for name, fields in types.items():
         if len({field["name"] for field in fields}) != len(fields):
-            raise MalformedValue(f"the type {shown(name)} has two fields of one name")
+            raise MalformedValue(
+                f"the type {shown(name)} has two fields with the same name", hint="Rename one of them."
+            )
     return types
 
 
@@ -124,12 +127,12 @@ def _require_domain(fields: list[dict[str, str]]) -> None:
     if given != [item for item in DOMAIN.items() if item[0] in names]:
         listed = ", ".join(f"{kind} {name}" for name, kind in DOMAIN.items())
         raise MalformedValue(
-            "EIP712Domain has other fields than EIP-712 allows, or another order", hint=f"Use some of: {listed}."
+            "EIP712Domain has fields, or a field order, that EIP-712 does not allow", hint=f"Use some of: {listed}."
         )
 
 
 def _reachable(primary: str, types: Types) -> list[str]:
-    """The types that a message uses; eth-account rejects unused ones."""
+    """Returns the types that a message uses, because eth-account rejects unused types."""
     found, todo = [primary], [primary]
     while todo:
         for field in types[todo.pop()]:
@@ -142,7 +145,7 @@ def _reachable(primary: str, types: Types) -> list[str]:
 
 def _value(kind: str, value: Any, where: str, types: Types, depth: int) -> Any:
     if depth > MAX_DEPTH:
-        raise MalformedValue(f"the typed data has more than {MAX_DEPTH} levels of structs and arrays")
+        raise MalformedValue(f"the typed data has too many levels: at most {MAX_DEPTH} structs and arrays are allowed")
     if kind in types:
         return _struct(kind, value, where, types, depth)
     if array := _ARRAY.match(kind):
@@ -150,19 +153,19 @@ def _value(kind: str, value: Any, where: str, types: Types, depth: int) -> Any:
         if not isinstance(value, (list, tuple)):
             raise _unfit(where, value, kind, "a list")
         if length and len(value) != int(length):
-            raise MalformedValue(f"{where} has {len(value)} items, and its type is {kind}")
+            raise MalformedValue(f"{where} has {len(value)} items, but its type is {kind}")
         return [_value(inner, item, f"{where}[{at}]", types, depth + 1) for at, item in enumerate(value)]
     return _atom(kind, value, where)
 
 
 def _struct(kind: str, value: Any, where: str, types: Types, depth: int) -> dict[str, Any] | None:
     if value is None and depth > 0:
-        return None  # the end of a type that contains itself: 32 zero bytes, as wallets hash it
+        return None  # a recursive type ends here with 32 zero bytes, as in other wallets
     if not isinstance(value, dict):
         raise _unfit(where, value, kind, "a dictionary")
     missing = [field["name"] for field in types[kind] if field["name"] not in value]
     if missing:
-        raise MalformedValue(f"{where} lacks {missing[0]!r}", hint=f"The type {kind} has this field.")
+        raise MalformedValue(f"{where} lacks {missing[0]!r}", hint=f"Add this field: the type {kind} requires it.")
     return {
         field["name"]: _value(field["type"], value[field["name"]], f"{where}.{field['name']}", types, depth + 1)
         for field in types[kind]
@@ -185,7 +188,7 @@ def _atom(kind: str, value: Any, where: str) -> Any:
     if found := _FIXED_BYTES.match(kind):
         data = _bytes(kind, value, where)
         if len(data) != int(found[1]):
-            raise MalformedValue(f"{where} holds {len(data)} bytes, and its type is {kind}")
+            raise MalformedValue(f"{where} contains {len(data)} bytes, but its type is {kind}")
         return data
     if found := _INTEGER.match(kind):
         return _integer(kind, int(found[2] or 256), value, where, signed=not found[1])
@@ -198,7 +201,7 @@ def _integer(kind: str, bits: int, value: Any, where: str, *, signed: bool) -> i
     if isinstance(value, bool) or not isinstance(value, int):
         raise _unfit(where, value, kind, "an integer, or its decimal or 0x text")
     low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
-    if bits % 8 or not 8 <= bits <= 256 or not low <= value <= high:  # noqa: PLR2004 - the widths that EIP-712 has
+    if bits % 8 or not 8 <= bits <= 256 or not low <= value <= high:  # noqa: PLR2004 - the widths of EIP-712
         raise _unfit(where, value, kind, f"between {low} and {high}")
     return int(value)
 
@@ -220,7 +223,7 @@ def _is_utf8(text: str) -> bool:
 
 
 def _unfit(where: str, value: object, kind: str, allowed: str) -> MalformedValue:
-    return MalformedValue(f"{where} is {shown(value)}, and its type is {kind}", hint=f"Give {allowed}.")
+    return MalformedValue(f"{where} is {shown(value)}, but its type is {kind}", hint=f"Give {allowed}.")
 
 
 def _refuse(where: str, value: object, kind: str, allowed: str) -> Any:

@@ -1,1 +1,1 @@
-"""Authentication and permissions: keys, guards, wallet signatures, and a cache of the contract's answers."""
+"""Authentication and permissions: API keys, guards, wallet signatures, and a cache of the contract's state."""

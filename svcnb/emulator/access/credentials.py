@@ -1,4 +1,4 @@
-"""Reads the key from a request's headers, and describes what is wrong with it."""
+"""Reads the API key from a request's headers, and creates the errors for missing and invalid keys."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from svcnb.protocol.wire.values import looks_like_hash
 
 
 def presented_key(headers: Headers) -> str:
-    """The key of a request.
+    """Returns the API key of a request.
 
-    ``Authorization: Bearer`` is read first, then ``X-Api-Key``. Spaces around the key are ignored, and an empty key
-    counts as none (reference facts 2.1).
+    ``Authorization: Bearer`` takes precedence over ``X-Api-Key``. Spaces around the key are ignored. An empty key is
+    treated as a missing key (docs/service/http.md#authentication).
 
     Args:
         headers: The request's headers.
 
     Raises:
-        StructuredError: 401, the request has no key.
+        StructuredError: 401 if the request has no key.
     """
     scheme, _, token = headers.get("authorization", "").strip().partition(" ")
     if scheme.lower() == "bearer" and (token := token.strip()):
@@ -35,29 +35,32 @@ def presented_key(headers: Headers) -> str:
 
 
 def refuse_hash(key: str) -> None:
-    """Refuses a text in the form of a precomputed hash. Hashes are public, so they give no access.
+    """Rejects a key that has the form of a precomputed hash. Hashes are public, so they are not credentials.
 
     Args:
-        key: The presented text.
+        key: The key as received.
 
     Raises:
-        StructuredError: 401, it is ``0x`` and 64 hex digits.
+        StructuredError: 401 if the key is ``0x`` followed by 64 hex digits.
     """
     if looks_like_hash(key):
         raise StructuredError(
             401,
-            "The key sent looks like a precomputed hash (0x and 64 hex digits), and a hash is no credential.",
-            fix="Send the key itself. A wallet that owns a ChainSecured account signs X-Wallet-Auth for billing calls.",
+            "The key sent looks like a precomputed hash (0x and 64 hex digits), but a hash is not a credential.",
+            fix=(
+                "Send the key. For billing calls of a ChainSecured account, send X-Wallet-Auth signed by the "
+                "owner's wallet."
+            ),
             docs="authentication",
             headers={"WWW-Authenticate": "Bearer"},
         )
 
 
 def unknown_key() -> StructuredError:
-    """The error for a key that resolves to no account."""
+    """Returns the error for a key that does not belong to any account."""
     return StructuredError(
         401,
-        "The API key does not resolve to any account: it is mistyped, was removed, or never existed.",
+        "The API key does not resolve to any account: it is mistyped, deleted, or was never created.",
         fix="Check the key. Create an account with POST /core/v1/new_account, or a usage key with add_usage_api_key.",
         docs="authentication",
         headers={"WWW-Authenticate": "Bearer"},

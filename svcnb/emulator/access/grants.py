@@ -1,4 +1,7 @@
-"""Simulated delay after which a grant takes effect: "short and variable" (specification 3)."""
+"""Simulated delay before a grant of permissions takes effect. The service calls this delay "short and variable".
+
+Source: docs/service/permissions.md#delay-of-grants.
+"""
 
 from __future__ import annotations
 
@@ -17,19 +20,22 @@ GRANTS: Final = frozenset(
         "WalletDerivationRegistered",
     }
 )
-"""Events that may extend the permissions of a key. The permissions that they remove end at once, as all removals do."""
+"""Events that may extend the permissions of a key.
+
+If such an event also removes permissions, the removal takes effect immediately, like every removal.
+"""
 
 
 class GrantDelay:
-    """Records the blocks whose grants are not in effect yet.
+    """Record of the blocks whose grants are not in effect yet.
 
-    A permission is then checked twice: for the newest block, and for the last block whose grants are all in effect.
-    Both must allow it, so grants are delayed and removals take effect at once.
+    The permission cache checks each permission twice: for the newest block, and for the last block whose grants are all
+    in effect. Both must allow the operation. Grants are therefore delayed, and removals take effect immediately.
 
     Args:
-        delay_ms: Milliseconds until a grant takes effect; with 0 everything takes effect at once.
-        jitter_ms: Largest random addition.
-        clock: Seconds, monotonic. The delay is real time, independent of the emulator's clock.
+        delay_ms: Milliseconds until a grant takes effect. 0 means immediately.
+        jitter_ms: Maximum random addition to the delay, in milliseconds.
+        clock: Monotonic clock that returns seconds. The delay is real time, independent of the emulator's clock.
     """
 
     def __init__(self, delay_ms: int, jitter_ms: int, clock: Callable[[], float] = time.monotonic) -> None:
@@ -42,19 +48,19 @@ class GrantDelay:
         """Records an event.
 
         Args:
-            event: Its name.
-            block: Number of the block that it is in.
+            event: Name of the event.
+            block: Number of the block that contains the event.
         """
         if event in GRANTS and (self._delay_s or self._jitter_s):
             wait = self._delay_s + random.uniform(0, self._jitter_s)  # noqa: S311 - a delay is not secret
             self._late[block] = max(self._late.get(block, 0.0), self._clock() + wait)
 
     def forget(self) -> None:
-        """Makes all grants take effect."""
+        """Puts all grants into effect."""
         self._late.clear()
 
     def last_effective_block(self) -> int | None:
-        """Number of the last block whose grants are all in effect, None when that is the newest."""
+        """Returns the number of the last block whose grants are all in effect, or None if that is the newest block."""
         if not self._late:
             return None
         now = self._clock()

@@ -1,4 +1,4 @@
-"""Checks before a body is read, in the order of reference facts 2.1."""
+"""Authentication checks that run before a body is read, in the order of docs/service/http.md#order-of-checks."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ async def _present(call: Call) -> None:
 
 
 KEY_PRESENT = Guard(_present, frozenset({401}), KEY_SCHEMES)
-"""The request has a key; whether it exists is not checked yet."""
+"""Guard that requires a key in the request. It does not check that the key exists."""
 
 
 class Access:
-    """Authentication by keys.
+    """Authentication by API keys.
 
     Args:
         permissions: Resolves keys.
         faults: Injected failures of the chain.
 
     Attributes:
-        key: Guard: the key resolves to an account.
+        key: Guard that requires a key of an existing account.
     """
 
     def __init__(self, permissions: PermissionCache, faults: Faults) -> None:
@@ -40,7 +40,7 @@ class Access:
         self.key = Guard(self._resolves, frozenset({401, 503}), KEY_SCHEMES)
 
     async def identify(self, call: Call) -> Caller:
-        """Resolves the presented key, once per request.
+        """Returns the account of the request's key. The key is resolved once per request.
 
         Args:
             call: The request.
@@ -49,7 +49,7 @@ class Access:
             The account behind the key.
 
         Raises:
-            StructuredError: 401 no key or an unknown one, 503 when the chain does not answer.
+            StructuredError: 401 if the key is missing or unknown, 503 if the chain does not respond.
         """
         known = call.known_caller
         if known is not None:

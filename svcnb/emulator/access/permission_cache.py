@@ -1,7 +1,8 @@
-"""Cache of keys, accounts and permissions, as the contract stores them.
+"""Cache of the keys, accounts and permissions that the contract stores.
 
-The contract is the source of truth. Its answers are cached until an event reports a change. ``grant_delay_ms`` delays
-new keys and grants, as the caches of the real service do. See specification 3 and reference facts 3.4.
+The contract is the source of truth. The results of its view functions are cached until an event reports a change.
+``grant_delay_ms`` delays new keys and grants, as the caches of the real service do. See
+docs/service/permissions.md#delay-of-grants.
 """
 
 from __future__ import annotations
@@ -36,9 +37,9 @@ _IDENTITY_EVENTS: Final = frozenset(
 )
 
 _Question: TypeAlias = tuple[str, int | None]
-"""A view of the contract, and the member of its answer that decides (None: the answer itself)."""
+"""A view function of the contract, and the index of the deciding member of its result. None means the whole result."""
 
-# These ignore expiry, which the shorter views always enforce.
+# The results of checkPermission ignore expiry, which the shorter views always enforce.
 _EXECUTES: Final[_Question] = ("checkPermission", 3)
 _USES: Final[_Question] = ("checkPermission", 5)
 _USES_STRICTLY: Final[_Question] = ("checkPermission", 6)
@@ -49,9 +50,9 @@ class PermissionCache:
     """Cache of keys, accounts and permissions.
 
     Args:
-        settings: The permission rules that can be set, and the delay of grants.
+        settings: The configurable permission rules, and the delay of grants.
         chain: The chain with the contract.
-        clock: Decides expiry.
+        clock: Clock for the expiry of keys.
     """
 
     def __init__(self, settings: Settings, chain: Chain, clock: Clock) -> None:
@@ -67,14 +68,14 @@ class PermissionCache:
     # --- accounts -----------------------------------------------------------------------------------------------
 
     async def resolve(self, presented_key: str) -> Caller:
-        """The account behind a key.
+        """Returns the account of a key.
 
         Args:
-            presented_key: The key as sent, without spaces around it.
+            presented_key: The key as received, without surrounding spaces.
 
         Raises:
-            StructuredError: 401, it has the form of a hash or resolves to nothing.
-            Unavailable: The chain does not answer.
+            StructuredError: 401 if the key has the form of a hash or does not belong to any account.
+            Unavailable: The chain does not respond.
         """
         refuse_hash(presented_key)
         caller = await self.by_hash(key_hash(presented_key))
@@ -82,14 +83,15 @@ class PermissionCache:
             # The lookup hash of an admin wallet is the hash of its 20 address bytes, which anyone can read on chain.
             raise unknown_key()
         if caller is None and (secret := usage_key_bytes(presented_key)) is not None:
-            # The contract stores a key that its owner registered on chain by the hash of its bytes (specification 2).
+            # If the owner registered a key on chain, the contract stores the hash of the key's bytes
+            # (docs/service/keys.md#identifiers).
             caller = await self.by_hash(usage_key_hash(secret))
         if caller is None:
             raise unknown_key()
         return caller
 
     async def by_hash(self, hashed: int) -> Caller | None:
-        """The account that a hash belongs to, None when it belongs to none.
+        """Returns the account of a hash, or None if no account has that hash.
 
         Args:
             hashed: Hash of a key, or of an admin wallet's address.
@@ -116,7 +118,12 @@ class PermissionCache:
         return caller
 
     def expired(self, caller: Caller) -> bool:
-        """Whether a usage key has expired. It has at exactly its expiration; 0 never expires (reference facts 3.1)."""
+        """Returns whether a usage key has expired.
+
+        A key is expired at exactly its expiration time. With the expiration 0 it never expires.
+
+        Source: docs/service/permissions.md#expiration.
+        """
         if caller.is_master or not caller.expiration or not self._settings.enforce_expiration:
             return False
         return self._clock.now() >= caller.expiration
@@ -124,7 +131,7 @@ class PermissionCache:
     # --- permissions --------------------------------------------------------------------------------------------
 
     async def effective(self, caller: Caller) -> bool:
-        """Whether the key itself is already in effect. When grants are delayed, a new key is delayed too."""
+        """Returns whether the key itself is in effect. If grants are delayed, new keys are delayed too."""
         block = self._delay.last_effective_block()
         if block is None:
             return True
@@ -132,7 +139,7 @@ class PermissionCache:
         return bool(found[0])
 
     async def may_execute(self, caller: Caller, action_hash: int) -> bool:
-        """Whether a key may run an action (reference facts 3.2).
+        """Returns whether a key may run an action (docs/service/permissions.md#running-an-action).
 
         Args:
             caller: The key's account.
@@ -147,7 +154,7 @@ class PermissionCache:
         return await self._now_and_effective(("canExecuteActionFast", None), caller.key_hash, action_hash)
 
     async def may_use_wallet(self, caller: Caller, action_hash: int, pkp: str) -> bool:
-        """Whether a key may let an action use a wallet's secret (reference facts 3.3).
+        """Returns whether a key may let an action use a wallet's secret (docs/service/permissions.md#using-a-wallet).
 
         Args:
             caller: The key's account.
@@ -166,14 +173,14 @@ class PermissionCache:
         return await self._now_and_effective(question, caller.key_hash, action_hash, pkp)
 
     async def derivation_path(self, caller: Caller, pkp: str) -> int:
-        """Path of a wallet that is registered in the caller's account, 0 when it is not."""
+        """Returns the derivation path of a wallet, or 0 if the wallet is not registered in the caller's account."""
         try:
             return int(await self._ask(None, "getWalletDerivation", caller.master_hash, pkp))
         except ContractRevert:
-            return 0  # another account owns it
+            return 0  # the wallet belongs to another account
 
     def forget(self) -> None:
-        """Drops every cached answer, after the state was exchanged as a whole."""
+        """Clears the cache. This is necessary after the whole state was replaced."""
         self._version += 1
         self._answers.clear()
         self._callers.clear()
@@ -209,7 +216,7 @@ class PermissionCache:
         if event.name == RESET:
             self.forget()
             return
-        # Answers to requests from before this event may be stale when they arrive, so they are not cached.
+        # Requests sent before this event may return stale data, so their results are not cached.
         self._version += 1
         self._answers.clear()
         if event.name in _IDENTITY_EVENTS:
@@ -218,7 +225,7 @@ class PermissionCache:
 
 
 class _Kept(Generic[T]):
-    """The most recent answers."""
+    """LRU cache of the most recent results."""
 
     def __init__(self) -> None:
         self._entries: OrderedDict[Hashable, T] = OrderedDict()

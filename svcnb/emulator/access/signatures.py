@@ -1,4 +1,7 @@
-"""Verification of signed envelopes: by the key of a wallet, or by a contract wallet (specification 5.6)."""
+"""Verification of signed envelopes. The signer is a wallet's private key or a contract wallet.
+
+Source: docs/service/signatures.md#rules-of-a-signature.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +17,10 @@ from svcnb.protocol.typed_data import Flow
 from svcnb.protocol.vocabulary import Vocabulary
 
 ContractCheck = Callable[[str, bytes, bytes], Awaitable[bool]]
-"""Asks the contract at an address whether a signature over a digest is its own (ERC-1271).
+"""Returns whether the contract at an address accepts a signature of a digest (ERC-1271).
 
-False for a refusal, a revert, an address without code or a short answer. Raises `Unavailable` when the chain does not
-answer.
+The result is False if the contract rejects the signature, reverts, or returns too few bytes. It is also False if the
+address has no code. Raises `Unavailable` if the chain does not respond.
 """
 
 
@@ -31,25 +34,26 @@ async def verify_envelope(
     vocabulary: Vocabulary,
     is_valid_contract_signature: ContractCheck,
 ) -> str:
-    """Checks an envelope and its signature, in the order of reference facts 6.9.
+    """Verifies an envelope and its signature, in the order of docs/service/signatures.md#rules-of-a-signature.
 
-    Envelopes are not recorded: the same envelope passes again until it expires (specification 5.6.7).
+    Envelopes are not recorded. The same envelope is accepted again until it expires
+    (docs/service/signatures.md#replay).
 
     Args:
-        typed_data: Envelope as received, an object or JSON text of one.
-        signature: Signature as received, hex text.
+        typed_data: Envelope as received: an object, or an object as JSON text.
+        signature: Signature as received, as hex text.
         flow: The endpoint's flow.
         chain_id: The node's chain id.
-        clock: The server's time.
-        vocabulary: Names of the service; they are part of the digest.
-        is_valid_contract_signature: Called when the key of ``message.address`` did not sign.
+        clock: The server's clock.
+        vocabulary: Names of the service, which are part of the digest.
+        is_valid_contract_signature: Called if the private key of ``message.address`` did not create the signature.
 
     Returns:
-        The wallet that signed, ``0x`` and 40 lower-case digits.
+        Address of the wallet that signed: ``0x`` and 40 lowercase hex digits.
 
     Raises:
-        EndpointFailure: 400 with a description of the broken rule.
-        Unavailable: 503, the chain is needed and does not answer.
+        EndpointFailure: 400 with a description of the violated rule.
+        Unavailable: 503 if the chain is needed and does not respond.
     """
     try:
         checked = check_envelope(typed_data, flow=flow, chain_id=chain_id, now_s=clock.now_s(), vocabulary=vocabulary)
@@ -72,13 +76,13 @@ def _recovered(digest: bytes, signature: bytes) -> str | None:
     try:
         return recover_address(digest, signature)
     except MalformedSignature:
-        # Not an error yet: 65 bytes may also be a valid signature for a contract wallet.
+        # This is not an error yet: 65 bytes may also be a valid signature for a contract wallet.
         return None
 
 
 def _not_signed(address: str, recovered: str | None, size: int) -> str:
-    seen = f"it recovers to {recovered}" if recovered else f"its {size} bytes recover to no address"
+    seen = f"it recovers to {recovered}" if recovered else f"no address can be recovered from its {size} bytes"
     return (
         f"The signature was not made by {address}: {seen}, and no contract at that address accepts it (ERC-1271). "
-        "Sign exactly the envelope that is sent; a contract wallet must be deployed on this chain before."
+        "Sign exactly the envelope that is sent. A contract wallet must already be deployed on this chain."
     )

@@ -1,4 +1,7 @@
-"""The header X-Wallet-Auth: a wallet's signature in place of a key, for the billing endpoints (reference facts G21)."""
+"""X-Wallet-Auth header: a wallet's signature instead of an API key, for the billing endpoints.
+
+Source: docs/service/signatures.md#x-wallet-auth.
+"""
 
 from __future__ import annotations
 
@@ -19,23 +22,25 @@ async def wallet_of_header(
     vocabulary: Vocabulary,
     is_valid_contract_signature: ContractCheck,
 ) -> str | None:
-    """The wallet that a request's X-Wallet-Auth header proves.
+    """Returns the wallet that signed a request's X-Wallet-Auth header.
 
-    A header that can be decoded takes precedence over the key headers, even if it is then refused.
+    A header that can be decoded takes precedence over the key headers, even if its content is then rejected.
 
     Args:
-        value: The header's value, None when it was not sent.
+        value: The header's value, or None if the header was not sent.
         chain_id: The node's chain id.
-        clock: The server's time; envelopes pass for 300 seconds before and after, bounds included.
+        clock: The server's clock. An envelope is accepted if it was issued at most 300 seconds before or after its
+            time.
         vocabulary: Names of the service.
-        is_valid_contract_signature: As for `verify_envelope`.
+        is_valid_contract_signature: Passed to `verify_envelope`.
 
     Returns:
-        The wallet's address in lower case. None when no header can be decoded: read a key then.
+        The wallet's address in lowercase, or None if the header is missing or cannot be decoded. The caller then reads
+        a key.
 
     Raises:
-        StructuredError: 401, it can be decoded and its envelope or signature is refused.
-        Unavailable: 503, a contract wallet did not answer.
+        StructuredError: 401 if the header can be decoded but its envelope or signature is rejected.
+        Unavailable: 503 if the chain does not respond to the call of a contract wallet.
     """
     auth = decode_wallet_auth(value) if value else None
     if auth is None:
@@ -53,7 +58,7 @@ async def wallet_of_header(
     except EndpointFailure as failure:
         raise StructuredError(
             401,
-            f"{HEADER} was refused. {failure.message}",
+            f"{HEADER} was rejected. {failure.message}",
             fix=f"Sign a new {Flow.BILLING_AUTH.value} envelope and send it within {ISSUED_AT_WINDOW_S} seconds, "
             "or send an API key instead.",
             docs="authentication",

@@ -1,1 +1,5 @@
-"""Accounts and what they own: usage keys, groups, wallets, actions (specification 4.1, 4.2, 4.4)."""
+"""Accounts and their resources: usage keys, groups, wallets and actions.
+
+Source: docs/service/endpoints.md#account-and-keys, docs/service/http.md#lists,
+    docs/service/signatures.md#follow-up-transactions.
+"""

@@ -1,4 +1,4 @@
-"""Creation of accounts, and the check whether one exists."""
+"""Endpoints that create an account or check whether one exists."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ MASTER_WALLET_DESCRIPTION: Final = "Account Master Wallet"
 
 
 class Accounts:
-    """Endpoints that create an account and check whether one exists.
+    """Endpoints that create an account or check whether one exists.
 
     Args:
-        contract: Calls of the contract.
+        contract: Calls the contract.
         custody: Derives keys.
         processor: Creates the customer of a new account.
         ledger: Adds starter credits.
         access: Resolves keys.
-        faults: Injected failures of the chain.
-        store: The database in which servers that share it count new accounts.
-        settings: Starter credits, and how often an address may create accounts.
+        faults: Injected faults of the chain.
+        store: The database. Servers that share it count new accounts in it.
+        settings: Starter credits, and the rate limit for new accounts per address.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class Accounts:
         self._buckets = TokenBuckets(settings.new_account_burst)
 
     def endpoints(self) -> list[Endpoint]:
-        """The endpoints of accounts."""
+        """Returns the endpoints for accounts."""
         return [
             Endpoint(
                 "POST",
@@ -87,10 +87,10 @@ class Accounts:
         ]
 
     async def new_account(self, _call: Call, body: NewAccountRequest) -> NewAccountResponse:
-        """Creates an account and shows its key, this once.
+        """Creates an account and shows its key only once.
 
         The account is a wallet: the key is the base64 of its secret, and the wallet is registered as the Account Master
-        Wallet. Takes as long as two transactions.
+        Wallet. The call takes as long as two transactions.
         """
         await self._faults.check("chain")
         path = self._custody.new_path()
@@ -106,14 +106,15 @@ class Accounts:
         try:
             await self._processor.ensure_customer(address, body.email or None)
         except ServiceError:
-            # Best effort (reference facts 2.2): otherwise the customer is created at the first payment.
-            _LOG.warning("no customer at the payment processor for %s yet", address, exc_info=True)
+            # A failure here is not an error: the first payment creates a missing customer
+            # (docs/service/endpoints.md#account-and-keys).
+            _LOG.warning("the payment processor has no customer for %s yet", address, exc_info=True)
         if self._settings.starter_credits and self._settings.billing_enabled:
             await self._ledger.starter_credit(address, self._settings.starter_credits)
         return NewAccountResponse(api_key=api_key, wallet_address=address)
 
     async def _register_master_wallet(self, hashed: int, address: str, path: int) -> None:
-        # An account must not stay without its wallet when the chain fails between the two writes.
+        # Retried: if the chain failed between the two writes, the account would have no wallet.
         for attempt in range(1, _ATTEMPTS + 1):
             try:
                 await self._contract.write(
@@ -127,9 +128,9 @@ class Accounts:
                 return
 
     async def account_exists(self, call: Call, _given: None) -> bool:
-        """Returns whether the key resolves to an account that the service may manage.
+        """Returns whether the key belongs to an account that the service may manage.
 
-        False for an unknown key, and for a ChainSecured account.
+        Returns false for an unknown key and for a ChainSecured account.
         """
         try:
             caller = await self._access.identify(call)
@@ -140,12 +141,12 @@ class Accounts:
         return caller.managed
 
     async def _within_rate(self, call: Call) -> None:
-        """Limits how often one address creates accounts (reference facts G26)."""
+        """Limits how often one address creates accounts (docs/service/http.md#overload-and-transport)."""
         client = call.request.client
         if not await self._buckets.take_among_all(self._store, client.host if client else ""):
             raise StructuredError(
                 429,
                 "Too many accounts were created from this address within a minute.",
-                fix="Wait a minute, or use one of the accounts that exist.",
+                fix="Wait a minute, or use an existing account.",
                 headers={"Retry-After": "2"},
             )

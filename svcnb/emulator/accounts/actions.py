@@ -1,4 +1,4 @@
-"""Actions that an account has registered: names for CIDs."""
+"""Registered actions of an account: CIDs with a name and a description."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TAG: Final = "Actions"
 
 
 class Actions:
-    """Endpoints of registered actions.
+    """Endpoints for registered actions.
 
     Args:
         contract: Calls of the contract.
@@ -29,7 +29,7 @@ class Actions:
         self._managed = managed
 
     def endpoints(self) -> list[Endpoint]:
-        """The endpoints of registered actions."""
+        """Returns the endpoints for registered actions."""
         return self._managed.rows(
             _TAG,
             ("add_action", self.add_action, AddActionRequest, Success),
@@ -38,24 +38,24 @@ class Actions:
         )
 
     async def add_action(self, call: Call, body: AddActionRequest) -> Success:
-        """Registers an action under its CID, or changes its name and description. Needs the account key."""
+        """Registers an action under its CID, or changes its name and description. Requires the account key."""
         require_owner(call.caller)
         action = int(hashed_cid(body.action_ipfs_cid), 16)
         await self._contract.write("addAction", call.caller.master_hash, body.name, body.description, action)
         return Success()
 
     async def delete_action(self, call: Call, body: DeleteActionRequest) -> Success:
-        """Removes an action from the account and from every group of it. Needs the account key."""
+        """Removes an action from the account and from all of its groups. Requires the account key."""
         require_owner(call.caller)
         master, action = call.caller.master_hash, int(body.hashed_cid, 16)
         if not await self._known(call, action):
-            # The contract accepts the removal of an action that does not exist; the caller has probably mistyped it.
+            # The contract accepts the removal of an action that does not exist. Such a CID is probably a typing error.
             raise EndpointFailure(404, error_text("ActionDoesNotExist", (master, 0, action)))
         await self._contract.write("removeAction", master, action)
         return Success()
 
     async def update_metadata(self, call: Call, body: UpdateActionMetadataRequest) -> Success:
-        """Changes name and description of a registered action. Needs the account key."""
+        """Changes the name and description of a registered action. Requires the account key."""
         require_owner(call.caller)
         await self._contract.write(
             "updateActionMetadata",

@@ -1,4 +1,7 @@
-"""Endpoints that accept a wallet's signature, and the conversion to ChainSecured (specification 4.4)."""
+"""Endpoints that a wallet's signature authorises, including the conversion to ChainSecured.
+
+Source: docs/service/signatures.md#follow-up-transactions.
+"""
 
 from __future__ import annotations
 
@@ -26,23 +29,26 @@ _TAG: Final = "ChainSecured"
 
 
 async def _nothing(_call: Call) -> None:
-    """Does nothing: the handler checks this, once it has found that a contract wallet signed."""
+    """Does nothing: the handler makes this check itself, and only for the signature of a contract wallet."""
 
 
 _CONTRACT_ASKED: Final = Guard(_nothing, frozenset({503}))
-"""The chain can check whether a contract wallet accepts a signature as its own (specification 5.6.3)."""
+"""Guard for the OpenAPI description: 503 if the chain cannot verify the signature of a contract wallet.
+
+Source: docs/service/signatures.md#verification.
+"""
 
 
 class ChainSecured:
-    """Endpoints that accept a wallet's signature.
+    """Endpoints that a wallet's signature authorises.
 
     Args:
-        contract: Calls of the contract.
+        contract: Calls the contract.
         custody: Derives keys.
-        clock: Time of signatures.
-        chain: Checks signatures of contract wallets.
-        faults: Injected failures of the chain.
-        vocabulary: Names of the service.
+        clock: Provides the time for the age check of signatures.
+        chain: Verifies the signatures of contract wallets.
+        faults: Injected faults of the chain.
+        vocabulary: The configured names of the service.
         guards: Guards of the conversion.
         convert_cents: Price of the conversion in cents.
     """
@@ -69,7 +75,7 @@ class ChainSecured:
         self._convert_cents = convert_cents
 
     def endpoints(self) -> list[Endpoint]:
-        """The endpoints that accept a signature."""
+        """Returns the endpoints that a signature authorises."""
         return [
             Endpoint(
                 "POST",
@@ -107,9 +113,9 @@ class ChainSecured:
     async def create_wallet_with_signature(
         self, _call: Call, body: CreateWalletWithSignatureRequest
     ) -> SignedWalletResponse:
-        """Creates a wallet for the wallet that signs.
+        """Creates a wallet for the signing wallet.
 
-        It belongs to no account until its owner registers it on chain (registerWalletDerivation).
+        The new wallet does not belong to an account until its owner registers it on chain (registerWalletDerivation).
         """
         await self._verify(body, Flow.CREATE_WALLET)
         _, address, path = self._new_wallet()
@@ -118,9 +124,9 @@ class ChainSecured:
     async def add_usage_api_key_with_signature(
         self, _call: Call, body: AddUsageApiKeyWithSignatureRequest
     ) -> SignedUsageApiKeyResponse:
-        """Creates a usage key for the wallet that signs, and shows it this once.
+        """Creates a usage key for the signing wallet and shows the key only once.
 
-        It permits nothing until the account's admin wallet sets it on chain (setUsageApiKey).
+        The key has no permissions until the account's admin wallet registers it on chain (setUsageApiKey).
         """
         await self._verify(body, Flow.ADD_USAGE_API_KEY)
         secret, address, path = self._new_wallet()
@@ -129,17 +135,19 @@ class ChainSecured:
         )
 
     async def convert_to_chain_secured_account(self, call: Call, body: ConvertAccountRequest) -> Success:
-        """Hands the account to a wallet, for good.
+        """Transfers the account to an admin wallet. This is irreversible.
 
-        Needs the account key and the new admin wallet's signature. Groups, wallets, keys and credit stay; the account
-        key can no longer write.
+        Requires the account key and the new admin wallet's signature. The account keeps its groups, wallets, keys and
+        credit. The account key can no longer write.
         """
         signer = await self._verify(body, Flow.CONVERT_ACCOUNT)
         if signer != body.new_admin_wallet_address:
             raise EndpointFailure(
                 400,
-                f"The envelope is signed by {signer}, and new_admin_wallet_address is {body.new_admin_wallet_address}: "
-                "the new admin wallet itself must sign",
+                (
+                    f"The envelope is signed by {signer}, but new_admin_wallet_address is "
+                    f"{body.new_admin_wallet_address}: sign with the new admin wallet"
+                ),
             )
         require_master(call.caller)
         await self._contract.write("convertToChainSecuredAccount", call.caller.master_hash, signer)

@@ -1,4 +1,4 @@
-"""Configuration and health of the node, which need no credential."""
+"""Endpoints for the configuration and health of the node. They require no credential."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ _PUBLIC_CHAINS: Final = frozenset({8453})
 
 
 class NodeConfig:
-    """Endpoints about the node itself.
+    """Endpoints for the configuration and health of the node.
 
     Args:
         settings: The emulator's settings.
-        chain: The chain with the contract.
-        engine: Runs actions.
-        load: Load of the machine.
-        address: Address of this server.
+        chain: The chain that holds the contract.
+        engine: The engine that runs actions.
+        load: Measures the load of the machine.
+        address: The address of this server.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class NodeConfig:
         self._address = address
 
     def endpoints(self) -> list[Endpoint]:
-        """The endpoints of the configuration."""
+        """Returns the endpoints for the configuration."""
         limits_path = self._settings.vocabulary.action_limits_path
         return [
             Endpoint("GET", f"{API}/get_node_chain_config", self.chain_config, response=NodeChainConfig, tag=_TAG),
@@ -88,7 +88,7 @@ class NodeConfig:
         ]
 
     async def chain_config(self, call: Call, _given: None) -> NodeChainConfig:
-        """The chain and the contract that hold the accounts."""
+        """Returns the chain and the contract that store the accounts."""
         chain_id = self._chain.chain_id
         return NodeChainConfig(
             chain_name=self._settings.chain_name,
@@ -101,22 +101,22 @@ class NodeConfig:
         )
 
     async def api_payers(self, _call: Call, _given: None) -> list[str]:
-        """Addresses of the wallets that relay managed writes."""
+        """Returns the addresses of the payers: wallets that send managed writes."""
         return list(self._chain.payers)
 
     async def admin_api_payer(self, _call: Call, _given: None) -> str:
-        """Address of the wallet that manages the payers."""
+        """Returns the address of the wallet that manages the payers."""
         return self._chain.admin_payer
 
     async def chain_config_keys(self, _call: Call, _given: None) -> ChainConfigKeys:
-        """Names that a node reads from the configuration table on chain."""
+        """Returns the names of the settings that a node reads from the chain."""
         vocabulary = self._settings.vocabulary
         cost = f"API_COST_CENTS_{vocabulary.service.upper()}_ACTION"
         limits = [vocabulary.limits_key_prefix + name for name in _LIMIT_KEYS]
         return ChainConfigKeys(keys=[*_NODE_KEYS, cost, *limits])
 
     async def action_limits(self, _call: Call, _given: None) -> ActionClientConfig:
-        """What one execution may use."""
+        """Returns the limits of one execution."""
         limits = self._settings.limits
         return ActionClientConfig(
             timeout_ms=limits.timeout_ms,
@@ -132,7 +132,7 @@ class NodeConfig:
         )
 
     async def service_version(self, _call: Call, _given: None) -> VersionResponse:
-        """Name and version of the running server."""
+        """Returns the name and version of the running server."""
         from importlib.metadata import PackageNotFoundError, version
 
         try:
@@ -142,7 +142,10 @@ class NodeConfig:
         return VersionResponse(name="svcnb emulator", version=number, commit_version=number, submodule_versions=[])
 
     async def health(self, _call: Call, _given: None) -> Response:
-        """Whether actions can run; 503 when they cannot. They need the engine, and the chain for permissions."""
+        """Returns the health of the node; 503 if actions cannot run.
+
+        An action needs the engine, and the chain for its permissions.
+        """
         reachable = all(await asyncio.gather(self._engine.is_reachable(), self._chain.is_reachable()))
         cpu = not (self._settings.load_shedding and self._load.overloaded())
         body: dict[str, Any] = {
@@ -153,9 +156,12 @@ class NodeConfig:
         return answer(body, 200 if reachable and cpu else 503)
 
     async def no_attestation(self, _call: Call, _given: None) -> Response:
-        """Refused: an emulator has no trusted execution environment."""
+        """Always returns an error: an emulator has no trusted execution environment."""
         raise StructuredError(
             503,
-            "There is no trusted execution environment here, so nothing can be attested.",
-            fix="Ask a deployment that runs in one. An emulator's keys protect nothing of value.",
+            "This emulator runs without a trusted execution environment, so it cannot return an attestation.",
+            fix=(
+                "Use a deployment in a trusted execution environment. Do not use an emulator's keys for anything "
+                "of value."
+            ),
         )

@@ -1,4 +1,7 @@
-"""Calls of the AccountConfig contract through a payer, with refusals as HTTP answers (reference facts 6.7)."""
+"""Calls to the AccountConfig contract through a payer, with reverts as HTTP errors.
+
+Source: docs/service/contract.md#errors-over-http.
+"""
 
 from __future__ import annotations
 
@@ -28,26 +31,26 @@ _MISSING: Final = frozenset(
 )
 _LARGE: Final = 1 << 64
 _NO_REASON: Final = (
-    "The contract gave up without a reason, as it does when a call needs more gas than it may use: send shorter texts, "
-    "or ask for fewer entries at a time"
+    "The contract reverted without a reason, probably because the call needs too much gas: send shorter texts, or "
+    "request fewer entries"
 )
 
 WRITE_ERRORS: Final = frozenset({400, 403, 404})
-"""Statuses with a JSON string that a managed write may end with."""
+"""Statuses of a managed write's errors whose body is a JSON string."""
 
 
 class ContractCalls:
-    """Calls of the AccountConfig contract, with its refusals as HTTP answers.
+    """Calls to the AccountConfig contract, with its reverts as HTTP errors.
 
     Args:
-        chain: The chain with the contract.
+        chain: The chain that holds the contract.
     """
 
     def __init__(self, chain: Chain) -> None:
         self._chain = chain
 
     async def write(self, function: str, *arguments: Any) -> Any:
-        """Sends a managed write and waits until it is in a block.
+        """Sends a managed write and waits until a block contains it.
 
         Args:
             function: Name of the contract's function.
@@ -57,7 +60,7 @@ class ContractCalls:
             The return value of the function.
 
         Raises:
-            EndpointFailure: The contract refused; nothing was sent.
+            EndpointFailure: The contract would revert, so nothing was sent.
             Unavailable: The chain cannot be reached.
         """
         from svcnb.emulator.chain.errors import ContractRevert
@@ -69,7 +72,7 @@ class ContractCalls:
             raise failure_of(revert) from revert
 
     async def write_together(self, *calls: tuple[str, tuple[Any, ...]]) -> None:
-        """Sends managed writes that must all happen; refusals as in `write`."""
+        """Sends several managed writes, of which all or none take effect. Raises the errors of `write`."""
         from svcnb.emulator.chain.errors import ContractRevert
 
         for function, arguments in calls:
@@ -80,7 +83,7 @@ class ContractCalls:
             raise failure_of(revert) from revert
 
     async def view(self, function: str, *arguments: Any) -> Any:
-        """Reads from the contract; refusals as in `write`."""
+        """Reads from the contract. Raises the errors of `write`."""
         from svcnb.emulator.chain.errors import ContractRevert
 
         try:
@@ -90,14 +93,14 @@ class ContractCalls:
 
 
 def require_short_texts(function: str, arguments: Sequence[Any]) -> None:
-    """Refuses texts that the contract cannot store.
+    """Rejects texts that the contract cannot store.
 
     Args:
         function: Name of the contract's function.
         arguments: Its arguments.
 
     Raises:
-        EndpointFailure: 400, the texts are longer than `MAX_CHAIN_TEXT_BYTES` together.
+        EndpointFailure: 400, the texts together are longer than `MAX_CHAIN_TEXT_BYTES`.
     """
     kinds = contract.function(function).inputs
     texts = [argument for kind, argument in zip(kinds, arguments, strict=True) if kind == "string"]
@@ -105,13 +108,15 @@ def require_short_texts(function: str, arguments: Sequence[Any]) -> None:
     if held > MAX_CHAIN_TEXT_BYTES:
         raise EndpointFailure(
             400,
-            f"The name and the description hold {held} bytes of UTF-8 together; the contract can take at most "
-            f"{MAX_CHAIN_TEXT_BYTES} bytes: send shorter texts",
+            (
+                f"The name and the description together have {held} bytes of UTF-8; the contract accepts at most "
+                f"{MAX_CHAIN_TEXT_BYTES} bytes: send shorter texts"
+            ),
         )
 
 
 def require_master(caller: Caller) -> None:
-    """Refuses usage keys, before any other check of the call.
+    """Rejects usage keys before any other check of the call.
 
     Raises:
         EndpointFailure: 403, the key is not an account key.
@@ -121,10 +126,10 @@ def require_master(caller: Caller) -> None:
 
 
 def require_owner(caller: Caller) -> None:
-    """Refuses usage keys, and every key of a ChainSecured account, where only the admin wallet writes.
+    """Rejects usage keys and all keys of a ChainSecured account, where only the admin wallet may write.
 
-    The contract refuses both too. This is for calls that look something up first, since permission is checked before
-    existence (specification 5.5, reference facts 3.1).
+    The contract rejects both, too. Use this for calls that first look something up, because permission is checked
+    before existence (docs/service/permissions.md#permission-of-each-endpoint).
 
     Raises:
         EndpointFailure: 403, the key is not the account key of a managed account.
@@ -135,10 +140,10 @@ def require_owner(caller: Caller) -> None:
 
 
 def failure_of(revert: ContractRevert) -> ServiceError:
-    """Converts a contract's refusal to the error for the caller.
+    """Converts a contract's revert to the error for the caller.
 
     Args:
-        revert: The decoded refusal.
+        revert: The decoded revert.
     """
     if revert.name in _DENIALS or revert.name.startswith(_DENIAL_PREFIX):
         return EndpointFailure(403, PERMISSION_DENIED)
@@ -148,7 +153,7 @@ def failure_of(revert: ContractRevert) -> ServiceError:
 
 
 def error_text(name: str, arguments: tuple[Any, ...]) -> str:
-    """A contract error as text, hashes in hex.
+    """Returns a contract error as text, with hashes in hex.
 
     Args:
         name: The error's name.

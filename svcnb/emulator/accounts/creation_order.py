@@ -1,10 +1,11 @@
-"""Creation order of lists that lost an entry.
+"""Creation order of lists from which an entry was removed.
 
-The contract keeps lists in the order of insertion until an entry is removed. Then the last entry takes its place, and
-clients of the chain see that order. The HTTP lists stay in creation order (specification 4.2, list_groups). The order
-is read from the contract's events, once for each list that lost an entry.
+The contract keeps lists in insertion order until an entry is removed. The last entry then moves to its position, and
+clients that read the chain see that order. The HTTP lists stay in creation order (docs/service/http.md#lists,
+list_groups). This module reads the order from the contract's events, once for each list from which an entry was
+removed.
 
-A page of a list that never lost an entry is returned in the contract's order.
+Other lists are already in creation order, so their pages are returned unchanged.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from svcnb.emulator.chain.errors import ChainUnavailable
 from svcnb.emulator.chain.events import RESET, ChainEvent
+from svcnb.emulator.platform import abi
 from svcnb.protocol import contract
-from svcnb.protocol.abi import AbiError, decode
+from svcnb.protocol.contract import AbiError
 
 if TYPE_CHECKING:
     from svcnb.emulator.chain.chain import Chain
@@ -26,13 +28,13 @@ _SELECTOR_BYTES: Final = 4
 
 
 class _List(NamedTuple):
-    """Changes of the entries of a list.
+    """Events that change the entries of a list.
 
     Attributes:
-        added: Event of a new entry, or of a changed one.
-        removed: Event of a removed entry.
-        field: The field of these events that names the entry.
-        member: The parameter with the first entries in the functions that create a group; empty for the lists of an
+        added: Event for a new or changed entry.
+        removed: Event for a removed entry.
+        field: Field of these events that identifies the entry.
+        member: Parameter with the initial entries in the functions that create a group. Empty for the lists of an
             account.
     """
 
@@ -51,9 +53,9 @@ _LISTS: Final = {
     "listWalletsInGroup": _List("PkpAddedToGroup", "PkpRemovedFromGroup", "pkpId", "pkpIds"),
 }
 _IDENTITY: Final = {"listApiKeys": 1, "listPkps": 1, "listWalletsInGroup": 1}
-"""The position of a row's entry name, if it is not the first."""
+"""Position of the column that identifies a row's entry, by function. The default is 0."""
 _MADE: Final = ("GroupAdded", "GroupUpdated")
-"""Events that set all entries of a group; its first entries have no events of their own."""
+"""Events that set all entries of a group. The initial entries of a group have no separate events."""
 
 _Name = tuple[str, int, tuple[Any, ...]]
 
@@ -62,7 +64,7 @@ class CreationOrder:
     """The order in which entries of lists were created.
 
     Args:
-        chain: The chain with the events.
+        chain: The chain that holds the events.
     """
 
     def __init__(self, chain: Chain) -> None:
@@ -72,16 +74,17 @@ class CreationOrder:
         chain.on_event(self._changed)
 
     async def of(self, function: str, master_hash: int, *arguments: int) -> dict[Any, int]:
-        """The position of each entry.
+        """Returns the position of each entry.
 
         Args:
-            function: The contract's function that lists them.
-            master_hash: Identity of the account.
-            *arguments: The function's arguments after the account: the group.
+            function: The contract function that returns the list.
+            master_hash: Hash of the account key, which identifies the account.
+            *arguments: The function's further arguments, such as the group.
 
         Returns:
-            Positions by group id, hash, or lower-case address. Empty for a list that never lost an entry. Also empty
-            where a node refuses a query over all blocks, as public nodes do; then the order of the chain is used.
+            Positions by group id, hash, or lower-case address. Empty for a list from which no entry was removed. Also
+            empty if the node rejects a query over all blocks, as public nodes do; the caller then uses the contract's
+            order.
         """
         name = (function, master_hash, arguments)
         if (known := self._known.get(name)) is not None:
@@ -115,13 +118,13 @@ class CreationOrder:
         return {entry: place for place, entry in enumerate(order)}
 
     async def _first_entries(self, kind: _List, event: ChainEvent) -> Iterable[Any]:
-        """Entries with which a group was created, if its transaction calls the contract directly."""
+        """Returns the initial entries of a group, if its transaction calls the contract directly."""
         data = await self._chain.call_data(event.transaction_hash)
         for name in ("addGroup", "updateGroup"):
             function = contract.function(name)
             if data[:_SELECTOR_BYTES] == function.selector:
                 try:
-                    values = decode(function.inputs, data[_SELECTOR_BYTES:])
+                    values = abi.decode(function.inputs, data[_SELECTOR_BYTES:])
                 except AbiError:
                     return []
                 return [_plain(entry) for entry in values[function.names.index(kind.member)]]
@@ -138,12 +141,12 @@ class CreationOrder:
 
 
 def in_order(rows: Sequence[Any], order: dict[Any, int], function: str) -> list[Any]:
-    """Rows in creation order. Those without a known creation come first, in their original order.
+    """Returns rows in creation order. Rows without a known position come first, in their original order.
 
     Args:
         rows: The rows in the contract's order.
         order: The result of `CreationOrder.of`.
-        function: The contract's function that listed them.
+        function: The contract function that returned them.
     """
     column = _IDENTITY.get(function, 0)
     return sorted(rows, key=lambda row: order.get(_plain(row[column]), -1))

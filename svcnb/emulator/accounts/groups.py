@@ -23,7 +23,7 @@ _TAG: Final = "Groups"
 
 
 class Groups:
-    """Endpoints of groups and their permissions.
+    """Endpoints for groups and their permissions.
 
     Args:
         contract: Calls of the contract.
@@ -35,7 +35,7 @@ class Groups:
         self._managed = managed
 
     def endpoints(self) -> list[Endpoint]:
-        """The endpoints of groups."""
+        """Returns the endpoints for groups."""
         return self._managed.rows(
             _TAG,
             ("add_group", self.add_group, AddGroupRequest, AddGroupResponse),
@@ -48,7 +48,7 @@ class Groups:
         )
 
     async def add_group(self, call: Call, body: AddGroupRequest) -> AddGroupResponse:
-        """Creates a group. A usage key needs can_create_groups, and gains no right in the group."""
+        """Creates a group. A usage key needs can_create_groups and receives no permissions in the group."""
         group_id = await self._contract.write(
             "addGroup",
             call.caller.key_hash,
@@ -60,7 +60,10 @@ class Groups:
         return AddGroupResponse(group_id=str(group_id))
 
     async def update_group(self, call: Call, body: UpdateGroupRequest) -> Success:
-        """Replaces name, description and both lists of a group; a list left out is emptied. Needs the account key."""
+        """Replaces the name, the description and both lists of a group. An omitted list becomes empty.
+
+        Requires the account key.
+        """
         require_owner(call.caller)
         await self._contract.write(
             "updateGroup",
@@ -79,13 +82,13 @@ class Groups:
         return Success()
 
     async def add_action(self, call: Call, body: AddActionToGroupRequest) -> Success:
-        """Permits an action in a group, registered or not. A usage key needs manage_ipfs_ids_in_groups."""
+        """Permits an action, registered or not, in a group. A usage key needs manage_ipfs_ids_in_groups."""
         action = int(hashed_cid(body.action_ipfs_cid), 16)
         await self._contract.write("addActionToGroup", call.caller.key_hash, body.group_id, action)
         return Success()
 
     async def remove_action(self, call: Call, body: RemoveActionFromGroupRequest) -> Success:
-        """Takes an action out of a group. A usage key needs manage_ipfs_ids_in_groups."""
+        """Removes an action from a group. A usage key needs manage_ipfs_ids_in_groups."""
         await self._contract.write(
             "removeActionFromGroup", call.caller.key_hash, body.group_id, int(body.hashed_cid, 16)
         )
@@ -97,6 +100,6 @@ class Groups:
         return Success()
 
     async def remove_pkp(self, call: Call, body: GroupPkpRequest) -> Success:
-        """Takes a wallet out of a group. A usage key needs remove_pkp_from_groups."""
+        """Removes a wallet from a group. A usage key needs remove_pkp_from_groups."""
         await self._contract.write("removePkpFromGroup", call.caller.key_hash, body.group_id, body.pkp_id)
         return Success()

@@ -1,4 +1,4 @@
-"""Free lists: every key of an account sees everything in it, but no secret (reference facts 2.4)."""
+"""Free lists: every key of an account can read all of its resources, but no secrets (docs/service/http.md#lists)."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _ANY_WALLET: Final = "Any wallet"
 
 
 class Lists:
-    """Endpoints of the free lists.
+    """Endpoints that list resources. They are free of charge.
 
     Args:
         contract: Calls of the contract.
-        creation_order: Order of lists that lost an entry.
+        creation_order: Order of lists from which an entry was removed.
         access: Resolves keys.
-        settings: Sizes of pages.
+        settings: Default and maximum page size.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class Lists:
         self._settings = settings
 
     def endpoints(self) -> list[Endpoint]:
-        """The endpoints of the lists."""
+        """Returns the endpoints that list resources."""
         rows = (
             ("list_api_keys", self.list_api_keys, PageQuery, list[ApiKeyItem], "Usage API keys", ()),
             ("list_groups", self.list_groups, PageQuery, list[GroupItem], "Groups", ()),
@@ -64,7 +64,8 @@ class Lists:
                 handler,
                 query=query,
                 response=response,
-                # The key is looked up after the query was read (reference facts 2.1), by the handler.
+                # The handler looks the key up, because the query is checked first
+                # (docs/service/http.md#order-of-checks).
                 guards=(KEY_PRESENT,),
                 answers_for=(self._access.key,),
                 errors=frozenset(errors),
@@ -74,29 +75,29 @@ class Lists:
         ]
 
     async def list_api_keys(self, call: Call, query: PageQuery) -> list[ApiKeyItem]:
-        """Usage keys of the account: what they may do, never the keys."""
+        """Lists the usage keys of the account with their permissions, without the keys themselves."""
         rows = await self._page(call, query, "listApiKeys")
         return [_api_key(row) for row in rows]
 
     async def list_groups(self, call: Call, query: PageQuery) -> list[GroupItem]:
-        """Groups of the account."""
+        """Lists the groups of the account."""
         rows = await self._page(call, query, "listGroups")
         return [GroupItem(id=_hex(row[0]), name=row[1], description=row[2]) for row in rows]
 
     async def list_wallets(self, call: Call, query: PageQuery) -> list[WalletItem]:
-        """Wallets of the account in order of registration; the first is the Account Master Wallet."""
+        """Lists the wallets of the account in order of registration; the first is the Account Master Wallet."""
         rows = await self._page(call, query, "listPkps")
         positions = await self._positions(call, rows)
         return [_wallet(row, positions) for row in rows]
 
     async def list_wallets_in_group(self, call: Call, query: GroupWalletsQuery) -> list[WalletItem]:
-        """Wallets that a group permits, registered in the account or not."""
+        """Lists the wallets that a group permits, registered in the account or not."""
         rows = await self._page(call, query, "listWalletsInGroup", query.group_id)
         positions = await self._positions(call, rows)
         return [_wallet(row, positions) for row in rows]
 
     async def list_actions(self, call: Call, query: ActionsQuery) -> list[ActionItem]:
-        """Actions of the account, or those that a group permits, registered or not."""
+        """Lists the actions of the account, or the actions that a group permits, registered or not."""
         if query.group_id:
             rows = await self._page(call, query, "listActionsInGroup", query.group_id)
         else:
@@ -104,7 +105,7 @@ class Lists:
         return [_action(row) for row in rows]
 
     async def _page(self, call: Call, query: PageQuery, function: str, *arguments: int) -> Sequence[Any]:
-        """One page in creation order; a page larger than the list is the whole list (reference facts 2.4.1)."""
+        """Returns one page in creation order. A larger page contains the whole list (docs/service/http.md#paging)."""
         caller = await self._access.identify(call)
         settings = self._settings
         size = settings.default_page_size if query.page_size is None else query.page_size
@@ -114,8 +115,8 @@ class Lists:
             caller.master_hash, function, *arguments, page=(query.page_number, size)
         )
         if settings.strict_paging and query.page_number and 0 < len(rows) < size:
-            # A page that is not full is the last page, or a list that is shorter than a page. The first page decides
-            # which.
+            # A page that is not full is either the last page, or the whole of a list that is shorter than a page. The
+            # length of the first page decides which.
             first: Sequence[Any] = await self._contract.view(function, caller.master_hash, *arguments, 0, size)
             if len(first) < size:
                 return []
@@ -131,7 +132,7 @@ class Lists:
         return everything if size > len(everything) else everything[number * size : (number + 1) * size]
 
     async def _positions(self, call: Call, rows: Sequence[Any]) -> dict[str, int]:
-        """Position of each wallet in order of registration; the contract's list does not contain it."""
+        """Returns each wallet's position in order of registration, which the contract does not store."""
         if not rows:
             return {}
         everything = await self._ordered(call.caller.master_hash, "listPkps", page=(0, MAX_U64))

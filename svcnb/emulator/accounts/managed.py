@@ -1,4 +1,4 @@
-"""Endpoints of managed writes: the guards, price and errors that all of them share."""
+"""Factory for the endpoints of managed writes, which share guards, price and errors."""
 
 from __future__ import annotations
 
@@ -10,35 +10,37 @@ from svcnb.protocol.limits import MANAGEMENT_COST_CENTS
 
 
 class ManagedRows:
-    """Factory for the endpoints of managed writes (specification 4.2: each needs a funded key and costs a cent).
+    """Factory for the endpoints of managed writes. Each requires a key of an account with credit and costs 1 cent.
+
+    Source: docs/service/billing.md#prices.
 
     Args:
-        *guards: The key resolves, and its account is funded.
+        *guards: Check that the key belongs to an account and that the account has credit.
     """
 
     def __init__(self, *guards: Guard) -> None:
         self._guards = guards
 
     def rows(self, tag: str, *rows: tuple[str, Handler, Any, Any]) -> list[Endpoint]:
-        """Creates the endpoints of one resource.
+        """Returns the endpoints for one resource.
 
         Args:
-            tag: Their heading in the description.
-            *rows: Name, handler, type of the body, type of the answer.
+            tag: Their heading in the OpenAPI description.
+            *rows: Name, handler, request type and response type of each endpoint.
         """
         return [
             self.row("POST", name, handler, request, response, tag=tag) for name, handler, request, response in rows
         ]
 
     def row(self, method: str, name: str, handler: Handler, request: Any, response: Any, **more: Any) -> Endpoint:
-        """Creates one endpoint.
+        """Returns one endpoint.
 
         Args:
             method: HTTP method.
-            name: Its path below the API's.
-            handler: Answers the request.
-            request: Type of the body, None for none.
-            response: Type of the answer.
+            name: Its path below the API prefix.
+            handler: Handles the request.
+            request: Type of the request body, or None if there is no body.
+            response: Type of the response body.
             **more: Further attributes of the endpoint.
         """
         return Endpoint(

@@ -1,4 +1,4 @@
-"""All endpoints of accounts' resources. The endpoints that create an account are loaded before these."""
+"""Endpoints for the resources of accounts. They are loaded after the endpoints that create an account."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def endpoints(
     billing: BillingGuards,
     faults: Faults,
 ) -> list[Endpoint]:
-    """The endpoints of this area."""
+    """Returns the endpoints of this package."""
     managed = ManagedRows(access.key, billing.funded)
     charged = settings.charge_convert
     return [

@@ -1,4 +1,4 @@
-"""Usage keys: created, changed and removed with the account key."""
+"""Endpoints that create, change and delete usage keys. They require the account key."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ WALLET_DESCRIPTION: Final = "Usage API Key Wallet"
 
 
 class UsageKeys:
-    """Endpoints of usage keys.
+    """Endpoints for usage keys.
 
     Args:
         contract: Calls of the contract.
         custody: Derives keys.
-        clock: Time from which a key expires.
+        clock: Provides the time to which a key's lifetime is added.
         permissions: Finds keys by their hash.
         managed: Creates the endpoints.
     """
@@ -57,7 +57,7 @@ class UsageKeys:
         self._managed = managed
 
     def endpoints(self) -> list[Endpoint]:
-        """The endpoints of usage keys."""
+        """Returns the endpoints for usage keys."""
         return self._managed.rows(
             _TAG,
             ("add_usage_api_key", self.add_usage_api_key, AddUsageApiKeyRequest, AddUsageApiKeyResponse),
@@ -67,17 +67,17 @@ class UsageKeys:
         )
 
     async def add_usage_api_key(self, call: Call, body: AddUsageApiKeyRequest) -> AddUsageApiKeyResponse:
-        """Creates a usage key and shows it, this once.
+        """Creates a usage key and shows the key only once.
 
-        The key is the base64 of a fresh wallet's secret, and that wallet is registered in the account too. Needs the
+        The key is the secret of a new wallet in base64. That wallet is registered in the account, too. Requires the
         account key.
         """
         require_owner(call.caller)
         path = self._custody.new_path()
         secret = self._custody.wallet_secret(path)
         usage_api_key = base64.b64encode(secret).decode()
-        # The wallet is registered first. Where the two cannot be one step, an unused wallet may remain, but never a key
-        # without its wallet.
+        # The wallet is registered first. If the chain cannot combine both writes, a failure may leave an unused wallet,
+        # but never a key without its wallet.
         wallet = (call.caller.master_hash, address_of(secret), path, WALLET_NAME, WALLET_DESCRIPTION)
         await self._contract.write_together(
             ("registerWalletDerivation", wallet),
@@ -86,14 +86,14 @@ class UsageKeys:
         return AddUsageApiKeyResponse(usage_api_key=usage_api_key)
 
     async def update_usage_api_key(self, call: Call, body: UpdateUsageApiKeyRequest) -> Success:
-        """Replaces name, description and every permission of a usage key. Needs the account key."""
+        """Replaces the name, the description and all permissions of a usage key. Requires the account key."""
         require_owner(call.caller)
         hashed = await self._existing(call, body.usage_api_key)
         await self._contract.write("setUsageApiKey", *self._arguments(call, hashed, body))
         return Success()
 
     async def update_metadata(self, call: Call, body: UpdateUsageApiKeyMetadataRequest) -> Success:
-        """Changes name and description of a usage key. Needs the account key."""
+        """Changes the name and description of a usage key. Requires the account key."""
         require_owner(call.caller)
         hashed = await self._existing(call, body.usage_api_key)
         await self._contract.write(
@@ -102,14 +102,14 @@ class UsageKeys:
         return Success()
 
     async def remove_usage_api_key(self, call: Call, body: RemoveUsageApiKeyRequest) -> Success:
-        """Removes a usage key; it answers 401 from then on. Needs the account key."""
+        """Deletes a usage key. Later requests with this key return 401. Requires the account key."""
         require_owner(call.caller)
         hashed = await self._existing(call, body.usage_api_key)
         await self._contract.write("removeUsageApiKey", call.caller.master_hash, hashed)
         return Success()
 
     def _arguments(self, call: Call, hashed: int, body: UsageKeyPermissions) -> tuple[Any, ...]:
-        """Arguments of setUsageApiKey."""
+        """Returns the arguments of setUsageApiKey."""
         return (
             call.caller.master_hash,
             hashed,
@@ -127,13 +127,13 @@ class UsageKeys:
         )
 
     async def _existing(self, call: Call, key_or_hash: str) -> int:
-        """Hash of a usage key of the caller's account, given as the key or as the hash that ``list_api_keys`` shows."""
+        """Returns the hash of one of the account's usage keys, given the key or the hash from ``list_api_keys``."""
         text = key_or_hash.strip()
         if not text:
             raise EndpointFailure(400, "usage_api_key is empty: send the key, or its api_key_hash from list_api_keys")
         hashed = int(text, 16) if looks_like_hash(text) else key_hash(text)
         found = await self._permissions.by_hash(hashed)
         if found is None or found.is_master or found.master_hash != call.caller.master_hash:
-            # The contract would create a key with this hash, because it only sets values. So existence is checked here.
+            # The contract sets values without checking that the key exists, and would create a key with this hash.
             raise EndpointFailure(404, error_text("UsageApiKeyDoesNotExist", (call.caller.master_hash, hashed)))
         return hashed

@@ -1,4 +1,4 @@
-"""Wallets that the service keeps."""
+"""Endpoints for wallets whose keys the service holds."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ NAME: Final = "Wallet"
 
 
 class Wallets:
-    """Endpoints of wallets that the service keeps.
+    """Endpoints for wallets whose keys the service holds.
 
     Args:
-        contract: Calls of the contract.
+        contract: Calls the contract.
         custody: Derives keys.
         managed: Creates the endpoints.
     """
@@ -30,7 +30,7 @@ class Wallets:
         self._managed = managed
 
     def endpoints(self) -> list[Endpoint]:
-        """The endpoints of wallets."""
+        """Returns the endpoints for wallets."""
         errors = frozenset({400, 403})
         link = f'<{API}/create_wallet>; rel="successor-version"'
         made = ("create_wallet", self.create_wallet, None, CreateWalletResponse)

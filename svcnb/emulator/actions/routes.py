@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 _TAG: Final = "Execution"
 _WATCH_AFTER_S: Final = 0.1
-# Proxies write this status into their logs for a closed connection. No client receives it.
+# Proxies log this status when the client closes the connection. No client receives it.
 _CLIENT_CLOSED_REQUEST: Final = 499
 ERROR_PREFIX: Final = "Internal server error: "
 
@@ -54,20 +54,20 @@ class RunActions:
     """Endpoints that run actions and compute CIDs.
 
     Args:
-        settings: Limits of a run, and its price.
-        engine: Runs actions.
-        permissions: Decides which key may run which action.
+        settings: Limits and price of a run.
+        engine: The engine that runs actions.
+        permissions: Decides which keys may run which actions.
         custody: Derives keys for actions.
         network: Outbound requests of actions.
-        packages: The packages that actions may import, None for no packages.
-        randomness: Random bytes of actions, if the emulator is seeded.
-        sources: Recently run sources.
-        runs: Record of executions.
-        clock: Time of the records.
-        faults: Injected failures.
-        load: Load of the machine.
+        packages: The packages that actions may import; None allows no imports.
+        randomness: Source of random bytes for actions in a seeded emulator.
+        sources: Cache of recently run sources.
+        runs: The record of executions.
+        clock: Provides the time for the records.
+        faults: Injected faults.
+        load: Measures the load of the machine.
         access: Resolves keys.
-        billing: Credit for a run.
+        billing: Reserves and charges credit for a run.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class RunActions:
         self._guards = (Guard(self._has_room, frozenset({429})), access.key, billing.funded)
 
     def endpoints(self) -> list[Endpoint]:
-        """The endpoints of this area. Their paths contain the service's name."""
+        """Returns the endpoints of this package. Their paths contain the service's name."""
         vocabulary = self._settings.vocabulary
         return [
             Endpoint(
@@ -129,13 +129,13 @@ class RunActions:
         ]
 
     async def action_id(self, _call: Call, source: str) -> str:
-        """The CID of a source: body and answer are JSON strings."""
+        """Returns the CID of a source. Request and response are JSON strings."""
         return await _cid(source)
 
     async def run_action(self, call: Call, body: RunActionRequest) -> RunActionResponse:
         """Runs an action in a fresh isolate and returns the result of its main function.
 
-        Costs $0.01 per second of wall clock, at least one second, charged only on success.
+        A run costs $0.01 per second of wall-clock time, at least $0.01, and is charged only on success.
         """
         source, cid = await self._source(body)
         action_hash = _action_hash(cid)
@@ -169,7 +169,7 @@ class RunActions:
             return RunActionResponse(response=outcome.response, logs=outcome.logs, has_error=False)
         pays = call.hold if self._settings.charge_failed_runs else None
         if pays is not None and outcome.error_kind == "funds":
-            call.price_cents = pays.cents  # the available credit; a run that ends without enough credit leaves no debt
+            call.price_cents = pays.cents  # only the available credit, so that the account owes nothing
         note.ended(outcome, 500, call.price_cents if pays else 0)
         if pays is not None:
             await pays.settle(call.price_cents, reason="failed execution", request_id=call.request_id)
@@ -179,17 +179,17 @@ class RunActions:
         limit = self._settings.limits.max_code_length
         if body.code:
             if len(body.code) > limit or len(body.code.encode()) > limit:
-                raise EndpointFailure(400, f"code has {len(body.code.encode())} bytes, at most {limit} are allowed")
+                raise EndpointFailure(400, f"code has {len(body.code.encode())} bytes; at most {limit} are allowed")
             return body.code, await _cid(body.code)
         if body.code is None and body.ipfs_id:
             source = self._sources.get(body.ipfs_id)
             if source is None:
                 raise EndpointFailure(
-                    400, f"The source of {body.ipfs_id[:80]} is not known here: run it once with code, then by ipfs_id"
+                    400, f"The source of {body.ipfs_id[:80]} is unknown: run it once with code, then by ipfs_id"
                 )
             return source, body.ipfs_id
         raise EndpointFailure(
-            400, "There is no code to run: send code (JavaScript source), or the ipfs_id of code run before"
+            400, "No code to run: send code (JavaScript source), or the ipfs_id of code that ran before"
         )
 
     def _host(self, call: Call, cid: str, action_hash: int) -> ActionHost:
@@ -214,11 +214,11 @@ class RunActions:
         )
 
     def _meter(self, call: Call) -> Meter | None:
-        """Reserves a cent for every second of a run. The run ends when the account cannot pay for more.
+        """Reserves a cent for every second of a run, and stops the run when the account has no more credit.
 
-        Nothing is charged before the run has succeeded: a run that is ended for lack of credit costs nothing
-        (specification 7 rule 1). A run may finish between two checks and owe what its account lacks (reference facts
-        7).
+        Only a successful run is charged, so a run that stops for lack of credit costs nothing
+        (docs/service/billing.md#prices). A run may finish between two checks and cost more than the credit. The account
+        then owes the difference.
         """
         hold = call.hold
         if hold is None:
@@ -228,7 +228,7 @@ class RunActions:
             try:
                 await hold.grow(execution_cost_cents(elapsed_s))
             except Unavailable:
-                return True  # without the ledger the credit is unknown; the next check tries again
+                return True  # the credit is unknown while the ledger is unavailable; the next check tries again
             except StructuredError:
                 return False
             return True
@@ -236,20 +236,20 @@ class RunActions:
         return Meter(self._settings.funds_check_ms / 1000, lasts)
 
     async def _has_room(self, _call: Call) -> None:
-        """Checks that the node has capacity for another execution."""
+        """Rejects an execution while the CPU is overloaded."""
         await self._faults.check("cpu")
         if self._settings.load_shedding and self._load.overloaded():
             raise StructuredError(
                 429,
                 "The node is shedding load because of CPU pressure. Nothing was charged.",
-                fix="Try again after the seconds in Retry-After, and wait longer each time.",
+                fix="Wait for the number of seconds in Retry-After, then try again. Wait longer after each failure.",
                 headers={"Retry-After": "1"},
             )
 
 
 @asynccontextmanager
 async def _while_connected(call: Call) -> AsyncIterator[None]:
-    """Cancels the enclosed block when the caller closes the connection, so that the run releases its slot.
+    """Cancels its block when the caller closes the connection, so that the run releases its slot.
 
     Raises:
         CallerGone: The caller closed the connection.
@@ -266,7 +266,7 @@ async def _while_connected(call: Call) -> AsyncIterator[None]:
         watching.append(asyncio.ensure_future(watch(patience)))
 
     patience = asyncio.timeout(None)
-    # Most runs end earlier: they need no task that watches the connection.
+    # Most runs end before this delay and need no task that watches the connection.
     later = loop.call_later(_WATCH_AFTER_S, begin, patience)
     try:
         async with patience:
@@ -294,7 +294,7 @@ async def _cid(source: str) -> str:
 
 
 class _Note:
-    """Record of one execution, written however it ends."""
+    """Record of one execution, written for every result."""
 
     def __init__(self, runs: RunLog, clock: Clock, call: Call, cid: str) -> None:
         self._runs = runs
@@ -307,7 +307,7 @@ class _Note:
         self._add("refused", refusal.status, error=refusal.message, error_kind=kind)
 
     def abandoned(self) -> None:
-        text = "The caller closed the connection, which ended the run. Nothing was charged."
+        text = "The caller closed the connection, which stopped the run. Nothing was charged."
         self._add("failed", _CLIENT_CLOSED_REQUEST, error=text, error_kind="disconnected")
 
     def ended(self, outcome: Outcome, status: int, cost_cents: int) -> None:

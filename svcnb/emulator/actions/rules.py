@@ -1,4 +1,7 @@
-"""Permission rules: which key may run which action, and which wallet a run may use (reference facts 3.2, 3.3)."""
+"""Permission rules: which keys may run which actions, and which wallets a run may use.
+
+Source: docs/service/permissions.md#running-an-action, docs/service/permissions.md#using-a-wallet.
+"""
 
 from __future__ import annotations
 
@@ -17,16 +20,16 @@ if TYPE_CHECKING:
 
 
 async def require_may_execute(directory: PermissionCache, caller: Caller, cid: str, action_hash: int) -> None:
-    """Refuses a key that may not run an action.
+    """Rejects a key that is not permitted to run an action.
 
     Args:
-        directory: Cache of the permissions.
+        directory: The permission cache.
         caller: The caller.
         cid: CID of the action.
         action_hash: keccak256 of the CID.
 
     Raises:
-        StructuredError: 401, the key is so new that it is not active yet.
+        StructuredError: 401, the key was created recently and is not active yet.
         EndpointFailure: 403, the key is not permitted.
     """
     if not await directory.effective(caller):
@@ -38,45 +41,42 @@ async def require_may_execute(directory: PermissionCache, caller: Caller, cid: s
         raise EndpointFailure(403, f"The API key has expired, so it is not authorized to execute {named}")
     raise EndpointFailure(
         403,
-        f"The API key is not authorized to execute {named}: it needs a group among its execute_in_groups that permits "
-        "this action",
+        f"The API key is not authorized to execute {named}: one group in its execute_in_groups must permit this action",
     )
 
 
 async def wallet_secret(
     directory: PermissionCache, custody: Custody, caller: Caller, action_hash: int, pkp_id: str
 ) -> bytes:
-    """The secret of a wallet that a run may use.
+    """Returns the secret of a wallet that a run may use.
 
     Args:
-        directory: Cache of permissions and derivation paths.
+        directory: Cache of permissions and of the wallets' derivation paths.
         custody: Derives the secret.
         caller: The caller of the run.
         action_hash: keccak256 of the running action's CID.
-        pkp_id: The wallet's address as the action wrote it.
+        pkp_id: The wallet's address as the action passed it.
 
     Returns:
         32 secret bytes.
 
     Raises:
-        KeyRefused: The wallet may not be used. The text gives the reason and reveals nothing that the caller may not
+        KeyRefused: The run may not use the wallet. The text gives the reason and contains only data that the caller may
             list.
     """
     try:
         address = normal_address(pkp_id)
     except (MalformedAddress, TypeError):
-        raise KeyRefused(
-            f"Invalid pkpId {str(pkp_id)[:60]!r}: it is the wallet's address, 0x + 40 hex digits"
-        ) from None
+        raise KeyRefused(f"Invalid pkpId {str(pkp_id)[:60]!r}: pass the wallet's address, 0x + 40 hex digits") from None
     if not await directory.may_use_wallet(caller, action_hash, address):
         raise KeyRefused(
-            f"The API key is not authorized to use wallet {address} in this action: one group must permit both, and be "
-            "among the key's execute_in_groups"
+            f"The API key is not authorized to use wallet {address} in this action: one group in the key's "
+            "execute_in_groups must permit both"
         )
     path = await directory.derivation_path(caller, address)
     if not path:
         raise KeyRefused(f"Wallet {address} is not registered in the account of the API key")
     if custody.wallet_address(path) != address:
-        # An address was registered under a derivation path that leads to another wallet.
-        raise KeyRefused(f"Wallet {address} is registered under a path that is not its own")
+        # The account registered this address with a derivation path from which another address results.
+        raise KeyRefused(f"Wallet {address} is registered with the derivation path of another wallet")
     return custody.wallet_secret(path)

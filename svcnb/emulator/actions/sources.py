@@ -1,4 +1,7 @@
-"""Cache of recently run sources, which can be run again by their CID alone (reference facts 2.6)."""
+"""Cache of recently run sources. A caller can run a cached source again by its CID.
+
+Source: docs/service/endpoints.md#running-an-action.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ class SourceCache:
     """The most recently run sources, up to a limit in bytes.
 
     Args:
-        limit_bytes: Maximum of bytes to keep.
+        limit_bytes: Maximum number of bytes to keep.
     """
 
     def __init__(self, limit_bytes: int = KEPT_BYTES) -> None:
@@ -21,11 +24,11 @@ class SourceCache:
         self._sources: OrderedDict[str, tuple[str, int]] = OrderedDict()
 
     def put(self, cid: str, source: str) -> None:
-        """Stores a source after a permitted run.
+        """Stores the source of a permitted run.
 
         Args:
             cid: Its CID.
-            source: The text.
+            source: The JavaScript source.
         """
         if cid in self._sources:
             self._sources.move_to_end(cid)
@@ -38,7 +41,7 @@ class SourceCache:
             self._size -= dropped
 
     def get(self, cid: str) -> str | None:
-        """The source of a CID, None when it is not stored."""
+        """Returns the source for a CID, or None if it is not cached."""
         found = self._sources.get(cid)
         return found[0] if found else None
 

@@ -1,4 +1,4 @@
-"""Record of executions: one row each, the newest kept. Sources, parameters and responses may hold secrets: not kept."""
+"""Record of the newest executions, without sources, parameters and responses, which may contain secrets."""
 
 from __future__ import annotations
 
@@ -10,12 +10,16 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from svcnb.emulator.platform.database import Connection, inserting
+from svcnb.emulator.platform.offload import LARGE_BYTES
 from svcnb.emulator.platform.schema import Table
 from svcnb.emulator.platform.store import Store
 from svcnb.protocol.limits import KEPT_EXECUTION_BYTES
 
 _LOG = logging.getLogger(__name__)
 KEPT: Final = 10_000
+MAX_PAGE_BYTES: Final = 8 * 1024 * 1024
+"""Maximum size of one page of executions, in bytes. It prevents a response with the whole history."""
+_PORTION: Final = 50
 _SPARE: Final = 256
 _SPARE_BYTES: Final = 8 * 1024 * 1024
 _LAG_S: Final = 0.02
@@ -49,20 +53,20 @@ class Execution(NamedTuple):
 
     Attributes:
         request_id: The id of the request.
-        correlation_id: The caller's own id, empty for none. For a run of a trigger it is the id of that run.
+        correlation_id: The caller's own id, or empty. For the run of a trigger, the id of that run.
         cid: CID of the source.
         api_key_hash: Hash of the calling key, ``0x`` + 64 hex digits.
-        billing_wallet: The wallet of the account that pays.
-        status: ``success``, ``failed`` or ``refused``.
-        http_status: The status of the answer.
-        error: The text of the error.
+        billing_wallet: Address of the wallet that identifies the paying account.
+        status: ``success``, ``failed``, or ``refused`` if the run did not start.
+        http_status: HTTP status of the response.
+        error: The error message, or None.
         error_kind: ``throw``, ``syntax``, ``timeout``, ``memory``, ``funds``, ``host``, ``permission`` or
             ``unavailable``.
-        logs: The output of the action.
-        trace: The operations of the engine, as JSON text.
-        cost_cents: The charged amount.
+        logs: The console output of the action.
+        trace: The operations that the engine recorded, as JSON text.
+        cost_cents: The charged amount, in cents.
         started_at: Unix seconds by the emulator's clock.
-        elapsed_ms: Wall clock of the run, in milliseconds.
+        elapsed_ms: Wall-clock time of the run, in milliseconds.
     """
 
     request_id: str
@@ -81,7 +85,7 @@ class Execution(NamedTuple):
     trace: str | None = None
 
 
-# The newest are kept, as long as their texts together are within the limit.
+# Keeps the newest executions whose texts together are within the limit.
 _DELETE_BEYOND: Final = """
     DELETE FROM executions WHERE id <= (
         SELECT max(id) FROM (
@@ -98,7 +102,7 @@ _INSERT: Final = inserting("executions", Execution._fields)
 
 
 class RunLog:
-    """Writes executions to the database after the answers. A caller never waits for the write, a reader always does.
+    """Writes executions to the database in the background. Callers do not wait for the write; readers do.
 
     Args:
         store: The database.
@@ -113,91 +117,106 @@ class RunLog:
         self._bytes_since_trim = 0
 
     def add(self, execution: Execution) -> None:
-        """Adds an execution, which is written soon."""
+        """Adds an execution, to be written in the background."""
         self._waiting.append(execution)
         if self._writer is None or self._writer.done():
             self._writer = asyncio.ensure_future(self._write())
 
     async def flush(self) -> None:
-        """Waits until everything added so far is written."""
+        """Waits until all executions added so far are written."""
         if self._writer is not None:
             self._hurry.set()
             await asyncio.shield(self._writer)  # cancelling a reader must not cancel the writer
 
     async def recent(self, limit: int = 100, offset: int = 0) -> list[dict[str, Any]]:
-        """Executions, newest first, without their traces.
+        """Returns executions without their traces, newest first, up to `MAX_PAGE_BYTES` but at least one.
 
         Args:
-            limit: Maximum of executions.
-            offset: How many of the newest to skip.
+            limit: Maximum number of executions.
+            offset: Number of the newest executions to skip.
         """
         await self.flush()
-        shown = ", ".join(name for name in Execution._fields if name != "trace")
-        query = f"SELECT {shown} FROM executions ORDER BY id DESC LIMIT :limit OFFSET :offset"  # noqa: S608 - our own names
-        return await self._store.run(
-            lambda connection: [
-                _shown(connection, row) for row in connection.records(query, limit=limit, offset=offset)
-            ]
-        )
+        return await self._store.run_long(partial(_page, limit=limit, offset=offset))
 
     async def one(self, request_id: str) -> dict[str, Any] | None:
-        """One execution with its trace, None when that request has none.
+        """Returns one execution with its trace, or None if that request did not run an action.
 
         Args:
-            request_id: The answer's X-Request-Id.
+            request_id: The X-Request-Id of the response.
         """
         await self.flush()
 
         def work(connection: Connection) -> dict[str, Any] | None:
             row = connection.record("SELECT * FROM executions WHERE request_id = :id", id=request_id)
-            return None if row is None else _shown(connection, row)
-
-        found = await self._store.run(work)
-        if found is not None:
+            if row is None:
+                return None
+            found = _shown(connection, row)
             del found["id"]
-            found["trace"] = None if found["trace"] is None else json.loads(found["trace"])
-        return found
+            return found | {"trace": None if found["trace"] is None else json.loads(found["trace"])}
+
+        return await self._store.run_long(work)
 
     async def _write(self) -> None:
         self._hurry.clear()
-        # The charge of the same call goes to the same database, and a caller waits for it.
+        # The charge for the same call uses the same database, and its caller waits for it, so it goes first.
         with suppress(TimeoutError):
             await asyncio.wait_for(self._hurry.wait(), _LAG_S)
         while self._waiting:
             rows, self._waiting = self._waiting, []
+            size = sum(map(_size, rows))
             self._since_trim += len(rows)
-            self._bytes_since_trim += sum(map(_size, rows))
+            self._bytes_since_trim += size
             trim = self._since_trim >= _SPARE or self._bytes_since_trim >= _SPARE_BYTES
             if trim:
                 self._since_trim = self._bytes_since_trim = 0
+            run = self._store.run_long if trim or size > LARGE_BYTES else self._store.run
             try:
-                await self._store.run(partial(_insert, rows=[_row(execution) for execution in rows], trim=trim))
-            except Exception as error:  # noqa: BLE001 - after any error
-                # The history is only a convenience: callers have their answers, and the next executions are written
-                # again. Further lines of a database error may repeat the row, which contains the logs of an action.
-                _LOG.warning("%d executions could not be written down: %s", len(rows), str(error).partition("\n")[0])
+                await run(partial(_insert, executions=rows, trim=trim))
+            except Exception as error:  # noqa: BLE001 - the task must continue after any error
+                # The loss is acceptable: callers have their responses, and later executions are written again. Only the
+                # first line of a database error is logged, because the others may repeat the row with an action's logs.
+                _LOG.warning("could not store %d executions: %s", len(rows), str(error).partition("\n")[0])
 
 
 def _size(execution: Execution) -> int:
     return sum(len(text) for name in _FREE_TEXT if (text := getattr(execution, name)))
 
 
-def _insert(connection: Connection, *, rows: list[dict[str, Any]], trim: bool) -> None:
-    connection.each(_INSERT, [row | {name: connection.escaped(row[name]) for name in _FREE_TEXT} for row in rows])
+def _insert(connection: Connection, *, executions: list[Execution], trim: bool) -> None:
+    connection.each(_INSERT, (_row(connection, execution) for execution in executions))
     if trim:
         newest = connection.value("SELECT max(id) FROM executions")
         connection.run("DELETE FROM executions WHERE id <= :oldest", oldest=newest - KEPT)
         connection.run(_DELETE_BEYOND, most=KEPT_EXECUTION_BYTES)
 
 
+def _page(connection: Connection, *, limit: int, offset: int) -> list[dict[str, Any]]:
+    names = [name for name in Execution._fields if name != "trace"]
+    query = f"SELECT {', '.join(names)} FROM executions ORDER BY id DESC LIMIT :limit OFFSET :offset"  # noqa: S608 - the SQL contains no user input
+    found: list[dict[str, Any]] = []
+    size = 0
+    while len(found) < limit:
+        wanted = min(_PORTION, limit - len(found))
+        rows = connection.records(query, limit=wanted, offset=offset + len(found))
+        for row in rows:
+            size += sum(len(text) for name in _FREE_TEXT if (text := row.get(name)))
+            if found and size > MAX_PAGE_BYTES:
+                return found
+            found.append(_shown(connection, row))
+        if len(rows) < wanted:
+            break
+    return found
+
+
 def _shown(connection: Connection, row: dict[str, Any]) -> dict[str, Any]:
     return row | {name: connection.unescaped(row[name]) for name in _FREE_TEXT if name in row}
 
 
-def _row(execution: Execution) -> dict[str, Any]:
+def _row(connection: Connection, execution: Execution) -> dict[str, Any]:
     row = execution._asdict()
-    # JavaScript text may contain unpaired surrogates and zero bytes, which databases refuse.
+    # JavaScript text may contain unpaired surrogates and NUL characters, which databases cannot store.
     for name in _FREE_TEXT:
         if value := row[name]:
             row[name] = value.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
+        row[name] = connection.escaped(row[name])
     return row

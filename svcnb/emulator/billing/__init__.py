@@ -1,1 +1,1 @@
-"""Money: a ledger in whole cents, and the local payment processor that fills it."""
+"""Billing: a ledger in whole cents, and the local payment processor that adds credit to it."""

@@ -1,11 +1,11 @@
-"""Queue of holds and charges. All waiting requests are served together, in one piece of database work.
+"""Batches holds and charges: one transaction serves all waiting requests.
 
-`Store.run` shares a commit between callers, but each still pays for a savepoint, a trip to the database thread and a
-few statements. Under load that costs more than the disk does. Here it is paid once for all waiting requests. A database
-in memory answers at once: there no request waits, and each is served alone.
+`Store.run` shares a commit between callers, but each caller still costs a savepoint, a switch to the database thread
+and a few statements. Under load, these costs exceed those of the disk. A batch has them once for all its requests. A
+database in memory has no queue, so each request is a batch of its own.
 
-Where several servers share the database, each writes its reserved credit in the same transaction (`shared_holds`), and
-counts the others' reserved credit.
+If several servers share the database, each writes its reserved credit in the same transaction (`shared_holds`) and
+subtracts the credit that the others have reserved.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _AGAIN_S: Final = 1.0
 
 @dataclass(slots=True)
 class _Order:
-    """Request of one caller. An entry is posted and ends its hold. Without an entry, the hold begins or grows.
+    """Request of one caller. With an entry: post it and end the hold. Without an entry: begin or grow the hold.
 
-    Without entry and hold, some credit was released, which other servers should see.
+    Without an entry and a hold: publish released credit to the other servers.
     """
 
     hold: Hold | None
@@ -42,11 +42,11 @@ _Waiting: TypeAlias = tuple[_Order, asyncio.Future[int]]
 
 
 class Counter:
-    """Serves holds and charges of one ledger.
+    """Executes the holds and charges of one ledger in batches.
 
     Args:
         store: The database.
-        holds: The reserved credit.
+        holds: The reserved credit of this server.
     """
 
     def __init__(self, store: Store, holds: Holds) -> None:
@@ -62,7 +62,7 @@ class Counter:
         """Begins a hold.
 
         Raises:
-            StructuredError: 402, the credit does not cover it.
+            StructuredError: 402, the credit does not cover the hold.
         """
         await self._order(hold, None)
 
@@ -70,12 +70,12 @@ class Counter:
         """Raises a hold to ``cents`` in total.
 
         Raises:
-            StructuredError: 402, the credit does not cover it.
+            StructuredError: 402, the credit does not cover the hold.
         """
         await self._order(hold, None, cents)
 
     def release(self, hold: Hold) -> None:
-        """Ends a hold without a charge; other servers see it soon."""
+        """Ends a hold without a charge, and publishes the change to other servers in the background."""
         if self._holds.drop(hold) and self._store.shared:
             self._tell_others()
 
@@ -83,7 +83,7 @@ class Counter:
         """Posts a charge and ends its hold, even if the caller is cancelled.
 
         Returns:
-            The account's credit in cents afterwards.
+            The new credit of the account, in cents.
         """
         return await self._order(hold, entry)
 
@@ -112,14 +112,14 @@ class Counter:
 
     def _told(self, done: asyncio.Future[int]) -> None:
         if not done.cancelled() and done.exception() is not None:
-            # The database is unavailable. Until it is back, others count too much, and never too little.
+            # The database is unavailable. Until then, other servers count too much reserved credit, which is safe.
             asyncio.get_running_loop().call_later(_AGAIN_S, self._tell_others)
 
     async def _serve(self) -> None:
         served: list[_Waiting] = []
 
         def work(connection: Connection) -> list[int | StructuredError]:
-            # Taken as late as possible: all requests that arrived during the last commit are served now.
+            # Takes the requests as late as possible, to include those that arrived during the last commit.
             served.extend(self._take())
             return self._answers(connection, [order for order, _ in served])
 
@@ -129,14 +129,14 @@ class Counter:
             for _, done in served or self._take():
                 done.cancel()
             raise
-        except Exception as error:  # noqa: BLE001 - every caller gets it
+        except Exception as error:  # noqa: BLE001 - raised for every caller
             for _, done in served or self._take():
                 if not done.done():
                     done.set_exception(error)
             return
         for (_, done), answer in zip(served, answers, strict=True):
             if done.done():
-                continue  # the caller has gone; the order was executed anyway
+                continue  # the caller has disconnected, but its request was executed
             if isinstance(answer, StructuredError):
                 done.set_exception(answer)
             else:
@@ -160,7 +160,7 @@ class Counter:
                 answers.append(next(posted)[1])
             else:
                 answers.append(self._held(order.hold, order.grow_to, known) if order.hold else 0)
-        # Only now: a hold that began in this round has seen the credit before this round's charges.
+        # Holds end last: new holds in this batch were checked against the credit before its charges.
         for order in orders:
             if order.entry and order.hold:
                 self._holds.drop(order.hold)

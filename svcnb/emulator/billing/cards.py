@@ -1,4 +1,4 @@
-"""The test cards of the local processor. No real card number is ever accepted, kept or repeated."""
+"""Test cards of the local processor. Real card numbers are rejected, and never stored or repeated."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ DEFAULT_CARD: Final = "4242424242424242"
 
 
 class Declined(NamedTuple):
-    """Reason why a card does not pay.
+    """Reason why a card is declined.
 
     Attributes:
-        code: For programs.
-        message: For people.
+        code: Machine-readable code.
+        message: Text for the user.
     """
 
     code: str
@@ -26,7 +26,7 @@ ACCEPTED: Final = {
     "378282246310005": "American Express",
     "6011111111111117": "Discover",
 }
-"""Numbers that pay, known from the test modes of card processors."""
+"""Accepted numbers with their brands. Card processors use the same numbers in their test modes."""
 
 DECLINED: Final = {
     "4000000000000002": Declined("card_declined", "The card was declined."),
@@ -35,19 +35,19 @@ DECLINED: Final = {
     "4000000000000127": Declined("incorrect_cvc", "The card was declined: its security code is incorrect."),
     "4000000000000119": Declined("processing_error", "The card was declined: an error occurred while processing it."),
 }
-"""Numbers that fail, each for another reason."""
+"""Declined numbers, each with a different reason."""
 
 _SEPARATORS = re.compile(r"[\s-]+")
 
 
 def judge(number: str | None) -> Declined | None:
-    """Whether a card pays.
+    """Checks a card number.
 
     Args:
-        number: Card number, blanks and dashes ignored; None is a card that pays.
+        number: Card number; spaces and dashes are ignored. None means an accepted card.
 
     Returns:
-        None, or the reason why it does not pay.
+        The reason why the card is declined, or None if it is accepted.
     """
     digits = _SEPARATORS.sub("", number or DEFAULT_CARD)
     if digits in ACCEPTED:
@@ -55,15 +55,17 @@ def judge(number: str | None) -> Declined | None:
     if digits in DECLINED:
         return DECLINED[digits]
     if not (digits.isascii() and digits.isdigit() and 12 <= len(digits) <= 19 and _luhn(digits)):  # noqa: PLR2004 - ISO/IEC 7812
-        return Declined("incorrect_number", "The card was declined: this is no card number.")
+        return Declined("incorrect_number", "The card was declined: the card number is invalid.")
     return Declined(
         "test_mode_card_required",
-        "The card was declined: this processor moves no money and takes test cards only. Never type a real card number "
-        f"here; use {DEFAULT_CARD}.",
+        (
+            "The card was declined: this processor moves no money and accepts only test cards. Never enter a real "
+            f"card number; use {DEFAULT_CARD}."
+        ),
     )
 
 
 def _luhn(digits: str) -> bool:
-    """ISO/IEC 7812-1, annex B."""
+    """Returns whether the check digit is right (ISO/IEC 7812-1, annex B)."""
     doubled = (int(digit) * (1 + (place + len(digits)) % 2) for place, digit in enumerate(digits, 1))
-    return sum(value - 9 if value > 9 else value for value in doubled) % 10 == 0  # noqa: PLR2004 - two digits are added up
+    return sum(value - 9 if value > 9 else value for value in doubled) % 10 == 0  # noqa: PLR2004 - the digits of a two-digit number are added

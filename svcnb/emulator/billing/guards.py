@@ -1,4 +1,4 @@
-"""Guards of billing: credit for a call, access to credits and payments, and whether billing works."""
+"""Billing guards: credit for a call, access to credits and payments, and availability of billing."""
 
 from __future__ import annotations
 
@@ -24,21 +24,22 @@ WALLET_SCHEME: Final = "WalletAuth"
 
 
 class BillingGuards:
-    """Guards that determine the paying account, and whether billing works.
+    """Guards that determine the paying account and check whether billing is available.
 
     Args:
         access: Resolves keys.
         permissions: Finds the account of a wallet.
-        ledger: Credits of accounts.
-        faults: Injected failures.
-        chain: Checks signatures of contract wallets.
-        clock: Time of signatures.
-        settings: Whether billing is on, and the names of the service.
+        ledger: The ledger of credits.
+        faults: Injected faults.
+        chain: Verifies the signatures of contract wallets.
+        clock: Provides the time for the age check of signatures.
+        settings: Whether billing is enabled, and the names of the service.
 
     Attributes:
-        funded: Guard: the account has a cent of credit that no other call holds. It is reserved until this call ends.
-        payer: Guard: any key of the account, or its admin wallet by X-Wallet-Auth (reference facts G21).
-        works: Guard: billing is on, and no fault is injected into it.
+        funded: Requires 1 cent of credit that no other call holds, and reserves it until the call ends.
+        payer: Requires any key of the account, or its admin wallet in X-Wallet-Auth
+            (docs/service/signatures.md#x-wallet-auth).
+        works: Requires that billing is enabled and has no injected fault.
     """
 
     def __init__(
@@ -84,18 +85,19 @@ class BillingGuards:
             return
         await self._faults.check("chain")
         caller = await self._permissions.by_hash(wallet_lookup_key(wallet))
-        # The contract keeps a former admin's lookup entry after a transfer (specification 3). It gives no permission.
+        # After a transfer, the contract keeps the lookup entry of the former admin (docs/service/resources.md#states).
+        # This entry grants no permission.
         if caller is None or caller.admin_address != wallet:
             past = "" if caller is None else " any more"
             raise StructuredError(
                 401,
-                f"The wallet {wallet} of {HEADER} signed well and owns no account{past}.",
+                f"The wallet {wallet} of {HEADER} has a valid signature but owns no account{past}.",
                 fix="Sign with the admin wallet of a ChainSecured account, or send an API key instead.",
                 docs="authentication",
             )
-        call.caller = caller._replace(account_wallet=True)
+        call.caller = caller
 
     async def _works(self, _call: Call) -> None:
         if not self._enabled:
-            raise Unavailable("Billing", "it is switched off on this node (setting billing_enabled)")
+            raise Unavailable("Billing", "it is disabled on this node (setting billing_enabled)")
         await self._faults.check("billing")

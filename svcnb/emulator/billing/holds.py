@@ -1,4 +1,4 @@
-"""Credit reserved while a call is being served, so that concurrent calls cannot spend the same cent."""
+"""Holds: credit that is reserved during a call, so that concurrent calls cannot spend the same cent."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from svcnb.emulator.billing.rules import payment_required
 
 
 class Settle(Protocol):
-    """Function with which a hold becomes a charge."""
+    """Function that converts a hold to a charge."""
 
     def __call__(self, hold: Hold, cents: int, *, reason: str, request_id: str) -> Awaitable[int]:
-        """Charges ``cents`` and ends the hold. Returns the credit afterwards."""
+        """Charges ``cents`` and ends the hold. Returns the new credit in cents."""
 
 
 class Grow(Protocol):
-    """Function with which a hold reserves more."""
+    """Function that increases a hold."""
 
     def __call__(self, hold: Hold, cents: int) -> Awaitable[None]:
-        """Raises the hold to ``cents`` in total."""
+        """Increases the hold to ``cents`` in total."""
 
 
 class Hold:
-    """Cents of one account, reserved for one call.
+    """Credit of one account, reserved for one call.
 
-    Settle it when the call succeeded, release it when it failed. As an async context manager it is released at the end.
-    A call whose price grows while it is served grows its hold.
+    Settle the hold when the call has succeeded, and release it when the call has failed. As an async context manager,
+    it is released at the end of the block. A call whose price increases while it runs grows its hold.
 
     Attributes:
-        account: Billing wallet, lowercase.
-        cents: The reserved amount.
-        state: ``new`` until the database has seen it, then ``active``, at last ``ended``.
+        account: Billing wallet, lower case.
+        cents: The reserved amount, in cents.
+        state: ``new`` until the credit has been checked, then ``active``, finally ``ended``.
     """
 
     def __init__(
@@ -47,33 +47,33 @@ class Hold:
         self._release = release
 
     async def settle(self, cents: int, *, reason: str, request_id: str) -> int:
-        """Charges and ends the hold, in one step.
+        """Charges the call and ends the hold, in one step.
 
         Args:
-            cents: The price, at least 1. It may exceed the held amount and the credit: the call has had its effect,
-                so the rest is recorded as owed.
-            reason: For people, for example ``add_group``.
-            request_id: The request; it is charged once however often this is called.
+            cents: The price in cents, at least 1. It may exceed the held amount and the credit. The call has already
+                taken effect, so the account then owes the difference.
+            reason: Reason for the charge, shown to users, for example ``add_group``.
+            request_id: Id of the request. Repeated calls with the same id charge only once.
 
         Returns:
-            The account's credit in cents afterwards.
+            The new credit of the account, in cents.
         """
         return await self._settle(self, cents, reason=reason, request_id=request_id)
 
     async def grow(self, cents: int) -> None:
-        """Reserves more. Does nothing when that much is held already, or when the hold has ended.
+        """Increases the hold. Does nothing if it already covers ``cents`` or has ended.
 
         Args:
-            cents: The amount to hold in total.
+            cents: The total amount to hold, in cents.
 
         Raises:
-            StructuredError: 402, the account's credit does not cover it. The held amount stays held.
+            StructuredError: 402, the account's credit does not cover the amount. The hold stays unchanged.
         """
         if cents > self.cents:
             await self._grow(self, cents)
 
     def release(self) -> None:
-        """Ends the hold without a charge. A second call, or a call after `settle`, changes nothing."""
+        """Ends the hold without a charge. Has no effect after `settle` or an earlier `release`."""
         self._release(self)
 
     async def __aenter__(self) -> Self:
@@ -84,17 +84,17 @@ class Hold:
 
 
 class Holds:
-    """Reserved cents of each account. Used by the event loop and by the database thread."""
+    """Reserved credit of each account, in cents. The event loop and the database thread both use it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._held: Counter[str] = Counter()
 
     def take(self, hold: Hold, credit_cents: int) -> None:
-        """Begins a hold, unless it was ended before it began.
+        """Begins a hold, unless the hold has already ended.
 
         Raises:
-            StructuredError: 402, the credit does not cover it beside the amounts that are already held.
+            StructuredError: 402, the credit does not cover the hold in addition to the existing holds.
         """
         with self._lock:
             if hold.state == "ended":
@@ -106,10 +106,10 @@ class Holds:
             hold.state = "active"
 
     def grow(self, hold: Hold, cents: int, credit_cents: int) -> None:
-        """Raises the amount of an active hold to ``cents``.
+        """Increases an active hold to ``cents`` in total.
 
         Raises:
-            StructuredError: 402, the credit does not cover it beside the amounts of other holds.
+            StructuredError: 402, the credit does not cover the amount in addition to the other holds.
         """
         with self._lock:
             if hold.state != "active" or cents <= hold.cents:
@@ -121,7 +121,7 @@ class Holds:
             hold.cents = cents
 
     def drop(self, hold: Hold) -> bool:
-        """Ends a hold in any state. Returns whether that released credit."""
+        """Ends a hold in any state. Returns whether this released credit."""
         with self._lock:
             was_active = hold.state == "active"
             if was_active:
@@ -132,6 +132,6 @@ class Holds:
         return was_active
 
     def all(self) -> dict[str, int]:
-        """Reserved cents, by account."""
+        """Returns the reserved cents by account."""
         with self._lock:
             return dict(self._held)

@@ -1,7 +1,7 @@
-"""Payments at the local processor: their records, and how their status depends on the time.
+"""Payment records of the local processor, whose status may depend on the time.
 
-Nothing runs in the background. A payment that takes time stores what it will become and when. A read after that moment
-returns the new status. So a crypto payment that takes a minute needs only a clock that is moved by a minute.
+No background task is needed. A payment that is processing stores its next status and the time of the change. A read
+after that time returns the next status. To complete a crypto payment immediately, advance the emulator's clock.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ Method = Literal["card", "crypto"]
 _ID: Final = re.compile(r"pi_[0-9A-Za-z]{1,61}")
 
 PAYABLE: Final[frozenset[Status]] = frozenset({"requires_payment_method", "failed"})
-"""Statuses in which a payment can be attempted (again)."""
+"""Statuses in which the customer can pay, or try again."""
 
 FINAL: Final[frozenset[Status]] = frozenset({"succeeded", "canceled"})
-"""Statuses that never change."""
+"""Final statuses."""
 
 Table(
     "processor_customers",
@@ -34,7 +34,8 @@ Table(
     """,
 )
 
-# While a payment is processing: its status at due_at. Both are null when it stays as it is until a person decides.
+# While a payment is processing, "becomes" is its status from due_at on. Both are null if only a further call ends the
+# processing.
 Table(
     "processor_intents",
     """
@@ -57,22 +58,22 @@ Table(
 
 
 class Intent(NamedTuple):
-    """One payment.
+    """Payment record.
 
     Attributes:
         id: Starts with ``pi_``.
         wallet: Billing wallet of the customer who pays.
-        client_secret: Allows a browser to confirm this payment and nothing else.
-        amount_cents: The amount to pay.
+        client_secret: Secret with which a browser can confirm this payment only.
+        amount_cents: The amount to pay, in cents.
         status: Its current status.
-        method: The payment method, once chosen.
-        becomes: Status that a processing payment takes at ``due_at``.
-        due_at: Unix seconds.
-        problem_code: Why the last attempt failed, as a code, for example ``card_declined``.
-        problem: The same for people.
+        method: The payment method, or None until one is chosen.
+        becomes: Status of a processing payment from ``due_at`` on.
+        due_at: Unix seconds at which the status becomes ``becomes``.
+        problem_code: Code of the last failed attempt, for example ``card_declined``.
+        problem: Error message of the last failed attempt.
         created_at: Unix seconds.
         updated_at: Unix seconds of the last change.
-        credited_at: Unix seconds at which the service credited it, or None.
+        credited_at: Unix seconds at which the service credited the payment, or None.
     """
 
     id: str
@@ -95,13 +96,13 @@ class Intent(NamedTuple):
     def attempt(
         self, outcome: Outcome, *, method: Method | None, now: float, delay_s: float, problem: tuple[str, str] | None
     ) -> Intent:
-        """The payment after an attempt to pay it.
+        """Returns the payment after an attempt to pay it.
 
         Args:
-            outcome: The resulting status; ``processing`` does not end without a further call.
-            method: The payment method, None keeps the chosen one.
+            outcome: The resulting status. ``processing`` lasts until a further call.
+            method: The payment method, or None to keep the chosen one.
             now: Unix seconds.
-            delay_s: Seconds that it is processing first.
+            delay_s: Seconds of processing before the outcome.
             problem: Code and text of a failure.
         """
         later = outcome != "processing" and delay_s > 0
@@ -116,13 +117,13 @@ class Intent(NamedTuple):
         )
 
     def canceled(self, now: float) -> Intent:
-        """The payment after it was cancelled."""
+        """Returns the cancelled payment."""
         return self._replace(
             status="canceled", becomes=None, due_at=None, problem_code=None, problem=None, updated_at=now
         )
 
     def at(self, now: float) -> Intent:
-        """The payment at a point in time."""
+        """Returns the payment with its status at a point in time."""
         if self.status != "processing" or self.becomes is None or self.due_at is None or now < self.due_at:
             return self
         return self._replace(status=self.becomes, becomes=None, due_at=None, updated_at=self.due_at)
@@ -132,7 +133,7 @@ class Intent(NamedTuple):
 
 
 def ensure_customer(connection: Connection, wallet: str, *, id_: str, email: str | None, now: float) -> None:
-    """Creates the processor's customer of a wallet, or adds a missing email address to an existing one."""
+    """Creates the customer for a wallet, or sets the email address of an existing customer."""
     known = connection.column("SELECT email FROM processor_customers WHERE wallet = :wallet", wallet=wallet)
     if not known:
         connection.insert("processor_customers", wallet=wallet, id=id_, email=email, created_at=now)
@@ -148,9 +149,9 @@ def add(connection: Connection, intent: Intent) -> None:
 
 
 def load(connection: Connection, intent_id: str, now: float) -> Intent | None:
-    """A payment in its current status, None when the id is unknown.
+    """Returns a payment with its current status, or None if the id is unknown.
 
-    A change that has become due is stored, so a clock that is set back later does not undo it.
+    Stores a status change that is due, so that setting the clock back does not undo it.
     """
     if not _ID.fullmatch(intent_id):
         return None
@@ -166,4 +167,4 @@ def load(connection: Connection, intent_id: str, now: float) -> Intent | None:
 
 def save(connection: Connection, intent: Intent) -> None:
     """Stores a changed payment."""
-    connection.run(f"UPDATE processor_intents SET {setting(Intent._fields)} WHERE id = :id", **intent._asdict())  # noqa: S608 - our own names
+    connection.run(f"UPDATE processor_intents SET {setting(Intent._fields)} WHERE id = :id", **intent._asdict())  # noqa: S608 - the SQL contains no user input

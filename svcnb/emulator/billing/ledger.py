@@ -1,4 +1,4 @@
-"""Ledger of the accounts' credits, in which nothing is counted twice."""
+"""Ledger of account credits. Each payment and each request is counted once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Ledger:
 
     Args:
         store: The database.
-        clock: Time of the entries.
+        clock: Provides the time of the entries.
     """
 
     def __init__(self, store: Store, clock: Clock) -> None:
@@ -29,36 +29,36 @@ class Ledger:
     display = staticmethod(display)
 
     async def credit_cents(self, billing_wallet: str) -> int:
-        """Cents of credit; negative is owed. Held cents are included, because they are not spent yet."""
+        """Returns the credit in cents, including held cents, which are not spent yet. A negative amount is owed."""
         account = billing_wallet.lower()
         return await self._store.run(lambda connection: books.credit_of(connection, account))
 
     async def hold(self, billing_wallet: str, cents: int = 1) -> Hold:
-        """Reserves credit for a call that is about to be served.
+        """Reserves credit for a call.
 
-        Servers that share a database count each other's holds. When a server is killed, its holds are released.
+        Servers that share a database respect each other's holds. When a server stops, its holds are released.
 
         Raises:
-            StructuredError: 402, the credit that is neither spent nor held does not cover ``cents``.
+            StructuredError: 402, the available credit (neither spent nor held) does not cover ``cents``.
         """
         counter = self._counter
         hold = Hold(billing_wallet.lower(), cents, settle=self._settle, grow=counter.grow, release=counter.release)
         try:
             await self._counter.begin(hold)
         except BaseException:
-            # Also when the caller is cancelled while the database is busy: a hold without an owner would never end.
+            # Includes cancellation while the database is busy: a hold without an owner would never end.
             hold.release()
             raise
         return hold
 
     async def charge(self, billing_wallet: str, cents: int, *, reason: str, request_id: str) -> int:
-        """Charges a call that has succeeded. An amount beyond the credit is owed.
+        """Charges a call that has succeeded. If the price exceeds the credit, the account owes the difference.
 
         Args:
             billing_wallet: The paying wallet.
-            cents: The price, at least 1.
-            reason: For people, for example ``add_group``.
-            request_id: The request; it is charged once however often this is called.
+            cents: The price in cents, at least 1.
+            reason: Reason for the charge, shown to users, for example ``add_group``.
+            request_id: Id of the request. Repeated calls with the same id charge only once.
 
         Returns:
             The account's credit in cents afterwards.
@@ -68,13 +68,13 @@ class Ledger:
     async def add_credit(
         self, billing_wallet: str, cents: int, *, reason: str, reference: str, kind: Kind = "grant"
     ) -> int:
-        """Adds credit once.
+        """Adds credit, once for each reference.
 
         Args:
             billing_wallet: The receiving wallet.
-            cents: The amount, at least 1.
-            reason: For people.
-            reference: The cause of the credit; a second credit of the same reference and kind changes nothing.
+            cents: The amount in cents, at least 1.
+            reason: Reason for the credit, shown to users.
+            reference: Id of the cause. Another credit with the same reference and kind has no effect.
             kind: The source of the credit.
 
         Returns:
@@ -85,26 +85,26 @@ class Ledger:
         return (await self._store.run(lambda connection: books.post(connection, entry)))[1]
 
     async def starter_credit(self, billing_wallet: str, cents: int) -> int:
-        """Gives a new account its starter credits, once; 0 cents gives nothing. Returns the credit afterwards."""
+        """Adds the starter credit of a new account, once. Returns the new credit in cents."""
         account = billing_wallet.lower()
         if not cents:
             return await self.credit_cents(account)
         return await self.add_credit(account, cents, reason="starter credits", reference=account, kind="starter")
 
     async def entries(self, billing_wallet: str) -> list[Entry]:
-        """All movements of an account, oldest first."""
+        """Returns all movements of an account, oldest first."""
         account = billing_wallet.lower()
         return await self._store.run(lambda connection: books.entries_of(connection, account))
 
     async def verify(self) -> list[str]:
-        """Checks balances against entries. Each text names one discrepancy; an empty list means that all agree."""
+        """Compares balances with entries. Returns a description of each discrepancy; an empty list means no errors."""
         return await self._store.run(books.discrepancies)
 
     async def _settle(self, hold: Hold, cents: int, *, reason: str, request_id: str) -> int:
         try:
             return await self._charge(hold.account, cents, reason=reason, request_id=request_id, hold=hold)
         finally:
-            hold.release()  # releases the hold of a failed charge
+            hold.release()  # has an effect only if the charge failed
 
     async def _charge(self, account: str, cents: int, *, reason: str, request_id: str, hold: Hold | None = None) -> int:
         reference = f"request:{request_id}"
@@ -115,5 +115,5 @@ class Ledger:
 
 def _positive(cents: int) -> int:
     if cents < 1:
-        raise ValueError(f"{cents} cents cannot be booked: amounts are whole cents from 1")
+        raise ValueError(f"{cents} cents is not a valid amount: expected an integer of at least 1")
     return cents

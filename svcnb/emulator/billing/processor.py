@@ -1,4 +1,4 @@
-"""Local payment processor: creates payments, simulates them, and credits them to accounts. No money moves anywhere."""
+"""Local payment processor: creates and simulates payments, and credits them to accounts. No real money is moved."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ _REVERTED: Final = ("transaction_reverted", "The payment failed: the transaction
 
 
 class ProcessorRefusal(EndpointFailure):
-    """The processor refuses a request.
+    """Error response of the payment processor.
 
     Args:
         status: HTTP status.
-        code: For programs.
-        message: For people.
-        kind: Group of the code: ``invalid_request_error`` or ``card_error``.
+        code: Machine-readable code.
+        message: Text for the user.
+        kind: Category of the code: ``invalid_request_error`` or ``card_error``.
     """
 
     def __init__(self, status: int, code: str, message: str, kind: str = "invalid_request_error") -> None:
@@ -46,14 +46,14 @@ class ProcessorRefusal(EndpointFailure):
 
 
 class Processor:
-    """Payments of one emulator.
+    """Payment processor of one emulator.
 
     Args:
         store: The database.
-        clock: Decides when a delayed payment is complete.
+        clock: Determines when a delayed payment is complete.
         randomness: Source of ids and client secrets.
-        custody: Identifies this emulator in the publishable key.
-        settings: ``crypto_delay_ms``.
+        custody: Provides the emulator's identity for the publishable key.
+        settings: Provides ``crypto_delay_ms``.
     """
 
     def __init__(
@@ -67,18 +67,18 @@ class Processor:
 
     @property
     def crypto_delay_s(self) -> float:
-        """Seconds that a crypto payment takes to be confirmed."""
+        """Confirmation time of a crypto payment, in seconds."""
         return self._crypto_delay_s
 
     # --- requests of the service --------------------------------------------------------------------------------
 
     async def ensure_customer(self, wallet: str, email: str | None = None) -> None:
-        """Creates the customer of a billing wallet, unless it exists. A new email replaces the existing one."""
+        """Creates the customer for a billing wallet, or replaces the email address of an existing customer."""
         work = self._customer_work(wallet.lower(), email)
         await self._store.run(work)
 
     async def create_intent(self, wallet: str, amount_cents: int) -> Intent:
-        """Begins a payment.
+        """Creates a payment.
 
         Raises:
             EndpointFailure: 400, the amount is below the minimum or too large.
@@ -111,7 +111,7 @@ class Processor:
         return intent
 
     async def credit(self, wallet: str, intent_id: str) -> int:
-        """Credits a payment that has succeeded, once, in one transaction with marking it so.
+        """Credits a successful payment once. One transaction adds the credit and marks the payment as credited.
 
         Args:
             wallet: Billing wallet of the calling account.
@@ -121,8 +121,8 @@ class Processor:
             The account's credit in cents afterwards.
 
         Raises:
-            EndpointFailure: 404 there is no such payment; 400 it is another account's, has not succeeded, or has been
-                credited.
+            EndpointFailure: 404, the payment does not exist. 400, it belongs to another account, has not succeeded, or
+                is already credited.
         """
         account, now = wallet.lower(), self._clock.now()
 
@@ -130,7 +130,7 @@ class Processor:
             intent = intents.load(connection, intent_id, now)
             if intent is None:
                 raise EndpointFailure(
-                    404, "No such payment. The payment_intent_id is what create_payment_intent returned."
+                    404, "No such payment. Send the payment_intent_id that create_payment_intent returned."
                 )
             if problem := _not_creditable(intent, account):
                 raise EndpointFailure(400, problem)
@@ -142,32 +142,32 @@ class Processor:
 
         return await self._store.run(work)
 
-    # --- actions of a browser, a person or a teacher ------------------------------------------------------------
+    # --- actions of a browser, a user or a teacher ------------------------------------------------------------
 
     async def find(self, intent_id: str, client_secret: str) -> Intent:
-        """A payment, for the holder of its client secret.
+        """Returns a payment to a caller with its client secret.
 
         Raises:
-            ProcessorRefusal: 404 the payment does not exist, or the secret is not its own.
+            ProcessorRefusal: 404, the payment does not exist or has a different client secret.
         """
         return await self._change(intent_id, lambda intent: intent, client_secret)
 
     async def confirm(
         self, intent_id: str, client_secret: str, method: str, *, card_number: str | None = None
     ) -> Intent:
-        """Pays, as a processor's browser library would: a card at once, crypto after its delay.
+        """Pays as a processor's browser library does: by card immediately, by crypto after its delay.
 
         Args:
             intent_id: The payment.
             client_secret: Its secret.
             method: ``card`` or ``crypto``.
-            card_number: A test card, see `cards`; None is a card that pays.
+            card_number: Number of a test card (see `cards`). None means an accepted card.
 
         Returns:
-            The payment. If the card was declined, the payment has failed and contains the reason.
+            The payment. If the card was declined, its status is ``failed`` and it contains the reason.
 
         Raises:
-            ProcessorRefusal: 404 as in `find`; 400 it cannot be paid (any more), or the method is unknown.
+            ProcessorRefusal: 404 as in `find`. 400, the payment can no longer be paid, or the method is unknown.
         """
         declined = judge(card_number) if method == "card" else None
         return await self.attempt(
@@ -189,15 +189,15 @@ class Processor:
         delay_s: float,
         problem: tuple[str, str] | None = None,
     ) -> Intent:
-        """Pays with a chosen outcome and delay; otherwise as `confirm`.
+        """Pays as `confirm` does, with a chosen outcome and delay.
 
         Args:
             intent_id: The payment.
             client_secret: Its secret.
             method: ``card`` or ``crypto``.
-            outcome: Its final status.
-            delay_s: Seconds that it is processing first.
-            problem: Code and text of a failure, None for the ordinary ones.
+            outcome: The final status of the payment.
+            delay_s: Seconds of processing before the outcome.
+            problem: Code and text of a failure, or None for the default.
         """
         how, end = _one_of("method", method, _METHODS), _one_of("outcome", outcome, _OUTCOMES)
         now = self._clock.now()
@@ -216,7 +216,7 @@ class Processor:
         """Cancels a payment.
 
         Raises:
-            ProcessorRefusal: 404 as in `find`; 400 it is being processed or has ended.
+            ProcessorRefusal: 404 as in `find`. 400, the payment is processing or has ended.
         """
         now = self._clock.now()
 
@@ -230,15 +230,16 @@ class Processor:
         return await self._change(intent_id, change, client_secret)
 
     async def set_outcome(self, intent_id: str, outcome: str, delay_ms: int = 0) -> Intent:
-        """Sets the outcome of a payment for the control plane, regardless of earlier choices.
+        """Sets the outcome of a payment for the control plane, and overrides earlier choices.
 
         Args:
             intent_id: The payment.
-            outcome: ``succeeded``, ``failed`` or ``processing`` (until decided again).
-            delay_ms: Milliseconds of the emulator's clock that it is processing first.
+            outcome: ``succeeded``, ``failed``, or ``processing`` (until the next call).
+            delay_ms: Milliseconds of processing before the outcome, by the emulator's clock.
 
         Raises:
-            ProcessorRefusal: 404 there is no such payment; 400 it has ended otherwise, or the outcome is unknown.
+            ProcessorRefusal: 404, the payment does not exist. 400, it already has another final status, or the outcome
+                is unknown.
         """
         end = _one_of("outcome", outcome, _OUTCOMES)
         now = self._clock.now()
@@ -266,8 +267,11 @@ class Processor:
         def work(connection: Connection) -> Intent:
             intent = intents.load(connection, intent_id, now)
             if intent is None or (client_secret is not None and not _same(client_secret, intent.client_secret)):
-                # One answer for both: without its secret a caller cannot learn whether a payment exists.
-                raise ProcessorRefusal(404, "resource_missing", f"No payment {intent_id} goes with this client secret.")
+                # The same error for both cases, so that a caller without the secret cannot learn whether a payment
+                # exists.
+                raise ProcessorRefusal(
+                    404, "resource_missing", (f"The client secret does not match the payment {intent_id}.")
+                )
             changed = change(intent)
             if changed is not intent:
                 intents.save(connection, changed)
@@ -278,7 +282,7 @@ class Processor:
     def _customer_work(self, wallet: str, email: str | None) -> Callable[[Connection], None]:
         id_, now = f"cus_{self._token(14)}", self._clock.now()
         if email is not None:
-            # JSON texts may contain characters that no database stores.
+            # JSON strings may contain characters that databases cannot store.
             email = email.encode("utf-8", "replace").decode().replace("\0", "").strip()[:_LONGEST_EMAIL] or None
         return lambda connection: intents.ensure_customer(connection, wallet, id_=id_, email=email, now=now)
 
@@ -290,12 +294,14 @@ def _not_creditable(intent: Intent, account: str) -> str | None:
     if intent.wallet != account:
         return "This payment belongs to another account."
     if intent.credited_at is not None:
-        return f"This payment has been credited already, {dollars(intent.amount_cents)}. GET billing/balance shows it."
+        return (
+            f"This payment is already credited, {dollars(intent.amount_cents)}. GET billing/balance shows the credit."
+        )
     return {
-        "requires_payment_method": "This payment has not been paid yet: pay it at the processor, then confirm it.",
-        "processing": "This payment is still processing: confirm it again later. Crypto takes some minutes.",
-        "failed": f"{intent.problem or 'The payment failed.'} Pay again, or begin another payment.",
-        "canceled": "This payment was canceled: begin another one.",
+        "requires_payment_method": "This payment has not been paid yet. Pay it at the processor, then confirm it.",
+        "processing": "This payment is still processing. Confirm it again later. Crypto takes several minutes.",
+        "failed": f"{intent.problem or 'The payment failed.'} Pay again, or create another payment.",
+        "canceled": "This payment was canceled. Create another one.",
         "succeeded": None,
     }[intent.status]
 
@@ -304,7 +310,7 @@ def _one_of(what: str, value: str, allowed: tuple[Word, ...]) -> Word:
     for known in allowed:
         if known == value:
             return known
-    raise ProcessorRefusal(400, "parameter_invalid", f"The {what} {value!r} is not known: use {' or '.join(allowed)}.")
+    raise ProcessorRefusal(400, "parameter_invalid", f"The {what} {value!r} is unknown: use {' or '.join(allowed)}.")
 
 
 def _same(given: str, known: str) -> bool:
@@ -314,13 +320,13 @@ def _same(given: str, known: str) -> bool:
 def _delay(seconds: float) -> float:
     if not 0 <= seconds <= _LONGEST_DELAY_S:
         raise ProcessorRefusal(
-            400, "parameter_invalid", f"A delay of {seconds:g} s is not possible: 0 to {_LONGEST_DELAY_S} seconds are."
+            400, "parameter_invalid", f"Invalid delay of {seconds:g} s: use 0 to {_LONGEST_DELAY_S} seconds."
         )
     return seconds
 
 
 def _base62(data: bytes, length: int) -> str:
-    # 32 bytes hold 42 digits of base 62, so up to that many are as good as random.
+    # 32 bytes hold 42 digits of base 62, so up to 42 digits are practically uniform.
     number = int.from_bytes(data, "big")
     digits = []
     for _ in range(length):

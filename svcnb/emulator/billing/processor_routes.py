@@ -1,7 +1,7 @@
-"""HTTP interface of the processor: the calls of its browser library, and the hosted page.
+"""HTTP API of the payment processor for its browser library, and its hosted payment page.
 
-Its path is always ``/processor``, under every name of the processor. It belongs to the emulator, while the real
-processor has its own address. A payment is opened by its client secret, as with real processors.
+The path is always ``/processor``, whatever the configured name of the processor. The emulator serves it, while a real
+processor has its own host. As with real processors, the client secret gives access to a payment.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ ROOT: Final = "/processor"
 _LARGEST_BODY: Final = 16 * 1024
 _FORM: Final = "application/x-www-form-urlencoded"
 _DECLINED: Final = 402
-# No form-action: browsers apply it to the redirect after a form too, and the return page may be another port's.
+# No form-action: browsers also apply it to the redirect after a form, and the return page may be on another port.
 _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; "
-    "frame-ancestors 'none'"  # a page that frames this one could cover the buttons
+    "frame-ancestors 'none'"  # a page that frames this one could hide the buttons
 )
 _PAGE_HEADERS: Final = {
     "Content-Security-Policy": _POLICY,
     "X-Frame-Options": "DENY",
-    # Addresses of these pages contain client secrets, which no other site may receive. With no-referrer browsers would
-    # send the origin null with the form.
+    # The addresses of these pages contain client secrets, which other sites must not receive. Not no-referrer, because
+    # browsers would then send the origin null with the form.
     "Referrer-Policy": "same-origin",
     "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",
@@ -44,7 +44,7 @@ _PAGE_HEADERS: Final = {
 
 
 def describe(intent: Intent) -> dict[str, object]:
-    """A payment in the form of the processor's API, without its secret."""
+    """Returns a payment in the format of the processor's API, without its client secret."""
     return {
         "id": intent.id,
         "object": "payment_intent",
@@ -63,7 +63,7 @@ Handler = Callable[["ProcessorPages", Call, Any], Awaitable[Response]]
 
 
 def _in_its_own_words(handler: Handler) -> Handler:
-    """Answers refusals in the processor's shape of errors, which differs from the service's."""
+    """Converts errors to the processor's format, which differs from the service's format."""
 
     @wraps(handler)
     async def guarded(pages: ProcessorPages, call: Call, given: Any) -> Response:
@@ -76,7 +76,7 @@ def _in_its_own_words(handler: Handler) -> Handler:
 
 
 class ProcessorPages:
-    """Endpoints of the local payment processor.
+    """Endpoints for the local payment processor.
 
     Args:
         processor: The payment processor.
@@ -86,7 +86,7 @@ class ProcessorPages:
         self._processor = processor
 
     def endpoints(self) -> list[Endpoint]:
-        """The endpoints of the processor. None of them is in the service's description."""
+        """Returns the endpoints of the processor. The OpenAPI description does not contain them."""
         intent = f"{ROOT}/v1/payment_intents/{{intent}}"
         return [
             Endpoint("GET", intent, self._retrieve, described=False),
@@ -100,7 +100,7 @@ class ProcessorPages:
 
     @_in_its_own_words
     async def _retrieve(self, call: Call, _given: None) -> Response:
-        """Shows a payment."""
+        """Returns a payment."""
         fields = dict(call.request.query_params)
         processor = self._opened(call, fields)
         return answer(describe(await processor.find(call.path["intent"], fields.get("client_secret", ""))))
@@ -129,18 +129,18 @@ class ProcessorPages:
         return answer(describe(await processor.cancel(call.path["intent"], fields.get("client_secret", ""))))
 
     def _opened(self, call: Call, fields: dict[str, str]) -> Processor:
-        """The processor, for a caller with its publishable key."""
+        """Checks the publishable key, and returns the processor."""
         processor = self._processor
         scheme, _, token = call.request.headers.get("authorization", "").partition(" ")
         key = token.strip() if scheme.lower() == "bearer" else fields.get("key", "")
-        if key != processor.publishable_key:  # the key is public, so a plain comparison leaks nothing
+        if key != processor.publishable_key:  # the key is public, so the comparison need not take constant time
             raise ProcessorRefusal(
-                401, "api_key_invalid", "Send the publishable key that the service shows: Authorization: Bearer pk_…."
+                401, "api_key_invalid", "Send the publishable key from the service: Authorization: Bearer pk_…."
             )
         return processor
 
     async def _show_pay(self, call: Call, _given: None) -> Response:
-        """The page on which a person pays."""
+        """Returns the page on which the user pays."""
         query, processor = call.request.query_params, self._processor
         try:
             onward = _onward(call, query)
@@ -153,20 +153,20 @@ class ProcessorPages:
         return _html(settled_page(intent, onward=_left(onward, intent)))
 
     async def _pay(self, call: Call, _given: None) -> Response:
-        """Handles the page's buttons."""
+        """Handles the buttons of the payment page."""
         query, form = call.request.query_params, await _fields(call)
         try:
             onward = _onward(call, query)
             intent = await _press(self._processor, call.path["intent"], query.get("client_secret", ""), form)
         except (ReturnUrlRefused, ProcessorRefusal) as refusal:
             return _refused(refusal)
-        # 303, so that going back and reloading never pays again. A declined card leads back to the page.
+        # 303, so that going back or reloading does not pay again. After a declined card, the page is shown again.
         return RedirectResponse(
             "?" + str(query) if intent.status in PAYABLE else _left(onward, intent), 303, _PAGE_HEADERS
         )
 
     async def _show_return(self, call: Call, _given: None) -> Response:
-        """The page after the payment, which asks the service for the credit."""
+        """Returns the page that follows a payment and requests the credit from the service."""
         query, processor = call.request.query_params, self._processor
         try:
             intent = await processor.find(
@@ -177,16 +177,16 @@ class ProcessorPages:
         return _html(return_page(intent, publishable_key=processor.publishable_key))
 
     async def _asset(self, call: Call, _given: None) -> Response:
-        """A file of the pages."""
+        """Returns a static file of the pages."""
         name = call.path["file"]
         data = asset(name)
         if data is None:
-            raise StructuredError(404, f"No file {name}.", fix="Build the browser side: python hatch_build.py.")
+            raise StructuredError(404, f"File {name} not found.", fix="Build the browser side: python hatch_build.py.")
         return Response(data, media_type=ASSETS[name], headers={"Cache-Control": "no-cache"})
 
 
 async def _fields(call: Call) -> dict[str, str]:
-    """Members of a body, JSON or form. Only text values are kept."""
+    """Returns the fields of a JSON or form body. Values that are not text are ignored."""
     data = await read_bytes(call.request, _LARGEST_BODY)
     if call.request.headers.get("content-type", "").startswith(_FORM):
         return dict(parse_qsl(data.decode("utf-8", "replace"), keep_blank_values=True))
@@ -210,13 +210,15 @@ async def _press(processor: Processor, intent_id: str, secret: str, form: dict[s
     try:
         delay_s = float(delay or (processor.crypto_delay_s if method == "crypto" else 0))
     except ValueError:
-        raise ProcessorRefusal(400, "parameter_invalid", f"{delay!r} is no number of seconds.") from None
+        raise ProcessorRefusal(
+            400, "parameter_invalid", f"Invalid delay {delay!r}: expected a number of seconds."
+        ) from None
     return await processor.attempt(intent_id, secret, method, outcome=outcome or "succeeded", delay_s=delay_s)
 
 
 def _onward(call: Call, query: QueryParams) -> str:
     given = query.get("return_url", "")
-    # The emulator's own page, relative to this one, because a proxy may have put a folder in front of all paths.
+    # Address of the return page, relative to this page, because a proxy may add a prefix to all paths.
     return check_return_url(given, own_host=call.request.headers.get("host", "")) if given else "../return"
 
 
@@ -236,5 +238,5 @@ def _html(page: str, status: int = 200) -> Response:
 
 def _refused(refusal: ReturnUrlRefused | ProcessorRefusal, *, root: str = "..") -> Response:
     status = refusal.status if isinstance(refusal, ProcessorRefusal) else 400
-    heading = "No such payment" if status == 404 else "This does not work"  # noqa: PLR2004 - the status of HTTP
+    heading = "No such payment" if status == 404 else "This operation failed"  # noqa: PLR2004 - an HTTP status
     return _html(message_page(heading, str(refusal), root=root), status)

@@ -1,4 +1,4 @@
-"""Check of the address to which the payment page may redirect: this machine, or the host that served the page."""
+"""Checks the redirect address of the payment page: only this machine and the host of the page are allowed."""
 
 from __future__ import annotations
 
@@ -7,28 +7,27 @@ import re
 from typing import Final
 from urllib.parse import SplitResult, urlencode, urlsplit
 
-# Browsers read a backslash as a slash and drop control characters, so they would read such an address differently from
-# this check.
+# Browsers read a backslash as a slash and ignore control characters, so they may interpret such an address differently
+# from this check.
 _MISREAD: Final = re.compile(r"[\\\x00-\x20\x7f]")
 
 
 class ReturnUrlRefused(ValueError):
-    """The payment page refuses to redirect to this address."""
+    """The payment page must not redirect to this address."""
 
 
 def check_return_url(url: str, *, own_host: str) -> str:
-    """Checks and returns an address for the redirect.
+    """Checks the address of a redirect and returns it.
 
     Args:
-        url: Absolute, or a path on this server.
-        own_host: Host header of the request, which is an allowed target.
+        url: Absolute URL, or a path on this server.
+        own_host: The Host header of the request. Redirects to this host are allowed.
 
     Returns:
         The address, unchanged.
 
     Raises:
-        ReturnUrlRefused: It leads elsewhere. A payment page that redirects anywhere would make other sites look
-            trusted.
+        ReturnUrlRefused: The address is on another host. An open redirect would make other sites look trusted.
     """
     parts = _split(url)
     if parts is not None and not _MISREAD.search(url):
@@ -37,12 +36,13 @@ def check_return_url(url: str, *, own_host: str) -> str:
         if parts.scheme in {"http", "https"} and (_is_loopback(parts.hostname) or parts.netloc == own_host):
             return url
     raise ReturnUrlRefused(
-        "return_url must lead to this machine (http://127.0.0.1:…, http://localhost:…) or to the host of this page"
+        "return_url must be an address on this machine (http://127.0.0.1:…, http://localhost:…) or on the host of "
+        "this page"
     )
 
 
 def with_query(url: str, **members: str) -> str:
-    """An address with members added to its query."""
+    """Returns an address with parameters added to its query."""
     parts = urlsplit(url)
     query = "&".join(part for part in (parts.query, urlencode(members)) if part)
     return parts._replace(query=query).geturl()
@@ -51,7 +51,7 @@ def with_query(url: str, **members: str) -> str:
 def _split(url: str) -> SplitResult | None:
     try:
         parts = urlsplit(url)
-        _ = parts.port  # the port is checked only when it is read
+        _ = parts.port  # reading the port validates it
     except ValueError:
         return None
     return parts

@@ -1,4 +1,4 @@
-"""Credits and payments over HTTP (specification 4.3). All of it is free of charge."""
+"""Endpoints for credits and payments (docs/service/endpoints.md#payments). They are free of charge."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _TAG: Final = "Billing"
 
 
 class Credits:
-    """Endpoints of credits and payments.
+    """Endpoints for credits and payments.
 
     Args:
         processor: The payment processor.
-        ledger: Credits of accounts.
-        guards: Determine the paying account, and whether billing works.
-        vocabulary: Names the processor.
+        ledger: The ledger of credits.
+        guards: Determine the paying account and check whether billing is available.
+        vocabulary: Provides the name of the processor.
     """
 
     def __init__(self, *, processor: Processor, ledger: Ledger, guards: BillingGuards, vocabulary: Vocabulary) -> None:
@@ -40,7 +40,7 @@ class Credits:
         self._vocabulary = vocabulary
 
     def endpoints(self) -> list[Endpoint]:
-        """The endpoints of billing."""
+        """Returns the endpoints for credits and payments."""
         paying = (self._guards.payer, self._guards.works)
         return [
             Endpoint(
@@ -82,23 +82,23 @@ class Credits:
         ]
 
     async def _processor_config(self, _call: Call, _given: None) -> PublishableKeyResponse:
-        """Publishable key for the payment processor's client library."""
+        """Returns the publishable key for the payment processor's client library."""
         return PublishableKeyResponse(publishable_key=self._processor.publishable_key)
 
     async def _balance(self, call: Call, _given: None) -> BalanceResponse:
-        """Credits of the account; all its keys share them."""
+        """Returns the credit of the account, which all its keys share."""
         credit = await self._ledger.credit_cents(call.caller.billing_wallet)
-        # The processor counts the amount that a customer owes, so credit is negative (reference facts A4).
+        # The processor counts what a customer owes, so credit is a negative amount (docs/service/billing.md#balance).
         return BalanceResponse(balance_cents=-credit, balance_display=self._ledger.display(credit))
 
     async def _create_payment_intent(
         self, call: Call, given: CreatePaymentIntentRequest
     ) -> CreatePaymentIntentResponse:
-        """Begins a payment of at least 500 cents."""
+        """Creates a payment of at least 500 cents."""
         intent = await self._processor.create_intent(call.caller.billing_wallet, given.amount_cents)
         return CreatePaymentIntentResponse(client_secret=intent.client_secret, payment_intent_id=intent.id)
 
     async def _confirm_payment(self, call: Call, given: ConfirmPaymentRequest) -> Success:
-        """Credits the account if the payment has succeeded; every payment credits once."""
+        """Credits the account if the payment has succeeded. A payment is credited only once."""
         await self._processor.credit(call.caller.billing_wallet, given.payment_intent_id)
         return Success()

@@ -1,8 +1,8 @@
-"""Reserved credit of each of several servers, visible to all of them in the PostgreSQL that they share.
+"""Publishes the reserved credit of each server to the other servers that share a PostgreSQL database.
 
-A server writes all its holds in one row, in the transaction in which a hold begins, grows or is charged. The
-transactions of all servers run one after another (`store`). Like a lease (`leases`), the row has the name of the
-server's connection. When the server is killed, the database closes the connection, and its holds are released.
+A server writes all its holds to one row, in the transaction that begins, grows or charges a hold. The transactions of
+all servers run one after another (`store`). As with a lease (`leases`), the name of the server's connection identifies
+the row. When the server stops, the database closes the connection, and its holds no longer count.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ from collections.abc import Collection, Mapping
 from typing import Final
 
 from svcnb.emulator.platform.database import Connection
+from svcnb.emulator.platform.postgresql import LIVING
 from svcnb.emulator.platform.schema import Table
-from svcnb.emulator.platform.sessions import LIVING, session_name
 
-# The holds are cents by account, a JSON object. A server holds credit for few accounts at a time, and always writes all
-# of them.
+# "held" is a JSON object of cents by account. It is always written as a whole, because a server holds credit for few
+# accounts at a time.
 HOLDS: Final = Table("ledger_holds", "holder VARCHAR NOT NULL PRIMARY KEY, held TEXT NOT NULL")
 
 
 def of_others(connection: Connection, accounts: Collection[str]) -> Counter[str]:
-    """Cents that other servers have reserved.
+    """Returns the cents that other servers have reserved.
 
     Args:
         connection: Inside a transaction.
-        accounts: The accounts.
+        accounts: Billing wallets.
     """
     found: Counter[str] = Counter()
-    others = f"SELECT held FROM ledger_holds WHERE holder <> :me AND holder IN ({LIVING})"  # noqa: S608 - our own text
-    for text in connection.column(others, me=session_name(connection)):
+    others = f"SELECT held FROM ledger_holds WHERE holder <> :me AND holder IN ({LIVING})"  # noqa: S608 - the SQL contains no user input
+    for text in connection.column(others, me=connection.session):
         held: dict[str, int] = json.loads(text)
         for account in accounts & held.keys():
             found[account] += held[account]
@@ -38,20 +38,20 @@ def of_others(connection: Connection, accounts: Collection[str]) -> Counter[str]
 
 
 def write_down(connection: Connection, held: Mapping[str, int]) -> None:
-    """Writes the reserved credit of this server for the others.
+    """Publishes the reserved credit of this server.
 
     Args:
-        connection: Inside a transaction. The others see the change after its commit.
-        held: All of it: cents by account.
+        connection: Inside a transaction. Other servers see the change after its commit.
+        held: All reserved cents of this server, by account.
     """
     connection.run(
         "INSERT INTO ledger_holds (holder, held) VALUES (:me, :held) "
         "ON CONFLICT (holder) DO UPDATE SET held = excluded.held",
-        me=session_name(connection),
+        me=connection.session,
         held=json.dumps(held, separators=(",", ":")),
     )
 
 
 def clear_away(connection: Connection) -> None:
-    """Deletes the rows of servers that are gone. They are no longer counted."""
-    connection.run(f"DELETE FROM ledger_holds WHERE holder NOT IN ({LIVING})")  # noqa: S608 - our own text
+    """Deletes the rows of stopped servers, which no longer count."""
+    connection.run(f"DELETE FROM ledger_holds WHERE holder NOT IN ({LIVING})")  # noqa: S608 - the SQL contains no user input

@@ -1,9 +1,9 @@
-"""Tables of the ledger and the functions that use them, each to be run inside one `Store.run`.
+"""Tables of the ledger and functions that use them. Run each function inside `Store.run`.
 
-Every movement of credit is one row of ``ledger_entries`` and never changes. Its ``kind`` names the other side. So this
-is double-entry bookkeeping with an implied second posting. The credit of accounts is the sum of payments and gifts,
-less the cost of calls. The table ``ledger_balances`` is stored in addition for speed, and `discrepancies` checks that
-the two are equal.
+Every change of credit is one immutable row of ``ledger_entries``. Its ``kind`` identifies the contra account, so this
+is double-entry bookkeeping with an implied second posting. The credit of an account is the sum of its payments and
+gifts, less its charges. The table ``ledger_balances`` holds these sums for speed, and `discrepancies` compares it with
+the entries.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from svcnb.emulator.platform.database import Connection, inserting
 from svcnb.emulator.platform.schema import Table
 
 Kind = Literal["payment", "grant", "starter", "charge"]
-"""Other side of an entry: money paid in, credit given by hand, credit of a new account, a call's price."""
+"""Contra account of an entry: payment, credit from the control plane, starter credit, or price of a call."""
 
-# An entry's reference is its cause. It is unique, so that a payment credits once and a request is charged once.
+# The reference identifies the cause of an entry. It is unique, so that each payment is credited and each request
+# charged once.
 Table(
     "ledger_entries",
     """
@@ -38,15 +39,15 @@ Table("ledger_balances", "account VARCHAR(42) NOT NULL PRIMARY KEY, cents BIGINT
 
 
 class Entry(NamedTuple):
-    """One movement of credit.
+    """One change of an account's credit.
 
     Attributes:
-        account: Billing wallet, lowercase.
-        cents: Positive adds credit, negative spends it.
-        kind: The other side.
-        reason: For people.
-        reference: Its cause; a second entry of the same cause is not made.
-        request_id: Request that caused it, if one did.
+        account: Billing wallet, lower case.
+        cents: The amount in cents: positive for added credit, negative for a charge.
+        kind: The contra account.
+        reason: Reason for the change, shown to users.
+        reference: Unique id of the cause.
+        request_id: Id of the request that caused the entry, if any.
         at: Unix seconds by the emulator's clock.
     """
 
@@ -60,31 +61,31 @@ class Entry(NamedTuple):
 
 
 def credit_of(connection: Connection, account: str) -> int:
-    """Cents of credit; negative is owed, 0 for an account never seen."""
+    """Returns the credit in cents. A negative amount is owed; an unknown account has 0."""
     return connection.value("SELECT cents FROM ledger_balances WHERE account = :account", account=account) or 0
 
 
 def credits_of(connection: Connection, accounts: Collection[str]) -> dict[str, int]:
-    """Cents of credit of several accounts at once, as `credit_of`."""
+    """Returns the credit of several accounts in cents, as `credit_of` does for one."""
     if len(accounts) <= 1:
         return {account: credit_of(connection, account) for account in accounts}
     named = {f"account_{number}": account for number, account in enumerate(accounts)}
     among = ", ".join(f":{name}" for name in named)
-    found = connection.rows(f"SELECT account, cents FROM ledger_balances WHERE account IN ({among})", **named)  # noqa: S608 - our own names
+    found = connection.rows(f"SELECT account, cents FROM ledger_balances WHERE account IN ({among})", **named)  # noqa: S608 - the SQL contains no user input
     return dict.fromkeys(accounts, 0) | dict(found)
 
 
 def post(connection: Connection, entry: Entry) -> tuple[bool, int]:
-    """Adds an entry and changes the balance, unless its reference has been used.
+    """Adds an entry and updates the balance, unless an entry with this reference exists.
 
     Returns:
-        Whether it was added now, and the account's credit in cents afterwards.
+        Whether the entry was added, and the new credit of the account in cents.
     """
     return post_all(connection, [entry])[0]
 
 
 def post_all(connection: Connection, wanted: Sequence[Entry]) -> list[tuple[bool, int]]:
-    """Adds several entries in their order, with one statement for all entries and one for all balances.
+    """Adds several entries in order, with one statement for all entries and one for all balances.
 
     Returns:
         For each entry, the result that `post` would have returned.
@@ -94,7 +95,7 @@ def post_all(connection: Connection, wanted: Sequence[Entry]) -> list[tuple[bool
     made = {reference for (reference,) in connection.each(_INSERT_ENTRY, map(Entry._asdict, wanted))}
     new = []
     for entry in wanted:
-        # Of several entries with one reference, the first was added.
+        # Of several entries with the same reference, only the first was added.
         new.append(entry.reference in made)
         made.discard(entry.reference)
     moved: Counter[str] = Counter()
@@ -109,9 +110,9 @@ def post_all(connection: Connection, wanted: Sequence[Entry]) -> list[tuple[bool
 
 
 def _moved(connection: Connection, moved: dict[str, int]) -> dict[str, int]:
-    """Changes balances by these cents. Returns the balances before."""
+    """Adds cents to balances. Returns the previous balances."""
     if len(moved) == 1:
-        # The usual case by far, and one statement less.
+        # The most common case, which saves one statement.
         account, cents = next(iter(moved.items()))
         if not cents:
             return credits_of(connection, moved)
@@ -123,18 +124,18 @@ def _moved(connection: Connection, moved: dict[str, int]) -> dict[str, int]:
 
 
 def entries_of(connection: Connection, account: str) -> list[Entry]:
-    """All entries of an account, oldest first."""
+    """Returns all entries of an account, oldest first."""
     rows = connection.records(
-        f"SELECT {', '.join(Entry._fields)} FROM ledger_entries WHERE account = :account ORDER BY id",  # noqa: S608 - our own names
+        f"SELECT {', '.join(Entry._fields)} FROM ledger_entries WHERE account = :account ORDER BY id",  # noqa: S608 - the SQL contains no user input
         account=account,
     )
     return [Entry(**row) for row in rows]
 
 
 def discrepancies(connection: Connection) -> list[str]:
-    """Differences between balances and entries; empty when they agree."""
+    """Returns descriptions of all differences between balances and entries."""
     problems = [
-        f"{account}: the balance says {kept or 0} cents, the entries sum to {counted or 0}"
+        f"{account}: the balance is {kept or 0} cents, but the sum of the entries is {counted or 0}"
         for account, kept, counted in connection.rows(_DISAGREEING)
     ]
     problems += [

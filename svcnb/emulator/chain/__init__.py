@@ -1,1 +1,1 @@
-"""The chain: a real EVM, the contract on it, and the journal that makes it durable."""
+"""Chain of the emulator: a real EVM, the deployed contract, and the journal that makes the chain durable."""

@@ -1,7 +1,7 @@
-"""Early start of the chain's node.
+"""Early start of the chain node.
 
-The root secret alone determines which wallets have ether in the first block. So without kept state, the node can boot
-while the database library is still loading, which takes longer.
+The root secret alone determines which wallets have ether in the first block. If there is no stored state, the node can
+therefore start while the database library is still loading, which takes longer.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ FUNDS: Final = 1_000_000 * 10**18
 
 
 def first_balances(custody: Custody, payers: int) -> dict[str, int]:
-    """The balances of the service's wallets in the first block.
+    """Returns the initial balances of the service's wallets in the first block.
 
     Args:
-        custody: Keys of owner and payers.
-        payers: The number of payers.
+        custody: Custody that derives the keys of the owner and the payers.
+        payers: Number of payers.
 
     Returns:
-        Wei by address, lowercase 0x: the owner, the admin payer, the payers.
+        Balances in wei by lowercase 0x address: the owner, the admin payer and the payers.
     """
     secrets = [custody.owner_secret(), custody.admin_payer_secret(), *map(custody.payer_secret, range(payers))]
     return {address_of(secret): FUNDS for secret in secrets}
 
 
 class EarlyNode:
-    """A node that boots before it is needed. Its creator must call `stop`, whether the node was taken or not.
+    """Node that starts before it is needed. Its creator must always call `stop`, even if `take` was called.
 
     Args:
-        genesis: Its first block.
-        memory_mb: Its memory ceiling, in MiB.
+        genesis: First block of the node.
+        memory_mb: Memory limit of the node, in MiB.
     """
 
     def __init__(self, genesis: Genesis, *, memory_mb: int) -> None:
@@ -50,20 +50,20 @@ class EarlyNode:
         """Returns the running node. The caller then owns it.
 
         Raises:
-            ChainUnavailable: It did not start.
-            LookupError: It was taken or stopped before.
+            ChainUnavailable: The node did not start.
+            LookupError: The node was already taken or stopped.
         """
         task, self._task = self._task, None
         if task is None:
-            raise LookupError("the early node was taken or stopped before")
+            raise LookupError("the early node was already used or stopped")
         return await task
 
     async def stop(self) -> None:
-        """Stops the node unless it was taken."""
+        """Stops the node unless it was taken by `take`."""
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
-            # A failed start does not matter here: the node was not taken.
+            # A failed start is ignored here, because no caller uses the node.
             (found,) = await asyncio.gather(task, return_exceptions=True)
             if not isinstance(found, BaseException):
                 await found.stop()

@@ -1,8 +1,8 @@
-"""Bounds for requests to the node. The node itself has none: a request may run for hours, and nothing can stop it.
+"""Limits for requests to the node. The node itself has none: a request may run for hours and cannot be cancelled.
 
-Nodes of the public network have such bounds as well. The numbers are Geth's.
+Nodes of public networks have similar limits. The values are those of Geth.
 
-Source: reference facts 6.10; `rpc.gascap` and the fee history's limits of go-ethereum.
+Source: docs/service/contract.md#json-rpc; `rpc.gascap` and the fee history's limits of go-ethereum.
 """
 
 from __future__ import annotations
@@ -15,28 +15,29 @@ from svcnb.emulator.chain.errors import INVALID_PARAMS, RpcError
 CALLS: Final = frozenset({"eth_call", "eth_estimateGas", "eth_createAccessList"})
 FEE_HISTORY: Final = "eth_feeHistory"
 MAX_CALL_GAS: Final = 50_000_000
-"""Gas of one call. A higher value is lowered silently, as Geth does: wallets send enormous numbers for "enough"."""
+"""Maximum gas of one call. A higher value is lowered without an error, as in Geth: wallets send very large values."""
 MAX_FEE_BLOCKS: Final = 1024
-"""Blocks of one eth_feeHistory. An enormous number crashes the node."""
+"""Maximum number of blocks of one eth_feeHistory request. A very large number crashes the node."""
 MAX_PERCENTILES: Final = 100
-"""Percentiles of one eth_feeHistory. Each is between 0 and 100. With an enormous one the node never finishes."""
+"""Maximum number of percentiles of one eth_feeHistory request. Each must be between 0 and 100. With a very large
+percentile, the node never finishes."""
 _QUANTITY: Final = re.compile("0[xX][0-9a-fA-F]{1,64}")
 _BLOCK_OVERRIDES: Final = 3
-"""Index of the parameter that can override the block of a call, with another gas limit."""
+"""Index of the call parameter that can override properties of the block, such as its gas limit."""
 
 
 def bounded(method: str, params: list[Any]) -> list[Any]:
-    """Parameters that may be sent to the node.
+    """Returns parameters that are safe to send to the node.
 
     Args:
-        method: The method of the request.
-        params: Its parameters.
+        method: Method of the request.
+        params: Parameters of the request.
 
     Returns:
-        The same, or with less gas.
+        The parameters. The gas of a call is lowered to `MAX_CALL_GAS` if it is higher.
 
     Raises:
-        RpcError: A number is out of bounds, or is not a number.
+        RpcError: A numeric parameter is outside its limits or is not a number.
     """
     if method in CALLS:
         return _with_bounded_gas(params)
@@ -47,7 +48,7 @@ def bounded(method: str, params: list[Any]) -> list[Any]:
 
 def _with_bounded_gas(params: list[Any]) -> list[Any]:
     if not params or not isinstance(params[0], dict):
-        return params  # the node returns an error that names what it expects
+        return params  # the node returns an error that describes the expected parameters
     call = params[0]
     gas = _number("gas", call.get("gas"))
     if gas is None and len(params) <= _BLOCK_OVERRIDES:
@@ -56,21 +57,26 @@ def _with_bounded_gas(params: list[Any]) -> list[Any]:
 
 
 def _check_fee_history(params: list[Any]) -> None:
-    count = _number("a count of blocks", params[0] if params else None)
+    count = _number("the block count", params[0] if params else None)
     if count is not None and count > MAX_FEE_BLOCKS:
-        raise RpcError(INVALID_PARAMS, f"{FEE_HISTORY} of {params[0]} blocks: at most {MAX_FEE_BLOCKS}")
+        raise RpcError(
+            INVALID_PARAMS, f"{FEE_HISTORY} requests {params[0]} blocks; at most {MAX_FEE_BLOCKS} are allowed"
+        )
     percentiles = params[2] if len(params) > 2 else None  # noqa: PLR2004 - count, block, percentiles
     if not isinstance(percentiles, list):
         return
     if len(percentiles) > MAX_PERCENTILES:
-        raise RpcError(INVALID_PARAMS, f"{FEE_HISTORY} with {len(percentiles)} percentiles: at most {MAX_PERCENTILES}")
+        raise RpcError(
+            INVALID_PARAMS,
+            f"{FEE_HISTORY} requests {len(percentiles)} percentiles; at most {MAX_PERCENTILES} are allowed",
+        )
     for each in percentiles:
         if isinstance(each, int | float) and not 0 <= each <= 100:  # noqa: PLR2004 - per cent
-            raise RpcError(INVALID_PARAMS, f"{FEE_HISTORY} with the percentile {each}: from 0 to 100")
+            raise RpcError(INVALID_PARAMS, f"invalid percentile {each} of {FEE_HISTORY}: expected 0 to 100")
 
 
 def _number(name: str, value: Any) -> int | None:
-    """Reads a number as the node would. The node accepts more spellings than the standard."""
+    """Parses a number in the same way as the node, which accepts more forms than the standard."""
     if value is None or isinstance(value, int):
         return value
     if not isinstance(value, str) or not _QUANTITY.fullmatch(value):

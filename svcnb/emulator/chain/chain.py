@@ -1,58 +1,54 @@
-"""The chain's interface for the rest of the emulator: contract reads, contract writes and events."""
+"""Chain interface for the rest of the emulator: contract reads, contract writes and events."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final
 
 from svcnb.emulator.chain import deploy, journal
 from svcnb.emulator.chain.bootstrap import FUNDS, EarlyNode
-from svcnb.emulator.chain.errors import ChainUnavailable, ChainUnusable, RpcError, Unsupported
-from svcnb.emulator.chain.events import RESET, ChainEvent, Listener, events_of
+from svcnb.emulator.chain.errors import ChainUnavailable, RpcError, Unsupported
+from svcnb.emulator.chain.events import RESET, ChainEvent, Listener, Listeners, read_events
 from svcnb.emulator.chain.gateway import Gateway
 from svcnb.emulator.chain.local import LocalChain
 from svcnb.emulator.chain.relay import Relay, Wallet, call_contract
 from svcnb.emulator.chain.remote import RemoteChain
 from svcnb.emulator.keys.custody import Custody
+from svcnb.emulator.platform import abi
 from svcnb.emulator.platform.clock import Clock
 from svcnb.emulator.platform.reachable import Reachable
 from svcnb.emulator.platform.store import Store
 from svcnb.emulator.settings import Settings
 from svcnb.protocol import contract
-from svcnb.protocol.abi import AbiError, encode
+from svcnb.protocol.contract import AbiError
 from svcnb.protocol.hashes import function_selector
 from svcnb.protocol.limits import CONTRACT_SIGNATURE_GAS
 
-log = logging.getLogger(__name__)
-
 REACHABLE_S: Final = 2.0
-"""Seconds within which a reachable chain answers a simple request."""
+"""Maximum time in seconds in which a reachable chain responds to a simple request."""
 
-_ETHER: Final = 10**18
-_LOW: Final = 1_000 * _ETHER
 _MAGIC: Final = bytes.fromhex("1626ba7e")
 _READ_GAS: Final = 10_000_000_000
-"""Gas of a read on the built-in chain. Lists of some thousand entries need more than a block's, and reads are free."""
+"""Gas limit of a read on the built-in chain. Long lists need more gas than a block allows, and reads are free."""
 _NODE_TROUBLE: Final = frozenset({-32005, -32700, -32600, -32601})
-"""JSON-RPC codes that mean that the node did not run a call at all: rate limits and unknown requests."""
+"""JSON-RPC error codes for calls that the node did not execute: rate limits, and invalid or unknown requests."""
 
 
 class Chain:
-    """A chain with the contract on it. Addresses are available at once; everything else needs `start`.
+    """Chain with the deployed contract. Addresses are available immediately. Everything else requires `start`.
 
     Args:
-        settings: Selects the chain and the number of payers.
-        store: The database of the journal.
-        custody: Keys of owner and payers.
-        clock: The time of blocks.
+        settings: Settings that select the chain and the number of payers.
+        store: Database that contains the journal.
+        custody: Custody that derives the keys of the owner and the payers.
+        clock: Clock for the timestamps of blocks.
 
     Attributes:
-        chain_id: The chain's number. For a chain that the emulator did not start, it is 0 until `start`.
-        contract_address: The contract, lowercase 0x. The custody's root secret determines it.
-        payers: The wallets that relay managed writes, lowercase 0x.
-        admin_payer: The wallet that manages them, lowercase 0x.
+        chain_id: Chain id. For an external chain, it is 0 until `start`.
+        contract_address: Address of the contract, lowercase 0x. It is determined by the custody's root secret.
+        payers: Addresses of the wallets that relay managed writes, lowercase 0x.
+        admin_payer: Address of the wallet that manages the payers, lowercase 0x.
     """
 
     _chain: LocalChain | RemoteChain
@@ -66,7 +62,7 @@ class Chain:
         self._owner, self._admin = Wallet.of(custody.owner_secret()), Wallet.of(custody.admin_payer_secret())
         self._payers = [Wallet.of(custody.payer_secret(n)) for n in range(settings.api_payers)]
         self._artifact = deploy.Artifact()
-        self._listeners: list[Listener] = []
+        self._listeners = Listeners()
         self._reachable: Reachable | None = None
         self.chain_id = settings.chain_id if settings.chain_rpc is None else 0
         self.contract_address = self._artifact.address(self._owner.address)
@@ -74,14 +70,14 @@ class Chain:
         self.admin_payer = self._admin.address
 
     async def start(self, early: EarlyNode | None = None) -> None:
-        """Starts the built-in chain, or connects to another, and completes the deployment.
+        """Starts the built-in chain or connects to an external chain, and completes the deployment.
 
         Args:
-            early: The built-in chain's node, if it is booting already.
+            early: Node of the built-in chain that is already starting, if any.
 
         Raises:
-            ChainUnusable: It cannot be used with this state or these settings.
-            ChainUnavailable: It cannot be reached or started.
+            ChainUnusable: The chain cannot be used with this state or these settings.
+            ChainUnavailable: The chain cannot be reached or started.
             PartMissing: The node's binary is not installed.
         """
         settings = self._settings
@@ -106,7 +102,14 @@ class Chain:
             self._gateway = Gateway(chain)
             self._reachable = Reachable(self._answers)
             async with self._relay.holding(self._owner):
-                await self._prepare()
+                await deploy.complete(
+                    chain,
+                    self._relay,
+                    self._artifact,
+                    owner=self._owner,
+                    payers=self.payers,
+                    admin_payer=self.admin_payer,
+                )
         except BaseException:
             await chain.stop()
             raise
@@ -115,21 +118,21 @@ class Chain:
         """Stops the built-in chain and starts a new one. Listeners receive a reset.
 
         Args:
-            between: Awaited while the chain is stopped.
+            between: Function that is called and awaited while the chain is stopped.
 
         Raises:
-            Unsupported: The chain is not the built-in one.
+            Unsupported: The chain is not the built-in chain.
         """
         if self._settings.chain_rpc is not None:
-            raise Unsupported("a chain that the emulator did not start cannot go back to its beginning")
+            raise Unsupported("a chain that the emulator did not start cannot be reset")
         await self.stop()
         await between()
         self._forget_nonces()
         await self.start()
-        self._notify(ChainEvent(RESET, block_number=self._chain.head))
+        self._listeners.notify(ChainEvent(RESET, block_number=self._chain.head))
 
     async def stop(self) -> None:
-        """Stops the built-in chain, if it was started. Everything accepted is in the journal. May be called twice."""
+        """Stops the built-in chain if it was started. May be called twice. The journal has all accepted changes."""
         if self._reachable is None:
             return
         await self._reachable.close()
@@ -139,66 +142,32 @@ class Chain:
 
     @property
     def node_pid(self) -> int:
-        """Process id of the built-in chain's node, 0 if it has none."""
+        """Process id of the built-in chain's node, or 0 if it has no process."""
         return self._chain.node_pid
-
-    async def _prepare(self) -> None:
-        owner = self._owner.address
-        if isinstance(self._chain, LocalChain):
-            wallets = (owner, self.admin_payer, *self.payers)
-            asking = (self._chain.request("eth_getBalance", address, "latest") for address in wallets)
-            for address, balance in zip(wallets, await asyncio.gather(*asking), strict=True):
-                if int(balance, 16) < _LOW:
-                    await self._chain.add_balance(address, FUNDS)
-        creations = await deploy.missing(self._chain.request, self._artifact, owner)
-        await self._send_as_owner(creations)
-        if not creations:
-            await deploy.check_version(self._chain.request, self.contract_address)
-        calls = await deploy.settings_calls(
-            self._chain.request, self.contract_address, payers=self.payers, admin_payer=self.admin_payer
-        )
-        await self._send_as_owner(calls)
-        if isinstance(self._chain, RemoteChain):
-            await self._chain.follow(self.contract_address)
-
-    async def _send_as_owner(self, calls: list[deploy.Creation]) -> None:
-        if isinstance(self._chain, LocalChain):
-            receipts = await self._relay.send_all(self._owner, [(call.to, call.data) for call in calls])
-            for call, receipt in zip(calls, receipts, strict=True):
-                _check(call, receipt)
-            return
-        for call in calls:  # on another chain, the needs of a call depend on the call before it
-            try:
-                _check(call, await self._relay.send(self._owner, call.to, call.data))
-            except ChainUnavailable as error:
-                raise ChainUnusable(
-                    f"{call.what} cannot be deployed by {self._owner.address}: {error.message} "
-                    "Give that address ether on the chain, and keep the seed or state folder."
-                ) from error
 
     # --- the contract -----------------------------------------------------------------------------------------------
 
     async def view(self, function: str, *args: Any, sender: str | None = None, block: int | None = None) -> Any:
-        """Reads from the contract.
+        """Calls a view function of the contract.
 
         Args:
             function: Name of the function.
-            *args: Its arguments.
-            sender: The address of the caller; only relevant to functions that read it.
-            block: Number of the block to read from, the latest when None. For a block whose state is no longer kept
-                (see `node.KEPT_STATES`), the latest is used.
+            *args: Arguments of the function.
+            sender: Address of the caller. It only matters for functions that read it.
+            block: Number of the block to read from, or None for the latest block. The latest block is also used if the
+                state of the given block is no longer kept (see `node.KEPT_STATES`).
 
         Returns:
-            The value, or a tuple of several.
+            The returned value, or a tuple of several values.
 
         Raises:
-            ContractRevert: The contract refused the call.
+            ContractRevert: The contract reverted the call.
             ChainUnavailable: The chain cannot be reached.
-            KeyError: There is no such function.
-            AbiError: An argument does not fit.
+            KeyError: The contract has no function of that name.
+            AbiError: An argument does not match its ABI type.
         """
         known = contract.function(function)
-        call = {"to": self.contract_address, "data": "0x" + known.encode_call(args).hex()}
+        call = {"to": self.contract_address, "data": "0x" + known.encode_call(abi, args).hex()}
         if sender is not None:
             call["from"] = sender
         if isinstance(self._chain, LocalChain):
@@ -211,57 +180,59 @@ class Chain:
                 raise
             data = await call_contract(self._chain, call, *latest)
         try:
-            return known.decode_result(data)
+            return known.decode_result(abi, data)
         except AbiError as error:
             raise ChainUnavailable(
-                f"the contract at {self.contract_address} answers {function} with: {error}"
+                f"the contract at {self.contract_address} returned an unexpected result for {function}: {error.message}"
             ) from error
 
     async def write(self, function: str, *args: Any) -> Any:
-        """Writes to the contract through a payer and waits for the block.
+        """Sends a write to the contract through a payer, and waits for its block.
 
         Args:
             function: Name of the function.
-            *args: Its arguments.
+            *args: Arguments of the function.
 
         Returns:
             The return value of the function.
 
         Raises:
-            ContractRevert: The contract refused the call; nothing was sent.
+            ContractRevert: The contract would revert the call. Nothing was sent.
             ChainUnavailable: The chain cannot be reached.
-            KeyError: There is no such function.
-            AbiError: An argument does not fit.
+            KeyError: The contract has no function of that name.
+            AbiError: An argument does not match its ABI type.
         """
         return await self._relay.write(self.contract_address, contract.function(function), args)
 
     async def write_together(self, *calls: tuple[str, tuple[Any, ...]]) -> None:
-        """Writes several changes that must all happen, and waits for their blocks.
+        """Sends several writes that must all take effect, and waits for their blocks.
 
         Args:
-            *calls: Names of functions, each with its arguments. None may need the effect of another.
+            *calls: Pairs of function name and arguments. No call may depend on the effect of another.
 
         Raises:
-            ContractRevert: The contract refused one of them; nothing was sent.
+            ContractRevert: The contract would revert one of the calls. Nothing was sent.
             ChainUnavailable: The chain cannot be reached.
-            KeyError: There is no such function.
-            AbiError: An argument does not fit.
+            KeyError: The contract has no function of that name.
+            AbiError: An argument does not match its ABI type.
         """
         known = [(contract.function(name), arguments) for name, arguments in calls]
         await self._relay.write_together(self.contract_address, known)
 
     async def is_valid_signature(self, address: str, digest: bytes, signature: bytes) -> bool:
-        """Whether a contract wallet accepts a signature as its own (ERC-1271).
+        """Returns whether a contract wallet accepts a signature (ERC-1271).
 
         Args:
-            address: The wallet.
-            digest: The 32 bytes that were signed.
-            signature: The signature, in the form that the wallet requires.
+            address: Address of the contract wallet.
+            digest: Signed digest, 32 bytes.
+            signature: Signature in the form that the wallet requires.
 
         Raises:
             ChainUnavailable: The chain cannot be reached.
         """
-        data = function_selector("isValidSignature(bytes32,bytes)") + encode(("bytes32", "bytes"), (digest, signature))
+        data = function_selector("isValidSignature(bytes32,bytes)") + abi.encode(
+            ("bytes32", "bytes"), (digest, signature)
+        )
         call = {"to": address, "data": "0x" + data.hex(), "gas": hex(CONTRACT_SIGNATURE_GAS)}
         try:
             answer = await self._chain.request("eth_call", call, "latest", *self._chain.call_overrides())
@@ -273,13 +244,13 @@ class Chain:
         return len(found) >= 32 and found[:4] == _MAGIC  # noqa: PLR2004 - one word
 
     async def deploy_contract_wallet(self, owner: str) -> str:
-        """Creates a contract wallet that accepts its owner's signatures (ERC-1271).
+        """Deploys a contract wallet that accepts its owner's signatures (ERC-1271).
 
         Args:
-            owner: The address of the signer.
+            owner: Address of the signer.
 
         Returns:
-            The wallet's address, lowercase 0x.
+            Address of the contract wallet, lowercase 0x.
 
         Raises:
             ChainUnavailable: The chain cannot be reached.
@@ -290,7 +261,10 @@ class Chain:
     # --- the chain itself -------------------------------------------------------------------------------------------
 
     async def is_reachable(self) -> bool:
-        """Whether the chain answers within `REACHABLE_S`; see `svcnb.emulator.platform.reachable.Reachable`."""
+        """Returns whether the chain responds within `REACHABLE_S` seconds.
+
+        See `svcnb.emulator.platform.reachable.Reachable`.
+        """
         return self._reachable is not None and await self._reachable.now(self.node_pid)
 
     async def _answers(self) -> bool:
@@ -300,17 +274,17 @@ class Chain:
         except (TimeoutError, ChainUnavailable):
             return False
         except RpcError:
-            pass  # an error is an answer too
+            pass  # an error is also a response
         return True
 
     async def rpc(self, body: Any) -> Any:
-        """Answers a JSON-RPC request or batch. Accepted transactions are in the journal before they are sent.
+        """Handles a JSON-RPC request or batch. Accepted transactions are written to the journal before they are sent.
 
         Args:
-            body: The parsed body.
+            body: Parsed body of the request.
 
         Returns:
-            The answer's body, or None when there is nothing to answer.
+            Body of the response, or None if the request contains only notifications.
         """
         return await self._gateway.answer(body)
 
@@ -318,63 +292,63 @@ class Chain:
         """Adds ether to an account on the built-in chain.
 
         Args:
-            address: The account.
-            wei: The amount.
+            address: Address of the account.
+            wei: Amount in wei.
 
         Returns:
-            The new balance in wei.
+            New balance in wei.
 
         Raises:
-            Unsupported: The chain is not the built-in one.
+            Unsupported: The chain is not the built-in chain.
         """
         return await self._chain.add_balance(address, wei)
 
     async def export_snapshot(self) -> bytes:
-        """The whole chain as bytes: state, blocks and the position in the journal.
+        """Returns a snapshot of the whole chain as bytes: its state, its blocks and its position in the journal.
 
         Raises:
-            Unsupported: The chain is not the built-in one.
+            Unsupported: The chain is not the built-in chain.
         """
         return await self._chain.export_snapshot()
 
     async def import_snapshot(self, data: bytes) -> None:
-        """Restores bytes from `export_snapshot`, in the journal too. Listeners receive a reset.
+        """Restores a snapshot from `export_snapshot`, in the node and in the journal. Listeners receive a reset.
 
-        It makes no difference whether the database was restored to that moment before this call.
+        The database may be restored to the same moment before this call, but need not be.
 
         Raises:
-            SnapshotUnusable: The bytes are not a snapshot of this chain; nothing was changed.
-            Unsupported: The chain is not the built-in one.
+            SnapshotUnusable: The bytes are not a snapshot of this chain. Nothing was changed.
+            Unsupported: The chain is not the built-in chain.
         """
         await self._chain.import_snapshot(data)
 
     async def snapshot(self, name: str) -> None:
-        """Saves the chain under a name in the database. Replaces a snapshot of that name."""
+        """Saves a snapshot of the chain under a name in the database. An existing snapshot of that name is replaced."""
         content = await self.export_snapshot()
-        await self._store.run(lambda connection: journal.save_snapshot(connection, name, content))
+        await self._store.run_long(lambda connection: journal.save_snapshot(connection, name, content))
 
     async def restore(self, name: str) -> None:
         """Restores a saved snapshot.
 
         Raises:
-            LookupError: There is no snapshot of that name.
+            LookupError: No snapshot has that name.
         """
-        content = await self._store.run(lambda connection: journal.read_snapshot(connection, name))
+        content = await self._store.run_long(lambda connection: journal.read_snapshot(connection, name))
         if content is None:
-            raise LookupError(f"there is no chain snapshot {name!r}")
+            raise LookupError(f"no chain snapshot {name!r}")
         await self.import_snapshot(content)
 
     # --- events -----------------------------------------------------------------------------------------------------
 
     async def events(self, names: Sequence[str], *indexed: int) -> list[ChainEvent]:
-        """Reads the contract's events since the first block, oldest first.
+        """Returns the contract's events since the first block, oldest first.
 
         Args:
-            names: Names of the events.
-            *indexed: Their first indexed fields.
+            names: Names of the events to return.
+            *indexed: Required values of the events' first indexed fields.
 
         Raises:
-            ChainUnavailable: The chain does not answer.
+            ChainUnavailable: The chain does not respond.
         """
         topics = [event.topic for event in contract.events().values() if event.name in names]
         query = {
@@ -387,13 +361,13 @@ class Chain:
             logs = await self._chain.request("eth_getLogs", query)
         except RpcError as error:
             raise ChainUnavailable(str(error)) from error
-        return list(events_of(logs, self.contract_address))
+        return await read_events(logs, self.contract_address)
 
     async def call_data(self, transaction_hash: str) -> bytes:
-        """The data of a transaction, empty when the transaction is unknown.
+        """Returns the call data of a transaction. The result is empty if the transaction is unknown.
 
         Raises:
-            ChainUnavailable: The chain does not answer.
+            ChainUnavailable: The chain does not respond.
         """
         try:
             found = await self._chain.request("eth_getTransactionByHash", transaction_hash)
@@ -402,19 +376,19 @@ class Chain:
         return b"" if found is None else bytes.fromhex(found["input"][2:])
 
     def on_event(self, listener: Listener) -> None:
-        """Calls a function with every event of the contract, from every sender.
+        """Registers a listener for all events of the contract, from all senders.
 
-        For transactions through this emulator, the call happens before `write` or `rpc` return. After a return to a
-        snapshot, it is called once with an event of the name ``reset``.
+        For transactions sent through this emulator, the listener is called before `write` or `rpc` returns. After a
+        snapshot is restored, it is called once with an event named ``reset``.
 
         Args:
-            listener: Called on the event loop. It must not block.
+            listener: Function that is called on the event loop. It must not block.
         """
         self._listeners.append(listener)
 
-    def _tell(self, receipt: dict[str, Any]) -> None:
-        for event in events_of(receipt["logs"], self.contract_address):
-            self._notify(event)
+    async def _tell(self, receipt: dict[str, Any]) -> None:
+        for event in await read_events(receipt["logs"], self.contract_address):
+            self._listeners.notify(event)
 
     def _forget_nonces(self) -> None:
         self._relay.forget_nonces()
@@ -422,16 +396,4 @@ class Chain:
 
     async def _reset(self) -> None:
         self._forget_nonces()
-        self._notify(ChainEvent(RESET, block_number=self._chain.head))
-
-    def _notify(self, event: ChainEvent) -> None:
-        for listener in self._listeners:
-            try:
-                listener(event)
-            except Exception:
-                log.exception("a listener failed on the event %s", event.name)
-
-
-def _check(call: deploy.Creation, receipt: dict[str, Any]) -> None:
-    if receipt["status"] != "0x1":
-        raise ChainUnusable(f"{call.what} cannot be deployed: the transaction {receipt['transactionHash']} failed")
+        self._listeners.notify(ChainEvent(RESET, block_number=self._chain.head))

@@ -1,8 +1,10 @@
-"""Compiler of the contracts: writes the two committed artifacts. It is a tool for developers of this project.
+"""Contract compiler that writes the two committed artifacts. This is a tool for developers of this project.
 
-The interface (ABI, selectors, topics) goes to ``svcnb/protocol/account_config.json`` for both packages. The creation
-code goes to ``contracts/artifact.json`` for the emulator alone. The same sources and compiler give the same bytes: a
-test compiles again and compares. Run as ``python -m svcnb.emulator.chain.compile``.
+The interface (ABI, selectors and topics) is written to ``svcnb/protocol/account_config.json``, which the client and the
+emulator use. The creation code is written to ``contracts/artifact.json``, which only the emulator uses. The output is
+reproducible: a test compiles the sources again and compares the bytes.
+
+Run it as ``python -m svcnb.emulator.chain.compile``.
 """
 
 from __future__ import annotations
@@ -36,15 +38,16 @@ FACETS: Final = (
 DIAMOND: Final = "Diamond"
 WALLET: Final = "ContractWallet"
 THROUGH_IR: Final = ("UsageKeysFacet",)
-"""Contracts that only the newer code generator can compile. It takes five times as long, so only they use it."""
+"""Contracts that only the IR-based code generator can compile. It takes five times as long, so other contracts do
+not use it."""
 MAX_CODE_BYTES: Final = 24_576
-"""Largest contract that an unmodified chain accepts (EIP-170)."""
+"""Maximum code size of a contract on an unmodified chain, in bytes (EIP-170)."""
 
 SETTINGS: Final[dict[str, Any]] = {
-    # Every chain of the service's kind supports the opcodes of Cancun.
+    # All chains on which the service can run support the opcodes of Cancun.
     "evmVersion": "cancun",
     "optimizer": {"enabled": True, "runs": 200},
-    # No hash of sources and paths after the code: the bytes depend on the code alone.
+    # No metadata hash is appended, so the bytes depend only on the code and not on comments or paths.
     "metadata": {"appendCBOR": False, "bytecodeHash": "none"},
 }
 _OUTPUTS: Final = ["abi", "evm.bytecode.object", "evm.deployedBytecode.object"]
@@ -52,7 +55,7 @@ _TIMEOUT_S: Final = 120
 
 
 class CompileFailed(RuntimeError):
-    """The compiler rejected the sources, or could not be run."""
+    """The compiler rejected the sources or could not be run."""
 
 
 @dataclass(frozen=True)
@@ -69,20 +72,20 @@ class Compiled:
 
 
 def sources() -> dict[str, str]:
-    """The Solidity files by their path below the contracts folder."""
+    """Returns the texts of the Solidity files, by their paths relative to the contracts folder."""
     return {
         path.relative_to(CONTRACTS).as_posix(): path.read_text("utf-8") for path in sorted(CONTRACTS.rglob("*.sol"))
     }
 
 
 def compile_contracts() -> Compiled:
-    """Compiles with the fetched compiler; needs no network.
+    """Compiles the contracts with the downloaded compiler. It needs no network.
 
     Returns:
-        The content of both artifacts.
+        Content of both artifacts.
 
     Raises:
-        CompileFailed: The sources have an error or warning, or a contract is too large for an unmodified chain.
+        CompileFailed: The sources cause an error or a warning, or a contract is larger than `MAX_CODE_BYTES`.
         svcnb.tools.PartMissing: Deno is not installed.
     """
     files = sources()
@@ -95,7 +98,9 @@ def compile_contracts() -> Compiled:
     for name in everything:
         size = len(built[name]["evm"]["deployedBytecode"]["object"]) // 2
         if size > MAX_CODE_BYTES:
-            raise CompileFailed(f"{name} has {size} bytes of code, a chain accepts {MAX_CODE_BYTES}: split the facet")
+            raise CompileFailed(
+                f"{name} has {size} bytes of code; a chain accepts at most {MAX_CODE_BYTES}: split the facet"
+            )
     facets = {name: _selectors(built[name]["abi"]) for name in FACETS}
     return Compiled(
         interface=_interface([entry for name in (*FACETS, DIAMOND) for entry in built[name]["abi"]], files),
@@ -121,7 +126,7 @@ def compile_contracts() -> Compiled:
 
 
 def main() -> None:
-    """Fetches the compiler if needed, compiles, and writes both artifacts."""
+    """Downloads the compiler if it is missing, compiles the contracts, and writes both artifacts."""
     fetch_solc(click.echo)
     compiled = compile_contracts()
     for path, content in ((contract.INTERFACE, compiled.interface), (ARTIFACT, compiled.artifact)):
@@ -130,7 +135,7 @@ def main() -> None:
 
 
 def as_text(content: dict[str, Any]) -> str:
-    """The text of an artifact, as committed."""
+    """Returns the committed text form of an artifact."""
     return json.dumps(content, indent=1) + "\n"
 
 
@@ -174,7 +179,7 @@ def _run(request: str) -> list[dict[str, Any]]:
 
 
 def _interface(entries: list[dict[str, Any]], files: dict[str, str]) -> dict[str, Any]:
-    """One ABI of all facets. An entry that several facets declare appears once, by name."""
+    """Returns the combined ABI of all facets, sorted by name. Entries that several facets declare appear once."""
     unique = {
         json.dumps(entry, sort_keys=True): entry
         for entry in entries
@@ -199,7 +204,7 @@ def _selectors(abi: list[dict[str, Any]]) -> list[str]:
 
 
 def digest(files: dict[str, str]) -> str:
-    """SHA-256 over the names and texts of `sources`."""
+    """Returns the SHA-256 hash of the names and texts of `sources`."""
     digest = hashlib.sha256()
     for name, text in files.items():
         digest.update(f"{name}\0{len(text.encode())}\0".encode() + text.encode())

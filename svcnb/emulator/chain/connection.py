@@ -1,91 +1,113 @@
-"""JSON-RPC connections to a node: over a Unix socket to our own, over HTTP to any other.
+"""JSON-RPC connection to the emulator's own node.
 
-Our own node listens on a socket in a private folder. It answers in 65 microseconds, compared with 530 over keep-alive
-HTTP on loopback. It needs no port, and no other user or web page of the machine can reach it.
+The node listens on a socket in a private folder. A response takes 65 microseconds, compared with 530 over keep-alive
+HTTP on loopback. The socket needs no port, and other users and web pages on the machine cannot reach it.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import re
 from contextlib import suppress
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from svcnb.emulator.chain.errors import ChainUnavailable, RpcError
+from svcnb.emulator.platform.json_rpc import TIMEOUT_S
 from svcnb.emulator.platform.offload import LARGE_BYTES, is_large, offload
+from svcnb.protocol import json_rpc
 
 if TYPE_CHECKING:
-    import httpx
+    from collections.abc import Callable
 
 LARGEST_ANSWER: Final = 1 << 30
-_TIMEOUT_S: Final = 30.0
+"""Maximum length in bytes of a response to the emulator itself, such as a dump of the state."""
+PIECE_BYTES: Final = 128 * 1024
+_HEAD: Final = re.compile(rb'\{(?:"jsonrpc":"2\.0",)?"id":([0-9]{1,18}),')
+"""Beginning of a response from the built-in nodes."""
 
 
 class ConnectionLost(ChainUnavailable):
-    """The connection to the node is lost. Whether the node executed the request is unknown."""
+    """The connection to the node is lost. The node may or may not have executed the request."""
 
 
 class Connection(Protocol):
     """Connection to a node."""
 
-    async def request(self, method: str, *params: Any) -> Any:
+    async def request(self, method: str, *params: Any, limit: int = LARGEST_ANSWER) -> Any:
         """Sends a request and returns the result.
 
+        Args:
+            method: Name of the JSON-RPC method.
+            *params: Parameters of the method.
+            limit: Maximum length of the response, in bytes.
+
         Raises:
-            RpcError: The node answered with an error.
-            ChainUnavailable: The node did not answer.
+            RpcError: The node returned an error, or a response longer than ``limit``.
+            ChainUnavailable: The node did not respond.
         """
 
     async def close(self) -> None:
         """Closes the connection."""
 
 
+@dataclass
+class _Asked:
+    """Pending request."""
+
+    answer: asyncio.Future[Any]
+    limit: int
+
+
 class StreamConnection:
-    """Connection over a Unix socket or the pipes of a process. Requests may overlap."""
+    """Connection over a Unix socket or the pipes of a process. Requests may overlap.
+
+    Large messages are written and read in pieces, so that a large message does not block the event loop.
+    """
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
         self._writer = writer
         self._ids = count(1)
-        self._waiting: dict[int, asyncio.Future[Any]] = {}
+        self._waiting: dict[int, _Asked] = {}
         self._lost: ConnectionLost | None = None
         self._parsing: set[asyncio.Task[None]] = set()
+        self._writing = asyncio.Lock()
         self._task = asyncio.create_task(self._listen(), name="svcnb-chain-answers")
 
     @classmethod
     async def open(cls, path: Path) -> StreamConnection:
-        """Connects.
+        """Connects to a Unix socket.
 
         Raises:
-            OSError: No process listens there.
+            OSError: No process listens on the socket.
         """
-        return cls(*await asyncio.open_unix_connection(path, limit=LARGEST_ANSWER))
+        return cls(*await asyncio.open_unix_connection(path, limit=PIECE_BYTES))
 
-    async def request(self, method: str, *params: Any) -> Any:
-        """As in `Connection`."""
+    async def request(self, method: str, *params: Any, limit: int = LARGEST_ANSWER) -> Any:
+        """See `Connection`."""
         if self._lost is not None:
             raise self._lost
         number = next(self._ids)
-        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._waiting[number] = answer
-        message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+        asked = _Asked(asyncio.get_running_loop().create_future(), limit)
+        self._waiting[number] = asked
+        message = json_rpc.request(number, method, params)
         try:
-            text = await offload(json.dumps, message) if is_large(params) else json.dumps(message)
-            self._writer.write(text.encode() + b"\n")
-            await self._writer.drain()
-            async with asyncio.timeout(_TIMEOUT_S):
-                return await answer
+            await self._write(await offload(_line, message) if is_large(params) else _line(message))
+            async with asyncio.timeout(TIMEOUT_S):
+                return await asked.answer
         except TimeoutError as error:
-            raise ChainUnavailable(f"no answer to {method} within {_TIMEOUT_S:.0f} s") from error
+            raise ChainUnavailable(f"no response to {method} within {TIMEOUT_S:.0f} s") from error
         except OSError as error:
-            raise ConnectionLost(f"the node is gone: {error}") from error
+            raise ConnectionLost(f"the node has stopped: {error}") from error
         finally:
             self._waiting.pop(number, None)
 
     async def close(self) -> None:
-        """As in `Connection`."""
+        """See `Connection`."""
         tasks = [self._task, *self._parsing]
         for task in tasks:
             task.cancel()
@@ -94,89 +116,113 @@ class StreamConnection:
         with suppress(OSError):
             await self._writer.wait_closed()
 
+    async def _write(self, line: bytes) -> None:
+        async with self._writing:  # prevents other messages between two pieces
+            for at in range(0, len(line), PIECE_BYTES):
+                self._writer.write(line[at : at + PIECE_BYTES])
+                await self._writer.drain()
+
     async def _listen(self) -> None:
         reason = "it closed the connection"
+        line = _Line(self._limit_of)
         try:
-            while line := await self._reader.readline():
-                if len(line) > LARGE_BYTES:
-                    self._parse_beside(line)  # later answers need not wait
-                else:
-                    self._hear(json.loads(line))
+            while piece := await self._reader.read(PIECE_BYTES):
+                *ends, rest = piece.split(b"\n")
+                for end in ends:
+                    line.add(end)
+                    self._take(line)
+                    line = _Line(self._limit_of)
+                line.add(rest)
         except (OSError, ValueError) as error:
             reason = str(error)
         finally:
-            self._lost = ConnectionLost(f"the node is gone: {reason}")
-            for answer in self._waiting.values():
-                if not answer.done():
-                    answer.set_exception(self._lost)
+            self._lost = ConnectionLost(f"the node has stopped: {reason}")
+            for asked in self._waiting.values():
+                if not asked.answer.done():
+                    asked.answer.set_exception(self._lost)
 
-    def _parse_beside(self, line: bytes) -> None:
-        parsing = asyncio.create_task(self._hear_large(line))
-        self._parsing.add(parsing)
-        parsing.add_done_callback(self._parsing.discard)
+    def _limit_of(self, number: int) -> int:
+        asked = self._waiting.get(number)
+        return 0 if asked is None else asked.limit  # no request waits for this response
 
-    async def _hear_large(self, line: bytes) -> None:
+    def _take(self, line: _Line) -> None:
+        if line.is_dropped:
+            if (asked := self._waiting.get(line.number)) is not None and not asked.answer.done():
+                asked.answer.set_exception(json_rpc.too_large(asked.limit))
+        elif line.size > LARGE_BYTES:
+            # A task, so that later responses need not wait.
+            parsing = asyncio.create_task(self._hear_large(line))
+            self._parsing.add(parsing)
+            parsing.add_done_callback(self._parsing.discard)
+        else:
+            self._hear(line.parse())
+
+    async def _hear_large(self, line: _Line) -> None:
         try:
-            message = await offload(json.loads, line)
+            message = await offload(line.parse)
         except ValueError:
-            self._task.cancel()  # after an unreadable answer, the rest is unreadable too
+            self._task.cancel()  # after an unreadable response, the rest cannot be read either
             return
         self._hear(message)
 
     def _hear(self, message: dict[str, Any]) -> None:
-        answer = self._waiting.get(message.get("id") or 0)
-        if answer is None or answer.done():
+        asked = self._waiting.get(message.get("id") or 0)
+        if asked is None or asked.answer.done():
             return
         try:
-            answer.set_result(result_of(message))
+            asked.answer.set_result(json_rpc.result(message))
         except RpcError as error:
-            answer.set_exception(error)
+            asked.answer.set_exception(error)
+        except json_rpc.NotAnAnswer as error:
+            asked.answer.set_exception(ChainUnavailable(str(error)))
 
 
-class HttpConnection:
-    """Connection over HTTP.
+class _Line:
+    """Response that arrives in pieces. It is discarded as soon as it is longer than its request allows.
 
     Args:
-        url: The node's address. It may contain a secret, so no error repeats it.
+        limit_of: Function that returns the maximum response length in bytes for a request id.
     """
 
-    def __init__(self, url: str) -> None:
-        import httpx
+    def __init__(self, limit_of: Callable[[int], int]) -> None:
+        self._limit_of = limit_of
+        self._pieces: list[bytes] = []
+        self._limit = LARGEST_ANSWER
+        self.size = 0
+        self.number = 0
+        self.is_dropped = False
 
-        self._client: httpx.AsyncClient = httpx.AsyncClient(timeout=_TIMEOUT_S)
-        self._url = url
-        self._ids = count(1)
+    def add(self, piece: bytes) -> None:
+        """Appends a piece.
 
-    async def request(self, method: str, *params: Any) -> Any:
-        """As in `Connection`."""
-        import httpx
+        Raises:
+            ValueError: The response has no id and is too long.
+        """
+        self.size += len(piece)
+        if self.is_dropped or not piece:
+            return
+        self._pieces.append(piece)
+        if not self.number and self.size > LARGE_BYTES and (found := _HEAD.match(b"".join(self._pieces[:2]))):
+            self.number = int(found[1])
+            self._limit = self._limit_of(self.number)
+        if self.size > self._limit:
+            if not self.number:
+                raise ValueError("an answer without an id is too long")
+            self.is_dropped = True
+            self._pieces.clear()
 
-        message = {"jsonrpc": "2.0", "id": next(self._ids), "method": method, "params": params}
-        try:
-            answer = await self._client.post(self._url, json=message)
-            content = await offload(answer.json) if len(answer.content) > LARGE_BYTES else answer.json()
-        except httpx.HTTPError as error:
-            raise ChainUnavailable(f"{method}: {type(error).__name__}") from error
-        except ValueError as error:
-            raise ChainUnavailable(f"{method}: status {answer.status_code}, and the body is not JSON") from error
-        if not isinstance(content, dict) or not ("result" in content or "error" in content):
-            raise ChainUnavailable(f"{method}: status {answer.status_code}, and the body is no JSON-RPC answer")
-        return result_of(content)
+    def parse(self) -> Any:
+        """Returns the parsed response.
 
-    async def close(self) -> None:
-        """As in `Connection`."""
-        await self._client.aclose()
+        Raises:
+            ValueError: The response is not JSON.
+        """
+        return _parsed(self._pieces)
 
 
-def result_of(message: dict[str, Any]) -> Any:
-    """Returns the result in an answer.
+def _parsed(pieces: list[bytes]) -> Any:
+    return json.loads(b"".join(pieces))
 
-    Raises:
-        RpcError: The answer is an error.
-    """
-    error = message.get("error")
-    if error is None:
-        return message.get("result")
-    if not isinstance(error, dict):
-        raise RpcError(-32603, str(error))
-    raise RpcError(int(error.get("code", -32603)), str(error.get("message", "")), error.get("data"))
+
+def _line(message: dict[str, Any]) -> bytes:
+    return json.dumps(message).encode() + b"\n"

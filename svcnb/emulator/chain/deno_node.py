@@ -1,17 +1,20 @@
-"""Node with @ethereumjs/vm in a Deno process, where anvil has no binary. It is slower, and its dumps lack old states.
+"""Node that runs @ethereumjs/vm in a Deno process, for systems without an anvil binary.
 
-The process ends when its standard input closes, so it does not outlive the emulator.
+It is slower than anvil, and its dumps do not contain old states. The process exits when its standard input is closed,
+so it never outlives the emulator.
 """
 
 from __future__ import annotations
 
 import asyncio
+import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from svcnb import tools
-from svcnb.emulator.chain.connection import LARGEST_ANSWER, StreamConnection
+from svcnb.bundles import bundle_exists, read_bundle
+from svcnb.emulator.chain.connection import PIECE_BYTES, StreamConnection
 from svcnb.emulator.chain.errors import ChainUnavailable
 
 if TYPE_CHECKING:
@@ -35,12 +38,12 @@ _WORDS: Final = 4_000
 
 
 class DenoNode:
-    """One running process of the chain.
+    """Running Deno process with a node of the chain.
 
     Attributes:
-        connection: The connection to it.
-        pid: Its process id.
-        exited: Done when the process has ended.
+        connection: Connection to the node.
+        pid: Process id.
+        exited: Future that completes when the process has exited.
     """
 
     def __init__(self, process: asyncio.subprocess.Process, connection: StreamConnection) -> None:
@@ -51,20 +54,28 @@ class DenoNode:
 
     @classmethod
     async def start(cls, genesis: Genesis, *, memory_mb: int) -> DenoNode:
-        """Starts the process. Arguments and errors are those of `svcnb.emulator.chain.engines.start_node`."""
-        if not BUNDLE.is_file():
+        """Starts the process. For arguments and errors, see `svcnb.emulator.chain.engines.start_node`."""
+        if not bundle_exists(BUNDLE):
             raise tools.PartMissing("the chain on @ethereumjs/vm", f"no {BUNDLE}", "Run: python hatch_build.py")
+        with tempfile.TemporaryDirectory(prefix="svcnb-chain-") as folder:
+            script = Path(folder) / BUNDLE.name
+            script.write_bytes(read_bundle(BUNDLE))
+            # A node that responds has already read its script.
+            return await cls._started(script, genesis, memory_mb)
+
+    @classmethod
+    async def _started(cls, script: Path, genesis: Genesis, memory_mb: int) -> DenoNode:
         process = await asyncio.create_subprocess_exec(
             str(tools.deno()),
             *_FLAGS,
             f"--v8-flags=--max-old-space-size={memory_mb}",
-            str(BUNDLE),
+            str(script),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
-            limit=LARGEST_ANSWER,
+            limit=PIECE_BYTES,
             env={"DENO_NO_UPDATE_CHECK": "1", "NO_COLOR": "1"},
-            start_new_session=True,  # the emulator handles an interrupt from the keyboard
+            start_new_session=True,  # keyboard interrupts are handled by the emulator
         )
         assert process.stdin is not None  # noqa: S101 - requested above
         assert process.stdout is not None  # noqa: S101 - as above
@@ -84,8 +95,8 @@ class DenoNode:
         return cls(process, StreamConnection(process.stdout, process.stdin))
 
     async def stop(self) -> None:
-        """As in `svcnb.emulator.chain.engines.Node`."""
-        await self.connection.close()  # this closes the standard input of the process
+        """See `svcnb.emulator.chain.engines.Node`."""
+        await self.connection.close()  # also closes the standard input of the process
         try:
             async with asyncio.timeout(_STOP_S):
                 await asyncio.shield(self.exited)
@@ -98,4 +109,4 @@ class DenoNode:
 async def _greeted(output: asyncio.StreamReader, errors: asyncio.StreamReader) -> None:
     if await output.readline() != b"{}\n":
         words = (await errors.read(_WORDS)).decode(errors="replace").strip()
-        raise ChainUnavailable(f"the node stopped at once: {words or 'no message'}")
+        raise ChainUnavailable(f"the node stopped immediately: {words or 'no message'}")

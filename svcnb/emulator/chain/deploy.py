@@ -1,37 +1,42 @@
-"""Deployment of the contract: first the facets, then the diamond with their addresses, then its payers.
+"""Deployment of the contract: the facets, the diamond with the facets' addresses, and the payers.
 
-The owner sends them in a fixed order, starting with its first nonce. So the owner's key alone determines the contract's
-address, and an interrupted deployment continues where it stopped.
+The owner sends the transactions in a fixed order, starting with nonce 0. The owner's key alone therefore determines the
+contract's address, and an interrupted deployment can continue.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from svcnb.emulator.chain.errors import ChainUnusable
+from svcnb.emulator.chain.bootstrap import FUNDS
+from svcnb.emulator.chain.errors import ChainUnavailable, ChainUnusable
+from svcnb.emulator.chain.local import LocalChain
+from svcnb.emulator.chain.relay import Relay, Wallet
+from svcnb.emulator.chain.remote import RemoteChain
 from svcnb.emulator.chain.transactions import contract_address
+from svcnb.emulator.platform import abi
 from svcnb.protocol import contract
-from svcnb.protocol.abi import encode
 
 ARTIFACT: Final = Path(__file__).with_name("contracts") / "artifact.json"
-DEFAULT_PAYERS: Final = 3
-"""The number of payers that the contract requests by default."""
 _ADD: Final = 0
+_LOW_WEI: Final = 1_000 * 10**18
+"""Minimum balance of a wallet of the service, in wei. On the built-in chain, a wallet with less receives `FUNDS`."""
 _CUT: Final = "(address,uint8,bytes4[])[]"
 
 Request = Callable[..., Awaitable[Any]]
 
 
 class Creation(NamedTuple):
-    """A transaction that deployment needs.
+    """Transaction of the deployment.
 
     Attributes:
-        to: The receiver, None to create a contract.
-        data: Its data.
-        what: Name for error texts.
+        to: Address of the receiver, or None to create a contract.
+        data: Call data or creation code.
+        what: Name for error messages.
     """
 
     to: str | None
@@ -40,7 +45,7 @@ class Creation(NamedTuple):
 
 
 class Artifact:
-    """The compiled contracts."""
+    """Compiled contracts."""
 
     def __init__(self) -> None:
         content = json.loads(ARTIFACT.read_text("utf-8"))
@@ -49,34 +54,34 @@ class Artifact:
         self._wallet = bytes.fromhex(content["wallet"][2:])
 
     def address(self, owner: str) -> str:
-        """Address of an owner's contract, lowercase 0x."""
+        """Returns the address of an owner's contract, lowercase 0x."""
         return contract_address(owner, len(self._facets))
 
     def creations(self, owner: str) -> list[Creation]:
-        """Transactions of the owner, from nonce 0 on."""
+        """Returns the owner's transactions, starting with nonce 0."""
         cuts = [
             (contract_address(owner, nonce), _ADD, [bytes.fromhex(selector[2:]) for selector in facet["selectors"]])
             for nonce, facet in enumerate(self._facets.values())
         ]
         facets = [Creation(None, bytes.fromhex(facet["bytecode"][2:]), name) for name, facet in self._facets.items()]
-        arguments = encode(("address", _CUT), (owner, cuts))
+        arguments = abi.encode(("address", _CUT), (owner, cuts))
         return [*facets, Creation(None, self._diamond + arguments, "the contract")]
 
     def wallet(self, owner: str) -> bytes:
-        """Creation code of a contract wallet."""
-        return self._wallet + encode(("address",), (owner,))
+        """Returns the creation code of a contract wallet."""
+        return self._wallet + abi.encode(("address",), (owner,))
 
 
 async def missing(request: Request, artifact: Artifact, owner: str) -> list[Creation]:
-    """The remaining transactions of the deployment, in order.
+    """Returns the remaining transactions of the deployment, in order.
 
     Args:
-        request: Sends a request to the chain.
-        artifact: The compiled contracts.
-        owner: The deploying wallet.
+        request: Function that sends a request to the chain.
+        artifact: Compiled contracts.
+        owner: Address of the deploying wallet.
 
     Raises:
-        ChainUnusable: The owner has sent another transaction before, so the contract cannot get its address any more.
+        ChainUnusable: The owner sent other transactions first, so the contract can no longer get its address.
     """
     address = artifact.address(owner)
     if await request("eth_getCode", address, "latest") not in {"0x", None}:
@@ -85,52 +90,54 @@ async def missing(request: Request, artifact: Artifact, owner: str) -> list[Crea
     creations = artifact.creations(owner)
     if done >= len(creations):
         raise ChainUnusable(
-            f"the contract belongs at {address}, and its owner {owner} sent {done} transactions without creating it: "
-            "start with another seed or state folder, whose owner is fresh"
+            f"the contract must be at {address}, but its owner {owner} sent {done} transactions without creating "
+            "it: start with a different seed or state folder"
         )
     for nonce in range(done):
         if await request("eth_getCode", contract_address(owner, nonce), "latest") in {"0x", None}:
             raise ChainUnusable(
-                f"transaction {nonce} of the contract's owner {owner} did not create a facet: "
-                "start with another seed or state folder, whose owner is fresh"
+                f"transaction {nonce} of the contract's owner {owner} did not create a facet: start with a different "
+                "seed or state folder"
             )
     return creations[done:]
 
 
 async def check_version(request: Request, address: str) -> None:
-    """Checks whether the contract has the functions that this version calls.
+    """Checks that the contract has all functions that this version calls.
 
     Args:
-        request: Sends a request to the chain.
-        address: The contract.
+        request: Function that sends a request to the chain.
+        address: Address of the contract.
 
     Raises:
-        ChainUnusable: It was deployed by another version.
+        ChainUnusable: The contract was deployed by a different version.
     """
     loupe = contract.function("facets")
-    answer = await request("eth_call", {"to": address, "data": "0x" + loupe.encode_call(()).hex()}, "latest")
-    there = {selector for _, selectors in loupe.decode_result(bytes.fromhex(answer[2:])) for selector in selectors}
+    answer = await request("eth_call", {"to": address, "data": "0x" + loupe.encode_call(abi, ()).hex()}, "latest")
+    there = {selector for _, selectors in loupe.decode_result(abi, bytes.fromhex(answer[2:])) for selector in selectors}
     if lacking := sorted(name for name, function in contract.functions().items() if function.selector not in there):
         raise ChainUnusable(
-            f"the contract at {address} was deployed by another version of svcnb and lacks {', '.join(lacking)}: "
-            "use that version, or start with another seed or state folder"
+            f"a different version of svcnb deployed the contract at {address}, which has no {', '.join(lacking)}: "
+            "use that version, or a different seed or state folder"
         )
 
 
 async def settings_calls(request: Request, address: str, *, payers: Sequence[str], admin_payer: str) -> list[Creation]:
-    """The owner's calls that update the contract's payers to the given ones.
+    """Returns the owner's calls that are needed to set the contract's payers.
 
     Args:
-        request: Sends a request to the chain.
-        address: The contract.
-        payers: The wallets that relay managed writes.
-        admin_payer: The wallet that manages them.
+        request: Function that sends a request to the chain.
+        address: Address of the contract.
+        payers: Addresses of the wallets that relay managed writes.
+        admin_payer: Address of the wallet that manages the payers.
     """
 
     async def ask(name: str) -> Any:
         function = contract.function(name)
-        answer = await request("eth_call", {"to": address, "data": "0x" + function.encode_call(()).hex()}, "latest")
-        return function.decode_result(bytes.fromhex(answer[2:]))
+        answer = await request(
+            "eth_call", {"to": address, "data": "0x" + function.encode_call(abi, ()).hex()}, "latest"
+        )
+        return function.decode_result(abi, bytes.fromhex(answer[2:]))
 
     wanted: list[tuple[str, Any]] = []
     if tuple(await ask("api_payers")) != tuple(payers):
@@ -139,4 +146,68 @@ async def settings_calls(request: Request, address: str, *, payers: Sequence[str
         wanted.append(("setAdminApiPayerAccount", admin_payer))
     if await ask("requestedApiPayerCount") != len(payers):
         wanted.append(("setRequestedApiPayerCount", len(payers)))
-    return [Creation(address, contract.function(name).encode_call((value,)), name) for name, value in wanted]
+    return [Creation(address, contract.function(name).encode_call(abi, (value,)), name) for name, value in wanted]
+
+
+async def complete(
+    chain: LocalChain | RemoteChain,
+    relay: Relay,
+    artifact: Artifact,
+    *,
+    owner: Wallet,
+    payers: Sequence[str],
+    admin_payer: str,
+) -> None:
+    """Completes the deployment: funds the wallets, deploys the contract, and sets its payers.
+
+    Args:
+        chain: Chain on which to deploy.
+        relay: Relay that sends the owner's transactions. The caller must hold the owner wallet with `Relay.holding`.
+        artifact: Compiled contracts.
+        owner: Wallet that deploys the contract.
+        payers: Addresses of the wallets that relay managed writes.
+        admin_payer: Address of the wallet that manages the payers.
+
+    Raises:
+        ChainUnusable: The contract cannot be deployed, or a different version deployed it.
+        ChainUnavailable: The chain cannot be reached.
+    """
+    address = artifact.address(owner.address)
+    if isinstance(chain, LocalChain):
+        await _fund(chain, (owner.address, admin_payer, *payers))
+    creations = await missing(chain.request, artifact, owner.address)
+    await _send(chain, relay, owner, creations)
+    if not creations:
+        await check_version(chain.request, address)
+    calls = await settings_calls(chain.request, address, payers=payers, admin_payer=admin_payer)
+    await _send(chain, relay, owner, calls)
+    if isinstance(chain, RemoteChain):
+        await chain.follow(address)
+
+
+async def _fund(chain: LocalChain, wallets: Sequence[str]) -> None:
+    asking = (chain.request("eth_getBalance", wallet, "latest") for wallet in wallets)
+    for wallet, balance in zip(wallets, await asyncio.gather(*asking), strict=True):
+        if int(balance, 16) < _LOW_WEI:
+            await chain.add_balance(wallet, FUNDS)
+
+
+async def _send(chain: LocalChain | RemoteChain, relay: Relay, owner: Wallet, calls: list[Creation]) -> None:
+    if isinstance(chain, LocalChain):
+        receipts = await relay.send_all(owner, [(call.to, call.data) for call in calls])
+        for call, receipt in zip(calls, receipts, strict=True):
+            _check(call, receipt)
+        return
+    for call in calls:  # on an external chain, the gas of a call depends on the call before it
+        try:
+            _check(call, await relay.send(owner, call.to, call.data))
+        except ChainUnavailable as error:
+            raise ChainUnusable(
+                f"{call.what} cannot be deployed by {owner.address}: {error.message} Send ether to that "
+                "address on this chain, and keep the seed or the state folder."
+            ) from error
+
+
+def _check(call: Creation, receipt: dict[str, Any]) -> None:
+    if receipt["status"] != "0x1":
+        raise ChainUnusable(f"{call.what} cannot be deployed: the transaction {receipt['transactionHash']} failed")

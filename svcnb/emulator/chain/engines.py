@@ -16,11 +16,11 @@ Engine = Literal["anvil", "ethereumjs"]
 
 
 class Node(Protocol):
-    """A running node of the built-in chain, with any engine.
+    """Running node of the built-in chain, with any engine.
 
     Attributes:
-        pid: Its process id, 0 if it has no process of its own.
-        exited: Done when the node has ended.
+        pid: Process id, or 0 if the node has no process of its own.
+        exited: Future that completes when the node has ended.
     """
 
     pid: int
@@ -28,28 +28,29 @@ class Node(Protocol):
 
     @property
     def connection(self) -> Connection:
-        """The connection to it."""
+        """Connection to the node."""
 
     async def stop(self) -> None:
-        """Stops the node and waits until it has ended. Its state is not kept."""
+        """Stops the node and waits until it has ended. Its state is lost."""
 
 
 def engine_of(setting: Engine) -> Engine:
-    """The engine that a setting selects. In a page there is only one."""
+    """Returns the engine that a setting selects. A browser page has only one engine."""
     return ETHEREUMJS if IN_PAGE else setting
 
 
 async def start_node(genesis: Genesis, *, memory_mb: int) -> Node:
-    """Starts a node at its first block.
+    """Starts a node with only its first block.
 
     Args:
-        genesis: The first block, and the engine.
-        memory_mb: Memory ceiling in MiB. A node that exceeds it ends. A page has its own ceiling.
+        genesis: First block and engine of the chain.
+        memory_mb: Memory limit in MiB. A node that exceeds the limit is terminated. In a browser page, the page's own
+            limit applies instead.
 
     Raises:
         PartMissing: A binary or a bundle is not installed.
-        ChainUnusable: This system cannot run it.
-        ChainUnavailable: It does not start. The text contains its last output.
+        ChainUnusable: This system cannot run the engine.
+        ChainUnavailable: The node did not start. The message contains its last output.
     """
     if genesis.engine == ANVIL:
         from svcnb.emulator.chain.node import AnvilNode

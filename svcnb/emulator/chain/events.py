@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
+from svcnb.emulator.platform import abi
+from svcnb.emulator.platform.offload import offload
 from svcnb.protocol import contract
-from svcnb.protocol.abi import AbiError
+from svcnb.protocol.contract import AbiError
 
+log = logging.getLogger(__name__)
+_MANY: Final = 100
 RESET: Final = "reset"
-"""Name of an event that no contract emits. It means that the chain was reset, and that cached data may be wrong."""
+"""Name of an artificial event. It reports that the chain was reset, so cached data may be outdated."""
 
 
 class ChainEvent(NamedTuple):
-    """One event of the contract.
+    """Event of the contract.
 
     Attributes:
-        name: Its name, or `RESET`.
-        args: Its fields by name.
-        block_number: The block that contains it.
-        transaction_hash: The transaction that contains it, 0x hex.
-        log_index: Its index in the block.
+        name: Name of the event, or `RESET`.
+        args: Fields of the event, by name.
+        block_number: Number of the block that contains the event.
+        transaction_hash: Hash of the transaction that emitted the event, as 0x hex.
+        log_index: Index of the event in the block.
     """
 
     name: str
@@ -34,12 +39,42 @@ class ChainEvent(NamedTuple):
 Listener = Callable[[ChainEvent], None]
 
 
-def events_of(logs: list[dict[str, Any]], address: str) -> Iterator[ChainEvent]:
-    """The contract's events among logs, in order.
+class Listeners(list[Listener]):
+    """List of event listeners. An error in one listener does not affect the others."""
+
+    def notify(self, event: ChainEvent) -> None:
+        """Calls all listeners with an event."""
+        for listener in self:
+            try:
+                listener(event)
+            except Exception:
+                log.exception("a listener failed on the event %s", event.name)
+
+
+async def ignore(_receipt: dict[str, Any]) -> None:
+    """Receipt callback that does nothing."""
+
+
+async def read_events(logs: list[dict[str, Any]], address: str) -> list[ChainEvent]:
+    """Returns the contract's events among logs, in order, as `events_of` does.
+
+    Large lists are decoded outside the event loop, because one transaction can have 80,000 logs.
 
     Args:
-        logs: In the form of a receipt or of an answer to eth_getLogs.
-        address: The contract, lowercase.
+        logs: Logs as in a receipt or in the result of eth_getLogs.
+        address: Address of the contract, lowercase.
+    """
+    if len(logs) > _MANY:
+        return await offload(lambda: list(events_of(logs, address)))
+    return list(events_of(logs, address))
+
+
+def events_of(logs: list[dict[str, Any]], address: str) -> Iterator[ChainEvent]:
+    """Yields the contract's events among logs, in order.
+
+    Args:
+        logs: Logs as in a receipt or in the result of eth_getLogs.
+        address: Address of the contract, lowercase.
     """
     known = contract.events()
     for log in logs:
@@ -50,9 +85,9 @@ def events_of(logs: list[dict[str, Any]], address: str) -> Iterator[ChainEvent]:
         if event is None:
             continue
         try:
-            args = event.decode_log(topics, bytes.fromhex(log["data"][2:]))
+            args = event.decode_log(abi, topics, bytes.fromhex(log["data"][2:]))
         except AbiError:
-            continue  # an upgraded function may emit an event of the same name with other fields
+            continue  # an upgraded facet may emit an event of the same name with other fields
         yield ChainEvent(
             event.name, args, int(log["blockNumber"], 16), log["transactionHash"], int(log["logIndex"], 16)
         )

@@ -1,9 +1,9 @@
-"""JSON-RPC gateway of the chain. It offers the methods of any public node, and none of a test node's.
+"""JSON-RPC gateway of the chain. It supports the methods of public nodes, but no methods of test nodes.
 
-Methods that would bypass the journal (impersonation, mining, time, state) are refused. The control plane does those
-things.
+Methods that would bypass the journal (impersonation, mining, time and state) are rejected. The control plane has
+endpoints for these operations.
 
-Source: JSON-RPC 2.0; reference facts 6.10.
+Source: JSON-RPC 2.0; docs/service/contract.md#json-rpc.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from svcnb.emulator.chain.errors import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
     INVALID_REQUEST,
+    LIMIT_EXCEEDED,
     METHOD_NOT_FOUND,
     RESPONSE_TOO_LARGE,
     TRANSACTION_REJECTED,
@@ -26,57 +27,30 @@ from svcnb.emulator.chain.errors import (
 from svcnb.emulator.chain.local import LocalChain
 from svcnb.emulator.chain.remote import RemoteChain
 from svcnb.emulator.chain.transactions import TransactionInvalid, read as read_transaction
+from svcnb.emulator.platform.json_rpc import MAX_ANSWER_BYTES
 from svcnb.emulator.platform.offload import is_large, offload, text_chars
 from svcnb.emulator.platform.store import StoreUnavailable
+from svcnb.protocol.json_rpc import READING_METHODS
 
 MAX_BATCH: Final = 100
-MAX_BATCH_CHARS: Final = 25_000_000
-"""Maximum of characters in the answers to one batch, as in Geth (`BatchResponseMaxSize`)."""
+MAX_LOGS: Final = 10_000
+"""Maximum number of logs in one response, as at Infura and other providers of Geth nodes. The logs of a single block
+may exceed the limit, because a smaller range cannot be requested."""
 MAX_TRANSACTION_BYTES: Final = 131_072
-"""Maximum length of a signed transaction, as in the pools of public nodes (`txMaxSize` of Geth)."""
+"""Maximum length of a signed transaction in bytes, as in the pools of public nodes (`txMaxSize` of Geth)."""
 MAX_DEPTH: Final = 64
-"""Maximum nesting of parameters; the node's own limit is 128."""
-_PASSED_ON: Final = frozenset(
-    {
-        "eth_accounts",
-        "eth_blockNumber",
-        "eth_chainId",
-        "eth_createAccessList",
-        "eth_feeHistory",
-        "eth_gasPrice",
-        "eth_getBalance",
-        "eth_getBlockByHash",
-        "eth_getBlockByNumber",
-        "eth_getBlockReceipts",
-        "eth_getBlockTransactionCountByHash",
-        "eth_getBlockTransactionCountByNumber",
-        "eth_getCode",
-        "eth_getFilterChanges",
-        "eth_getFilterLogs",
-        "eth_getLogs",
-        "eth_getStorageAt",
-        "eth_getTransactionByBlockHashAndIndex",
-        "eth_getTransactionByBlockNumberAndIndex",
-        "eth_getTransactionByHash",
-        "eth_getTransactionCount",
-        "eth_getTransactionReceipt",
-        "eth_maxPriorityFeePerGas",
-        "eth_newBlockFilter",
-        "eth_newFilter",
-        "eth_syncing",
-        "eth_uninstallFilter",
-        "net_listening",
-        "net_version",
-        "web3_clientVersion",
-        "web3_sha3",
-    }
-)
+"""Maximum nesting depth of parameters. The node's own limit is 128."""
 _CALLS: Final = frozenset({"eth_call", "eth_estimateGas"})
+_FILTERS: Final = frozenset(
+    {"eth_getFilterChanges", "eth_getFilterLogs", "eth_newBlockFilter", "eth_newFilter", "eth_uninstallFilter"}
+)
+_PASSED_ON: Final = (READING_METHODS - _CALLS) | _FILTERS
+_LOGS: Final = frozenset({"eth_getLogs", "eth_getFilterLogs"})
 _AT_ONCE: Final = 8
-"""Requests of one batch that the node processes at the same time."""
+"""Number of requests of one batch that are processed at the same time."""
 _SHOWN: Final = 80
 _LONG_TRANSACTION: Final = 4_096
-"""Size in bytes from which a transaction is read outside of the event loop: each byte may be an item of its own."""
+"""Length in bytes above which a transaction is decoded outside the event loop. Each byte may be a separate RLP item."""
 _SEND: Final = "eth_sendRawTransaction"
 _SEND_SYNC: Final = "eth_sendRawTransactionSync"
 _MOVING_BLOCKS: Final = (None, "latest", "pending", "safe", "finalized")
@@ -89,20 +63,20 @@ class Gateway:
     """JSON-RPC gateway.
 
     Args:
-        chain: The chain that answers.
+        chain: Chain that processes the requests.
     """
 
     def __init__(self, chain: LocalChain | RemoteChain) -> None:
         self._chain = chain
 
     async def answer(self, body: Any) -> Any:
-        """Answers a request or a batch.
+        """Handles a request or a batch.
 
         Args:
-            body: The parsed body.
+            body: Parsed body of the request.
 
         Returns:
-            The answer's body. None when there is nothing to answer, because all requests were notifications.
+            Body of the response, or None if all requests were notifications.
         """
         if not isinstance(body, list):
             return await self._one(body)
@@ -110,37 +84,40 @@ class Gateway:
             return _failure(None, RpcError(INVALID_REQUEST, "the batch is empty"))
         if len(body) > MAX_BATCH:
             return _failure(
-                None, RpcError(INVALID_REQUEST, f"the batch has {len(body)} requests, at most {MAX_BATCH} are taken")
+                None, RpcError(INVALID_REQUEST, f"the batch has {len(body)} requests; at most {MAX_BATCH} are allowed")
             )
         if any(isinstance(request, dict) and request.get("method") in {_SEND, _SEND_SYNC} for request in body):
-            # One after another, because a later request may read what an earlier one writes.
+            # Processed in sequence, because a later request may read the changes of an earlier one.
             answers = await self._all(body, at_once=1)
         else:
             answers = await self._all(body, at_once=_AT_ONCE)
         return [answer for answer in answers if answer is not None] or None
 
     async def _all(self, body: list[Any], at_once: int) -> list[dict[str, Any] | None]:
-        """The answers to a batch. Answers beyond `MAX_BATCH_CHARS` are replaced by errors, as in Geth."""
+        """Returns the responses to a batch.
+
+        As in Geth, responses beyond `MAX_ANSWER_BYTES` in total are replaced by errors.
+        """
         turns = asyncio.Semaphore(at_once)
-        left = MAX_BATCH_CHARS
+        left = MAX_ANSWER_BYTES
 
         async def one(request: Any) -> dict[str, Any] | None:
             nonlocal left
             async with turns:
-                answer = await self._one(request) if left > 0 else None
+                answer = await self._one(request, left) if left > 0 else None
                 if answer is not None:
                     left -= await offload(text_chars, answer) if is_large(answer) else text_chars(answer)
                 if left > 0:
                     return answer
                 number = request.get("id") if isinstance(request, dict) else None
-                return _failure(number, RpcError(RESPONSE_TOO_LARGE, "response too large: ask for less in one batch"))
+                return _failure(number, RpcError(RESPONSE_TOO_LARGE, "response too large: split the batch"))
 
         return await asyncio.gather(*map(one, body))
 
-    async def _one(self, request: Any) -> dict[str, Any] | None:
+    async def _one(self, request: Any, limit: int = MAX_ANSWER_BYTES) -> dict[str, Any] | None:
         number = request.get("id") if isinstance(request, dict) else None
         try:
-            result = await self._result(request)
+            result = await self._result(request, limit)
         except RpcError as error:
             answer = _failure(number, error)
         except TransactionInvalid as error:
@@ -152,16 +129,19 @@ class Gateway:
         is_notification = isinstance(request, dict) and "id" not in request and isinstance(request.get("method"), str)
         return None if is_notification else answer
 
-    async def _result(self, request: Any) -> Any:
+    async def _result(self, request: Any, limit: int) -> Any:
         method, params = await offload(_read, request) if is_large(request) else _read(request)
         if method in {_SEND, _SEND_SYNC}:
             receipt = await self._submit(_raw(params))
             return receipt if method == _SEND_SYNC else receipt["transactionHash"]
         params = bounded(method, params)
         if method in _CALLS:
-            return await self._call(method, params)
+            return await self._call(method, params, limit)
         if method in _PASSED_ON:
-            return await self._chain.request(method, *params)
+            result = await self._ask(method, params, limit)
+            if method in _LOGS and isinstance(result, list) and len(result) > MAX_LOGS and not _is_of_one_block(result):
+                raise RpcError(LIMIT_EXCEEDED, f"query returned more than {MAX_LOGS} results: request fewer blocks")
+            return result
         raise _refused(method)
 
     async def _submit(self, raw: bytes) -> dict[str, Any]:
@@ -169,34 +149,44 @@ class Gateway:
             return await self._chain.send(await offload(read_transaction, raw))
         return await self._chain.submit(raw)
 
-    async def _call(self, method: str, params: list[Any]) -> Any:
+    async def _call(self, method: str, params: list[Any], limit: int) -> Any:
         block = params[1] if len(params) > 1 else None
-        # A call with overrides stays unchanged. A call that names an old block needs the time of that block.
+        # Calls with their own overrides remain unchanged. Calls of an old block must use that block's time.
         if 1 <= len(params) <= 2 and block in _MOVING_BLOCKS:  # noqa: PLR2004 - call and block
-            return await self._chain.request(method, params[0], block or "latest", *self._chain.call_overrides())
-        return await self._chain.request(method, *params)
+            params = [params[0], block or "latest", *self._chain.call_overrides()]
+        return await self._ask(method, params, limit)
+
+    async def _ask(self, method: str, params: list[Any], limit: int) -> Any:
+        if isinstance(self._chain, LocalChain):
+            return await self._chain.request(method, *params, limit=limit)
+        return await self._chain.request(method, *params)  # the connection to an external chain has its own limit
+
+
+def _is_of_one_block(logs: list[dict[str, Any]]) -> bool:
+    return bool(logs[0]["blockNumber"] == logs[-1]["blockNumber"])  # logs are in order
 
 
 def _read(request: Any) -> tuple[str, list[Any]]:
     if not isinstance(request, dict) or not isinstance(request.get("method"), str):
         raise RpcError(
-            INVALID_REQUEST, 'a request is an object like {"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}'
+            INVALID_REQUEST,
+            ('a request must be an object like {"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}'),
         )
     params = request.get("params", [])
     if params is None:
         params = []
     if not isinstance(params, list):
-        raise RpcError(INVALID_PARAMS, "params must be an array: Ethereum's methods take theirs by position")
+        raise RpcError(INVALID_PARAMS, "params must be an array: Ethereum's methods have positional parameters")
     _check_readable(params)
     return request["method"], params
 
 
 def _check_readable(value: Any, depth: int = 1) -> None:
-    """Refuses values that the node's parser rejects, because the node does not answer such a request at all."""
+    """Rejects values that the node's parser would reject, because the node does not respond to such a request."""
     if depth > MAX_DEPTH:
-        raise RpcError(INVALID_PARAMS, f"params are nested deeper than {MAX_DEPTH}")
+        raise RpcError(INVALID_PARAMS, f"params have more than {MAX_DEPTH} levels of nesting")
     if isinstance(value, float) and not math.isfinite(value):
-        raise RpcError(INVALID_PARAMS, f"params hold {value}, which JSON does not have")
+        raise RpcError(INVALID_PARAMS, f"params contain {value}, which JSON does not allow")
     if isinstance(value, dict | list):
         for each in value.values() if isinstance(value, dict) else value:
             _check_readable(each, depth + 1)
@@ -204,14 +194,16 @@ def _check_readable(value: Any, depth: int = 1) -> None:
 
 def _raw(params: list[Any]) -> bytes:
     if not params or not isinstance(params[0], str) or not params[0].startswith("0x"):
-        raise RpcError(INVALID_PARAMS, "params must hold one signed transaction as 0x hex")
+        raise RpcError(INVALID_PARAMS, "params must contain one signed transaction as 0x hex")
     size = len(params[0]) // 2 - 1
     if size > MAX_TRANSACTION_BYTES:
         raise RpcError(TRANSACTION_REJECTED, f"oversized data: transaction size {size}, limit {MAX_TRANSACTION_BYTES}")
     try:
         return bytes.fromhex(params[0][2:])
     except ValueError as error:
-        raise RpcError(INVALID_PARAMS, "the signed transaction is not hex") from error
+        raise RpcError(
+            INVALID_PARAMS, "the signed transaction is not hex: expected 0x followed by hex digits"
+        ) from error
 
 
 def _refused(method: str) -> RpcError:
@@ -222,13 +214,13 @@ def _refused(method: str) -> RpcError:
         "eth_signTypedData",
         "eth_signTypedData_v4",
     }:
-        hint = "this node holds no keys: sign in your wallet or with eth-account, and send with eth_sendRawTransaction"
+        hint = "this node has no keys: sign in your wallet or with eth-account, and send with eth_sendRawTransaction"
     elif method.startswith(
         ("anvil_", "evm_", "hardhat_", "debug_", "trace_", "personal_", "admin_", "miner_", "txpool_")
     ):
-        hint = "the emulator's control plane has a faucet, a clock and snapshots instead"
+        hint = "use the faucet, the clock and the snapshots of the emulator's control plane"
     elif method in {"eth_subscribe", "eth_unsubscribe"}:
-        hint = "subscriptions need a web socket: poll eth_getLogs, or use eth_newFilter and eth_getFilterChanges"
+        hint = "subscriptions are not supported: poll eth_getLogs, or use eth_newFilter and eth_getFilterChanges"
     else:
         hint = "see the list of methods in the documentation"
     shown = method if len(method) <= _SHOWN else method[: _SHOWN - 1] + "…"

@@ -1,4 +1,4 @@
-"""The first block of the built-in chain."""
+"""First block of the built-in chain."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ ETHEREUMJS: Final = "ethereumjs"
 HARDFORK: Final = "prague"
 GAS_LIMIT: Final = 30_000_000
 BASE_FEE: Final = 10**9
-"""Wei per unit of gas in the first block."""
+"""Base fee of the first block, in wei per unit of gas."""
 
 
 class Genesis(NamedTuple):
     """Parameters that determine the first block.
 
     Attributes:
-        chain_id: The chain's number.
-        timestamp: Unix seconds.
-        balances: Wei by address, lowercase.
-        engine: The engine of the chain. Dumps and blocks of one engine cannot be used by the other.
+        chain_id: Chain id.
+        timestamp: Timestamp of the block, in Unix seconds.
+        balances: Balances in wei by lowercase address.
+        engine: Engine of the chain. Dumps and blocks of one engine cannot be used by another engine.
     """
 
     chain_id: int
@@ -32,28 +32,29 @@ class Genesis(NamedTuple):
     engine: Literal["anvil", "ethereumjs"] = ANVIL
 
     def as_text(self) -> str:
-        """Text of all parameters that must be the same for blocks to be the same."""
+        """Returns a text of all parameters on which the hashes of blocks depend."""
         content = self._asdict() | {"hardfork": HARDFORK, "gas_limit": GAS_LIMIT}
         if self.engine == ANVIL:
-            del content["engine"]  # states from before a second engine existed do not name one
+            del content["engine"]  # states from before a second engine existed contain no engine
         return json.dumps(content, sort_keys=True)
 
     @classmethod
     def from_text(cls, text: str) -> Genesis:
-        """Reads `as_text`.
+        """Parses a text from `as_text`.
 
         Raises:
-            ChainUnusable: The text belongs to a chain with other rules than this version's.
+            ChainUnusable: The text belongs to a chain with different rules, from a different version.
         """
         content = json.loads(text)
         if (content.pop("hardfork"), content.pop("gas_limit")) != (HARDFORK, GAS_LIMIT):
             raise ChainUnusable(
-                "the state was written by another version of svcnb, whose chain had other rules: use that one"
+                "the state was written by a different version of svcnb, whose chain had different rules: use that "
+                "version"
             )
         return cls(**content)
 
     def as_file(self) -> str:
-        """The genesis file for anvil."""
+        """Returns the genesis file for anvil."""
         return json.dumps(
             {
                 "config": {"chainId": self.chain_id},
@@ -65,7 +66,7 @@ class Genesis(NamedTuple):
         )
 
     def as_request(self) -> str:
-        """The first input line for the chain on @ethereumjs/vm."""
+        """Returns the first input line for the engine @ethereumjs/vm."""
         balances: dict[str, Any] = {address: str(wei) for address, wei in self.balances.items()}
         return json.dumps(
             {

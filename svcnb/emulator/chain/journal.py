@@ -1,8 +1,8 @@
-"""Journal of the chain in the database. It contains what the chain accepted, enough to rebuild the same chain.
+"""Journal of the chain in the database. It contains all accepted changes, so that the same chain can be rebuilt.
 
-Every entry carries a digest of itself and of the entry before it. If the digests of a tail do not match, it is cut off
-and set aside; its content is never guessed. The next write confirms an entry with the hash of its block. A replay must
-result in the same block.
+Each entry contains a digest of its own content and of the previous entry's digest. If the digests at the end of the
+journal do not match, the damaged entries are moved to another table and are not used. The next write confirms an entry
+with the hash of its block. A replay must result in the same block.
 """
 
 from __future__ import annotations
@@ -66,16 +66,16 @@ Table("chain_snapshots", "name VARCHAR NOT NULL PRIMARY KEY, content BYTES NOT N
 
 
 class Entry(NamedTuple):
-    """One change of the chain.
+    """Change of the chain.
 
     Attributes:
-        position: Its position, counted from 1.
-        kind: `TRANSACTION`, with the signed transaction as payload, or `BALANCE`, with address and wei.
-        timestamp: Unix seconds of the block.
-        payload: The bytes.
-        digest: The hash of this entry and the digest before it.
-        withdrawn: Whether the chain refused it after it was written.
-        block_hash: The hash of its block, once it is available.
+        position: Position in the journal, counted from 1.
+        kind: `TRANSACTION`, with the signed transaction as payload, or `BALANCE`, with an address and a balance in wei.
+        timestamp: Timestamp of the block, in Unix seconds.
+        payload: Content of the entry.
+        digest: Hash of this entry and of the previous entry's digest.
+        withdrawn: Whether the chain rejected the entry after it was written.
+        block_hash: Hash of the entry's block, or None until it is known.
     """
 
     position: int
@@ -88,14 +88,14 @@ class Entry(NamedTuple):
 
 
 class Dump(NamedTuple):
-    """The chain's whole state after an entry.
+    """Whole state of the chain after an entry.
 
     Attributes:
-        position: That entry's position; 0 before the first.
-        digest: That entry's digest.
-        timestamp: Unix seconds of the latest block.
+        position: Position of the entry, or 0 if the dump precedes all entries.
+        digest: Digest of the entry.
+        timestamp: Timestamp of the latest block, in Unix seconds.
         block_hash: Hash of the latest block.
-        content: The output of the node's dump function.
+        content: Output of the node's dump function.
     """
 
     position: int
@@ -106,12 +106,12 @@ class Dump(NamedTuple):
 
 
 class History(NamedTuple):
-    """The chain's history in the database.
+    """History of the chain, as read from the database.
 
     Attributes:
-        dump: The newest usable dump, if any.
-        tail: The entries after the dump, or all entries.
-        cut: How many entries of the tail were damaged and set aside.
+        dump: Newest usable dump, or None.
+        tail: Entries after the dump, or all entries if there is no dump.
+        cut: Number of damaged entries at the end of the journal that were moved to another table.
     """
 
     dump: Dump | None
@@ -125,7 +125,7 @@ _INSERT_ENTRY: Final = inserting("chain_journal", Entry._fields)
 def follow(
     previous: bytes, position: int, kind: str, timestamp: int, payload: bytes, *, block_hash: str | None = None
 ) -> Entry:
-    """The next entry after a digest."""
+    """Returns the entry that follows an entry with the given digest."""
     head = f"{position}\0{kind}\0{timestamp}\0{len(payload)}\0".encode()
     return Entry(
         position, kind, timestamp, payload, hashlib.sha256(previous + head + payload).digest(), block_hash=block_hash
@@ -133,24 +133,27 @@ def follow(
 
 
 def balance_payload(address: str, wei: int) -> bytes:
-    """Payload of a `BALANCE` entry."""
+    """Encodes the payload of a `BALANCE` entry."""
     return bytes.fromhex(address[2:]) + wei.to_bytes(32, "big")
 
 
 def read_balance(payload: bytes) -> tuple[str, int]:
-    """Address and wei of a `BALANCE` entry."""
+    """Decodes the address and the balance in wei of a `BALANCE` entry."""
     return "0x" + payload[:20].hex(), int.from_bytes(payload[20:], "big")
 
 
 class JournalUnusable(Exception):
-    """The journal is unreadable. The text names the next step."""
+    """The journal cannot be read. The message contains the fix."""
 
 
 # --- functions for Store.run ------------------------------------------------------------------------------------------
 
 
 def genesis_text(connection: Connection, proposed: str) -> str:
-    """The text of the first block: as recorded at the first start, else as proposed. In that case it is recorded."""
+    """Returns the parameters of the first block as recorded at the first start.
+
+    At the first start, the proposed parameters are recorded and returned.
+    """
     known = get_meta(connection, _GENESIS)
     if known is None:
         set_meta(connection, _GENESIS, proposed)
@@ -158,18 +161,21 @@ def genesis_text(connection: Connection, proposed: str) -> str:
 
 
 def is_ours(connection: Connection) -> bool:
-    """Whether this server writes the journal. Of several servers that share a database, only one may at a time."""
+    """Returns whether this server may write the journal.
+
+    If several servers share a database, only one of them may write the journal at a time.
+    """
     return leases.take(connection, _LEASE)
 
 
 def append(connection: Connection, new: Sequence[Entry], confirmed: Sequence[tuple[int, str]]) -> None:
-    """Writes entries, and the block hashes that are now available for earlier ones.
+    """Writes new entries, and the block hashes of earlier entries that are now known.
 
     Raises:
-        StoreUnavailable: Another server took over the journal while this one had no connection to the database.
+        StoreUnavailable: Another server took over the journal while this server had no connection to the database.
     """
     if not is_ours(connection):
-        raise StoreUnavailable("another server keeps the chain of this database now")
+        raise StoreUnavailable("another server now runs the chain of this database")
     connection.each(_INSERT_ENTRY, map(Entry._asdict, new))
     for position, block_hash in confirmed:
         connection.run(
@@ -180,12 +186,12 @@ def append(connection: Connection, new: Sequence[Entry], confirmed: Sequence[tup
 
 
 def withdraw(connection: Connection, position: int) -> None:
-    """Records that the chain refused an entry. The entry stays in its position, so that the digests still match."""
+    """Records that the chain rejected an entry. The entry keeps its position, so that the digests still match."""
     connection.run("UPDATE chain_journal SET withdrawn = :yes WHERE position = :position", yes=True, position=position)
 
 
 def save_dump(connection: Connection, dump: Dump) -> None:
-    """Saves a dump, and keeps the one before it in case this one is damaged."""
+    """Saves a dump. The previous dump is kept in case the new one is damaged."""
     connection.run("DELETE FROM chain_dumps WHERE position = :position", position=dump.position)
     connection.insert("chain_dumps", **dump._asdict(), content_sha256=hashlib.sha256(dump.content).digest())
     kept = connection.column("SELECT position FROM chain_dumps ORDER BY position DESC LIMIT :kept", kept=_KEPT_DUMPS)
@@ -193,10 +199,10 @@ def save_dump(connection: Connection, dump: Dump) -> None:
 
 
 def read(connection: Connection) -> History:
-    """Reads everything needed to rebuild the chain. A damaged tail is set aside.
+    """Reads everything needed to rebuild the chain. Damaged entries at the end are moved to another table.
 
     Raises:
-        JournalUnusable: The dump before the entries is missing.
+        JournalUnusable: The dump that the first entry continues is missing or damaged.
     """
     base = next((dump for dump in _dumps(connection) if _fits(connection, dump)), None)
     position, digest = (base.position, base.digest) if base else (0, START)
@@ -205,8 +211,8 @@ def read(connection: Connection) -> History:
     rows = [Entry(**row | {"withdrawn": bool(row["withdrawn"])}) for row in connection.records(tail, position=position)]
     if base is None and rows and rows[0].position != 1:
         raise JournalUnusable(
-            f"the chain's journal begins at entry {rows[0].position} and the dump it stands on is damaged: "
-            "restore the state from a copy, or start with another state folder"
+            f"the chain's journal starts at entry {rows[0].position}, but the dump before it is damaged: restore "
+            "the state from a copy, or use a different state folder"
         )
     sound: list[Entry] = []
     for row in rows:
@@ -221,7 +227,10 @@ def read(connection: Connection) -> History:
 
 
 def restore(connection: Connection, dump: Dump) -> None:
-    """Restores a dump. Deletes all entries after it, and if it is from another history, also all before it."""
+    """Restores a dump and deletes all later entries.
+
+    If the dump is from a different history, all entries are deleted.
+    """
     kept = dump.position if _digest_at(connection, dump.position) == dump.digest else -1
     for table in ("chain_journal", "chain_dumps"):
         connection.run(f"DELETE FROM {table} WHERE position > :kept", kept=kept)  # noqa: S608 - our own names
@@ -229,13 +238,13 @@ def restore(connection: Connection, dump: Dump) -> None:
 
 
 def save_snapshot(connection: Connection, name: str, content: bytes) -> None:
-    """Saves a snapshot under a name. Replaces a snapshot of that name."""
+    """Saves a snapshot under a name. An existing snapshot of that name is replaced."""
     connection.run("DELETE FROM chain_snapshots WHERE name = :name", name=name)
     connection.insert("chain_snapshots", name=name, content=content)
 
 
 def read_snapshot(connection: Connection, name: str) -> bytes | None:
-    """The snapshot of that name, or None when it does not exist."""
+    """Returns the snapshot of a name, or None if no snapshot has that name."""
     found: bytes | None = connection.value("SELECT content FROM chain_snapshots WHERE name = :name", name=name)
     return found
 
@@ -248,7 +257,7 @@ class SnapshotUnusable(ValueError):
 
 
 def pack(dump: Dump, genesis: str) -> bytes:
-    """Encodes a dump as bytes that can be stored anywhere."""
+    """Encodes a dump as self-contained bytes."""
     head: dict[str, Any] = {
         "format": 1,
         "genesis": genesis,
@@ -262,23 +271,25 @@ def pack(dump: Dump, genesis: str) -> bytes:
 
 
 def unpack(data: bytes, genesis: str) -> Dump:
-    """Decodes a dump from its bytes.
+    """Decodes a dump from the result of `pack`.
 
     Raises:
-        SnapshotUnusable: The bytes are damaged, or belong to a chain with another first block.
+        SnapshotUnusable: The bytes are damaged, or belong to a chain with a different first block.
     """
     line, _, content = data.partition(b"\n")
     try:
         head = json.loads(line)
         if head["format"] != 1 or head["sha256"] != hashlib.sha256(content).hexdigest():
-            raise SnapshotUnusable("the chain snapshot is damaged or of another version: take a new one")
+            raise SnapshotUnusable("the chain snapshot is damaged or has a different version: create a new one")
         dump = Dump(head["position"], bytes.fromhex(head["digest"]), head["timestamp"], head["block_hash"], content)
     except (ValueError, KeyError, TypeError) as error:
         if isinstance(error, SnapshotUnusable):
             raise
-        raise SnapshotUnusable("the bytes are no chain snapshot") from error
+        raise SnapshotUnusable("the bytes are not a chain snapshot") from error
     if head["genesis"] != genesis:
-        raise SnapshotUnusable("the snapshot is of a chain with another first block: restore it where it was taken")
+        raise SnapshotUnusable(
+            "the snapshot belongs to a chain with a different first block: restore it on the chain where it was created"
+        )
     return dump
 
 
@@ -286,13 +297,13 @@ def unpack(data: bytes, genesis: str) -> Dump:
 
 
 def _dumps(connection: Connection) -> list[Dump]:
-    """The undamaged dumps, newest first."""
+    """Returns the undamaged dumps, newest first."""
     rows = connection.records("SELECT * FROM chain_dumps ORDER BY position DESC")
     return [Dump(**row) for row in rows if hashlib.sha256(row["content"]).digest() == row.pop("content_sha256")]
 
 
 def _fits(connection: Connection, dump: Dump) -> bool:
-    """Whether the journal contains a dump's entry, or begins directly after it."""
+    """Returns whether the journal contains a dump's entry or begins directly after it."""
     known = _digest_at(connection, dump.position)
     if known is not None:
         return known == dump.digest
@@ -301,7 +312,7 @@ def _fits(connection: Connection, dump: Dump) -> bool:
 
 
 def _digest_at(connection: Connection, position: int) -> bytes | None:
-    """Digest of an entry, None when there is no entry at that position."""
+    """Returns the digest of an entry, or None if no entry has that position."""
     found: bytes | None = connection.value(
         "SELECT digest FROM chain_journal WHERE position = :position", position=position
     )

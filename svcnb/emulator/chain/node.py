@@ -1,9 +1,9 @@
-"""Node with anvil as a child process that never outlives the emulator.
+"""Node that runs anvil as a child process, which never outlives the emulator.
 
-A short shell script runs between them. It holds the node's memory ceiling. When its standard input closes, because the
-emulator stopped or was killed, it kills the node and removes its folder. That works on every Unix, needs no code
-between fork and exec, and costs a millisecond. If the shell itself is killed, the kernel ends the node where that is
-supported (Linux), and `Node.stop` does elsewhere.
+A short shell script runs between the emulator and the node. It limits the node's memory. When the emulator stops or is
+killed, the script's standard input is closed. The script then kills the node and removes its folder. This works on
+every Unix system, needs no code between fork and exec, and takes a millisecond. If the shell itself is killed, the
+kernel terminates the node on Linux. On other systems, `AnvilNode.stop` does.
 """
 
 from __future__ import annotations
@@ -26,8 +26,11 @@ from svcnb.emulator.chain.genesis import HARDFORK, Genesis
 log = logging.getLogger(__name__)
 
 KEPT_STATES: Final = 32
-"""How many blocks back a call can read old state. The node keeps a whole copy of each, so they multiply the memory
-for the state. With 128, as in public nodes, five hundred groups with long descriptions filled a node of 2 GiB."""
+"""Number of past blocks whose state a call can read.
+
+The node keeps a whole copy of each state, so its memory use grows with this number. With 128, as in public nodes, five
+hundred groups with long descriptions filled a node's limit of 2 GiB.
+"""
 _START_S: Final = 120.0
 _STOP_S: Final = 5.0
 _WORDS: Final = 4_000
@@ -49,12 +52,12 @@ exit $code
 
 
 class AnvilNode:
-    """One running anvil.
+    """Running anvil process.
 
     Attributes:
-        connection: The connection to it.
-        pid: Its process id.
-        exited: Done when the process has ended.
+        connection: Connection to the node.
+        pid: Process id.
+        exited: Future that completes when the process has exited.
     """
 
     def __init__(self, process: asyncio.subprocess.Process, folder: tempfile.TemporaryDirectory[str]) -> None:
@@ -66,20 +69,20 @@ class AnvilNode:
 
     @classmethod
     async def start(cls, genesis: Genesis, *, memory_mb: int) -> AnvilNode:
-        """Starts a node at its first block.
+        """Starts a node with only its first block.
 
         Args:
-            genesis: The first block.
-            memory_mb: Memory ceiling in MiB. A node that exceeds it ends.
+            genesis: First block of the chain.
+            memory_mb: Memory limit in MiB. A node that exceeds the limit is terminated.
 
         Raises:
             PartMissing: The binary is not installed.
-            ChainUnusable: This system cannot run it.
-            ChainUnavailable: It does not start. The text contains its last output.
+            ChainUnusable: This system cannot run anvil.
+            ChainUnavailable: The node did not start. The message contains its last output.
         """
         if sys.platform == "win32":
             raise ChainUnusable(
-                "anvil runs on Linux and macOS: choose --chain-engine ethereumjs, or another chain with --chain-rpc"
+                "anvil runs only on Linux and macOS: use --chain-engine ethereumjs, or another chain with --chain-rpc"
             )
         binary = tools.anvil()
         folder = tempfile.TemporaryDirectory(prefix="svcnb-chain-", ignore_cleanup_errors=True)
@@ -100,7 +103,7 @@ class AnvilNode:
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
                 env={},
-                start_new_session=True,  # the emulator handles an interrupt from the keyboard
+                start_new_session=True,  # keyboard interrupts are handled by the emulator
             )
             node = cls(process, folder)
             await node._connect(place / "rpc")
@@ -121,44 +124,44 @@ class AnvilNode:
                 self.connection = await StreamConnection.open(path)
             except OSError as error:
                 if self.exited.done():
-                    raise ChainUnavailable(f"the node stopped at once: {await self.last_words()}") from error
+                    raise ChainUnavailable(f"the node stopped immediately: {await self.last_words()}") from error
                 if asyncio.get_running_loop().time() > deadline:
                     raise ChainUnavailable(f"the node did not start within {_START_S:.0f} s") from error
                 await asyncio.sleep(0.002)
             else:
-                await self.connection.request("net_version")  # the node itself answers, not only the kernel
+                await self.connection.request("net_version")  # the node itself responds, not only the kernel
                 if sys.platform == "linux" and self.pid:
                     await self._shut(deadline)
                 return
 
     async def _shut(self, deadline: float) -> None:
-        """Blocks all other connections to the node, once ours is accepted.
+        """Blocks all other connections to the node after the emulator's connection was accepted.
 
-        The node also listens on a port, and accepts web sockets there from any page of any site. A page that found the
-        port could set balances and code and bypass the journal. Without free file descriptors the node cannot accept a
-        connection.
+        The node also listens on a TCP port, where it accepts WebSocket connections from pages of any website. A page
+        that found the port could set balances and code, and thereby bypass the journal. The limit on file descriptors
+        is therefore lowered, so that the node cannot accept another connection.
         """
         import resource
 
-        # The node checks once more whether a connection waits at our socket. accept(2) needs a free descriptor even to
-        # report that none waits. Without one the node would repeat the call for ever, and keep one core busy.
+        # The node first checks once more for a pending connection at the Unix socket. accept(2) needs a free descriptor
+        # even to report that none is pending. Without one, the node would repeat the call forever and use a full core.
         before: _Threads | None = None
         while (now := _resting(self.pid)) is None or now != before:
             if asyncio.get_running_loop().time() > deadline:
-                raise ChainUnavailable(f"the node did not come to rest within {_START_S:.0f} s of its start")
+                raise ChainUnavailable(f"the node was not ready within {_START_S:.0f} s of its start")
             before = now
             await asyncio.sleep(0.001)
-        with suppress(OSError):  # the process has ended in the meantime
+        with suppress(OSError):  # the process has exited in the meantime
             resource.prlimit(self.pid, resource.RLIMIT_NOFILE, (0, 0))
 
     async def last_words(self) -> str:
-        """The node's last output before it ended, and its exit status."""
+        """Returns the exit code of the shell and the node's last output."""
         assert self._process.stderr is not None  # noqa: S101 - requested above
         words = (await self._process.stderr.read(_WORDS)).decode(errors="replace").strip()
         return f"exit code {self._process.returncode}, {words or 'no message'}"
 
     async def stop(self) -> None:
-        """Stops the node and waits until it has ended. Its state is not kept."""
+        """Stops the node and waits until it has exited. Its state is lost."""
         if hasattr(self, "connection"):
             await self.connection.close()
         if self._process.stdin is not None:
@@ -167,11 +170,11 @@ class AnvilNode:
             async with asyncio.timeout(_STOP_S):
                 await asyncio.shield(self.exited)
         except TimeoutError:
-            log.warning("the shell that keeps the chain node does not end; killing it")
+            log.warning("the shell of the chain node does not stop; killing it")
             with suppress(ProcessLookupError):
                 self._process.kill()
             await self.exited
-        if self.exited.result() < 0 and self.pid:  # the shell was killed before it could end the node
+        if self.exited.result() < 0 and self.pid:  # the shell was killed before it could kill the node
             with suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)
         self._folder.cleanup()
@@ -181,12 +184,12 @@ _Threads = dict[str, str]
 
 
 def _resting(pid: int) -> _Threads | None:
-    """Voluntary context switches of each thread of a process. None if one of them runs or is ready to run.
+    """Returns the number of voluntary context switches of each thread, or None if a thread is running or ready to run.
 
-    The same result twice means that none of them ran in between.
+    If two calls return the same result, no thread ran in between.
     """
     found = {}
-    with suppress(OSError):  # a thread or the process has ended
+    with suppress(OSError):  # a thread or the process has exited
         for thread in Path(f"/proc/{pid}/task").iterdir():
             status = (thread / "status").read_text()
             if "\nState:\tS" not in status:
@@ -199,7 +202,7 @@ def _arguments(genesis: Genesis, place: Path) -> list[Any]:
     return [
         "--silent",
         *("--ipc", str(place / "rpc")),
-        # The node also requires a port. It gets any free one, which is not published; see `_shut`.
+        # The node requires a TCP port. It gets any free port, which is not published. See `_shut`.
         *("--host", "127.0.0.1", "--port", "0", "--no-cors"),
         *("--chain-id", str(genesis.chain_id)),
         *("--timestamp", str(genesis.timestamp)),

@@ -1,4 +1,4 @@
-"""Node with @ethereumjs/vm in a browser page, beside the interpreter."""
+"""Node that runs @ethereumjs/vm in a web worker of a browser page, beside the Python interpreter."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from svcnb.emulator.chain.connection import ConnectionLost, result_of
+from svcnb.emulator.chain.connection import LARGEST_ANSWER, ConnectionLost
+from svcnb.protocol import json_rpc
 from svcnb.protocol.in_page import load_script
 
 if TYPE_CHECKING:
@@ -17,29 +18,32 @@ BUNDLE: Final = Path(__file__).with_name("static") / "chain.js"
 
 
 class PageConnection:
-    """Connection to a node that is a JavaScript object. See `svcnb.emulator.chain.connection.Connection`."""
+    """Connection to a node in the form of a JavaScript object. See `svcnb.emulator.chain.connection.Connection`."""
 
     def __init__(self, node: Any) -> None:
         self._node = node
 
-    async def request(self, method: str, *params: Any) -> Any:
-        """As in `Connection`."""
+    async def request(self, method: str, *params: Any, limit: int = LARGEST_ANSWER) -> Any:
+        """See `Connection`."""
         if self._node is None:
             raise ConnectionLost("the node was stopped")
-        return result_of(json.loads(await self._node.request(method, json.dumps(params))))
+        answer = await self._node.request(method, json.dumps(params))
+        if len(answer) > limit:
+            raise json_rpc.too_large(limit)
+        return json_rpc.result(json.loads(answer))
 
     async def close(self) -> None:
-        """As in `Connection`."""
+        """See `Connection`."""
         self._node = None
 
 
 class PageNode:
-    """Node that is a JavaScript object.
+    """Node in the form of a JavaScript object.
 
     Attributes:
-        connection: The connection to it.
-        pid: 0, because it has no process.
-        exited: Done when the node was stopped.
+        connection: Connection to the node.
+        pid: Always 0, because the node has no process.
+        exited: Task that completes when the node is stopped.
     """
 
     pid = 0
@@ -51,11 +55,11 @@ class PageNode:
 
     @classmethod
     async def start(cls, genesis: Genesis) -> PageNode:
-        """Starts the node at its first block."""
+        """Starts the node with only its first block."""
         return cls(await load_script(BUNDLE).DevelopmentNode.create(genesis.as_request()))
 
     async def stop(self) -> None:
-        """As in `svcnb.emulator.chain.engines.Node`."""
+        """See `svcnb.emulator.chain.engines.Node`."""
         await self.connection.close()
         self._stopped.set()
         await self.exited

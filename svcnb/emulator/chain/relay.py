@@ -1,8 +1,8 @@
-"""Relay of managed writes. Its payers are wallets of the service that send several writes at the same time.
+"""Relay for managed writes. Its payers are wallets of the service, so that several writes can be sent in parallel.
 
-Every write is first tried as a call, so a refusal costs nothing and its name is available. Each payer has at most one
-unfinished transaction. That keeps its nonces in order without waiting for the chain's count. The scheduling is fair:
-the account with the fewest unfinished writes gets the next payer.
+Each write is first simulated as a call. A revert therefore costs no gas, and the name of the contract's error is
+available. Each payer has at most one unfinished transaction, so its nonces stay in order. The scheduling is fair: the
+account with the fewest unfinished writes gets the next payer.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from svcnb.emulator.chain.local import LocalChain
 from svcnb.emulator.chain.remote import RemoteChain
 from svcnb.emulator.chain.transactions import sign
 from svcnb.emulator.keys.secp import address_of
-from svcnb.emulator.platform import leases
+from svcnb.emulator.platform import abi, leases
 from svcnb.emulator.platform.fair_limit import FairLimit
 from svcnb.emulator.platform.offload import current_account
 from svcnb.emulator.platform.store import Store
-from svcnb.protocol.abi import AbiError
-from svcnb.protocol.contract import Function, decode_revert
+from svcnb.protocol.contract import AbiError, Function, decode_revert
 
 T = TypeVar("T")
 
 GAS: Final = 25_000_000
-"""Gas limit on the built-in chain, whose blocks contain one transaction and have 30 million gas."""
+"""Gas limit of a transaction on the built-in chain. A block contains one transaction and has 30 million gas."""
 MAX_FEE: Final = 1_000_000_000_000
-"""Maximum of wei per unit of gas there. The price is that of the block, 1 gwei unless blocks are full."""
+"""Maximum fee on the built-in chain, in wei per unit of gas. The block's base fee is charged: 1 gwei unless blocks are
+full."""
 
 
 _TOO_LARGE: Final = "intrinsic gas"
-"""Text of a node's error for a call whose bytes alone cost more gas than its limit."""
+"""Text in a node's error for a call whose data alone costs more gas than its gas limit."""
 
 
 @dataclass
@@ -42,8 +42,8 @@ class Wallet:
     """Signing wallet of the service.
 
     Attributes:
-        address: Lowercase 0x.
-        nonce: Number of its next transaction. None when it must be read from the chain.
+        address: Address of the wallet, lowercase 0x.
+        nonce: Nonce of the next transaction, or None if it must be read from the chain.
     """
 
     address: str
@@ -52,8 +52,8 @@ class Wallet:
 
     @classmethod
     def of(cls, secret: bytes) -> Wallet:
-        """The wallet of a private key."""
-        # In a function, so that no repr, dump or traceback with locals shows the secret.
+        """Returns the wallet of a private key."""
+        # The secret is kept in a closure, so that no repr, dump or traceback with locals shows it.
         return cls(address_of(secret), lambda: secret)
 
     def __repr__(self) -> str:
@@ -64,11 +64,11 @@ class Relay:
     """Signs and sends transactions for the service's wallets.
 
     Args:
-        chain: The chain.
-        chain_id: Its number.
-        payers: The wallets that send managed writes.
-        store: The database in which servers that share it record busy payers.
-        delay_s: Seconds that a managed write waits before it is sent, to simulate the wait for a block.
+        chain: Chain to which the transactions are sent.
+        chain_id: Id of that chain.
+        payers: Wallets that send managed writes.
+        store: Database. Servers that share it lock the payers there.
+        delay_s: Delay before a managed write is sent, in seconds. It simulates the wait for a block.
     """
 
     def __init__(
@@ -87,10 +87,10 @@ class Relay:
         self._payers = payers
         self._free = payers[::-1]
         self._turns = FairLimit(len(payers), len(payers))
-        self._under_way: set[asyncio.Task[Any]] = set()  # the event loop holds only weak references to tasks
+        self._under_way: set[asyncio.Task[Any]] = set()  # the event loop keeps only weak references to tasks
 
     def forget_nonces(self) -> None:
-        """Reads the nonce of each payer from the chain before its next transaction."""
+        """Discards the cached nonces. They are read from the chain before the next transaction."""
         for payer in self._payers:
             payer.nonce = None
 
@@ -98,19 +98,19 @@ class Relay:
         """Sends a managed write and waits for its block.
 
         Args:
-            to: The contract.
-            function: The function to call.
-            arguments: Its arguments.
+            to: Address of the contract.
+            function: Function to call.
+            arguments: Arguments of the function.
 
         Returns:
             The return value of the function.
 
         Raises:
-            ContractRevert: The contract refused the call; nothing was sent.
-            ChainUnavailable: The chain cannot be reached, or did not accept the transaction.
-            AbiError: An argument does not fit.
+            ContractRevert: The contract would revert the call. Nothing was sent.
+            ChainUnavailable: The chain cannot be reached, or rejected the transaction.
+            AbiError: An argument does not match its ABI type.
         """
-        data = function.encode_call(arguments)
+        data = function.encode_call(abi, arguments)
 
         async def send(payer: Wallet) -> bytes:
             seen = await self._height()
@@ -119,37 +119,37 @@ class Relay:
                 await asyncio.sleep(self._delay_s)
             receipt = await self.send(payer, to, data)
             if receipt["status"] != "0x1":
-                # Another transaction came between trial and block. The contract reports the error again.
+                # Another transaction was executed after the simulation. A new simulation raises the contract's error.
                 await self._simulate(payer.address, to, data)
                 raise _refused_in_block(function)
             if function.outputs and int(receipt["blockNumber"], 16) != seen + 1:
-                # Other blocks came in between, so the trial may have returned another number than the block did.
+                # Other blocks came in between, so the simulation may have returned a different value than the block.
                 result = await self._simulate(payer.address, to, data, before=int(receipt["blockNumber"], 16))
             return result
 
         result = await self._by_a_payer(send)
         try:
-            return function.decode_result(result)
+            return function.decode_result(abi, result)
         except AbiError as error:
-            raise ChainUnavailable(f"{function.name}: the answer cannot be read: {error}") from error
+            raise ChainUnavailable(f"{function.name}: the response cannot be decoded: {error.message}") from error
 
     async def write_together(self, to: str, calls: Sequence[tuple[Function, tuple[Any, ...]]]) -> None:
-        """Sends managed writes that belong together, and waits for their blocks.
+        """Sends several related managed writes, and waits for their blocks.
 
-        On the built-in chain one commit writes them all to the journal. After a stop at any moment, either all of them
-        exist or none. On another chain they are sent one after another: order them so that the first ones alone do no
-        harm.
+        On the built-in chain, one commit writes them all to the journal. If the emulator stops at any moment, either
+        all of them exist or none. On an external chain they are sent in sequence. Order them so that the first writes
+        alone cause no harm.
 
         Args:
-            to: The contract.
-            calls: The functions to call, with arguments. None may need the effect of another.
+            to: Address of the contract.
+            calls: Functions to call, each with its arguments. No call may depend on the effect of another.
 
         Raises:
-            ContractRevert: The contract refused one of them; nothing was sent.
-            ChainUnavailable: The chain cannot be reached, or did not accept all of them.
-            AbiError: An argument does not fit.
+            ContractRevert: The contract would revert one of the calls. Nothing was sent.
+            ChainUnavailable: The chain cannot be reached, or rejected one of the transactions.
+            AbiError: An argument does not match its ABI type.
         """
-        data = [function.encode_call(arguments) for function, arguments in calls]
+        data = [function.encode_call(abi, arguments) for function, arguments in calls]
 
         async def send(payer: Wallet) -> None:
             await asyncio.gather(*(self._simulate(payer.address, to, each) for each in data))
@@ -167,13 +167,13 @@ class Relay:
         await self._by_a_payer(send)
 
     async def create(self, data: bytes) -> str:
-        """Creates a contract, sent by a payer.
+        """Deploys a contract through a payer.
 
         Args:
-            data: Its creation code.
+            data: Creation code of the contract.
 
         Returns:
-            Its address, lowercase 0x.
+            Address of the contract, lowercase 0x.
         """
         receipt = await self._by_a_payer(lambda payer: self.send(payer, None, data))
         if receipt["status"] != "0x1":
@@ -182,15 +182,15 @@ class Relay:
         return address.lower()
 
     async def stop(self) -> None:
-        """Cancels unfinished writes without a waiting caller. The chain has stopped."""
+        """Cancels unfinished writes. Call it after the chain has stopped."""
         for task in self._under_way:
             task.cancel()
         await asyncio.gather(*self._under_way, return_exceptions=True)
 
     async def _by_a_payer(self, work: Callable[[Wallet], Coroutine[Any, Any, T]]) -> T:
-        """Runs work with a free payer. The work completes even if the caller has gone.
+        """Runs a function with a free payer. The function completes even if the caller disconnects.
 
-        The payer is free again only after the chain has answered, because its next nonce is unknown before.
+        The payer is released only after the chain has responded, because its next nonce is unknown until then.
         """
         account = current_account.get()
         await self._turns.take(account)
@@ -203,21 +203,22 @@ class Relay:
             self._free.append(payer)
             self._turns.give_back(account)
             if not task.cancelled():
-                task.exception()  # if the caller has gone, the error does not matter
+                task.exception()  # marks the error as retrieved, because the caller may have disconnected
 
         task.add_done_callback(ended)
         return await asyncio.shield(task)
 
     async def _alone(self, payer: Wallet, work: Callable[[Wallet], Coroutine[Any, Any, T]]) -> T:
-        """Runs work while no other server uses the payer."""
+        """Runs a function while no other server uses the payer."""
         async with self.holding(payer):
             return await work(payer)
 
     @asynccontextmanager
     async def holding(self, wallet: Wallet) -> AsyncIterator[None]:
-        """Prevents other servers on this chain from sending for a wallet.
+        """Locks a wallet, so that no other server on this chain sends transactions from it.
 
-        They may have sent before, so the nonce is read again. The built-in chain belongs to one server.
+        Other servers may have sent transactions before, so the nonce is read again. The built-in chain belongs to one
+        server and needs no lock.
         """
         if isinstance(self._chain, LocalChain) or not self._store.shared:
             yield
@@ -230,19 +231,19 @@ class Relay:
         """Signs and sends one transaction and waits for its block.
 
         Args:
-            wallet: The sender. No other task may be sending for it.
-            to: The receiver, or None to create a contract.
-            data: Its data.
+            wallet: Sender. No other task may send transactions from this wallet at the same time.
+            to: Address of the receiver, or None to create a contract.
+            data: Call data or creation code.
 
         Returns:
             The receipt, even if the transaction was reverted.
 
         Raises:
-            ChainUnavailable: The chain cannot be reached, or did not accept the transaction.
+            ChainUnavailable: The chain cannot be reached, or rejected the transaction.
         """
         try:
             if wallet.nonce is None:
-                # Also counts transactions that a killed server has sent and that are not in a block yet.
+                # "pending" also counts unconfirmed transactions that a killed server has sent.
                 count = await self._chain.request("eth_getTransactionCount", wallet.address, "pending")
                 wallet.nonce = int(count, 16)
             gas, fee, tip = await self._price(wallet.address, to, data)
@@ -256,10 +257,10 @@ class Relay:
                 max_fee=fee,
                 tip=tip,
             )
-            nonce, wallet.nonce = wallet.nonce, None  # unknown until the chain has answered
+            nonce, wallet.nonce = wallet.nonce, None  # unknown until the chain has responded
             receipt = await self._chain.submit(raw)
         except RpcError as error:
-            raise ChainUnavailable(f"the chain refused a transaction of {wallet.address}: {error}") from error
+            raise ChainUnavailable(f"the chain rejected a transaction of {wallet.address}: {error}") from error
         wallet.nonce = nonce + 1
         return receipt
 
@@ -267,19 +268,19 @@ class Relay:
         """Sends several transactions in order on the built-in chain, where one journal commit contains them all.
 
         Args:
-            wallet: The sender. No other task may be sending for it.
-            calls: Receiver (None to create a contract) and data of each.
+            wallet: Sender. No other task may send transactions from this wallet at the same time.
+            calls: Receiver (None to create a contract) and data of each transaction.
 
         Returns:
-            Their receipts, also for reverted ones.
+            The receipts of all transactions, including reverted ones.
 
         Raises:
-            ChainUnavailable: The chain cannot be reached, or did not accept one of them.
+            ChainUnavailable: The chain cannot be reached, or rejected one of the transactions.
         """
         first = wallet.nonce
         if first is None:
             first = int(await self._chain.request("eth_getTransactionCount", wallet.address, "latest"), 16)
-        wallet.nonce = None  # unknown until the chain has answered
+        wallet.nonce = None  # unknown until the chain has responded
         signed = [
             sign(
                 wallet.secret(),
@@ -296,7 +297,7 @@ class Relay:
         try:
             receipts = await asyncio.gather(*map(self._chain.submit, signed))
         except RpcError as error:
-            raise ChainUnavailable(f"the chain refused a transaction of {wallet.address}: {error}") from error
+            raise ChainUnavailable(f"the chain rejected a transaction of {wallet.address}: {error}") from error
         wallet.nonce = first + len(signed)
         return receipts
 
@@ -307,7 +308,7 @@ class Relay:
             raise ChainUnavailable(str(error)) from error
 
     async def _price(self, sender: str, to: str | None, data: bytes) -> tuple[int, int, int]:
-        """Gas limit, maximum fee per gas in wei, and the tip within it."""
+        """Returns the gas limit, the maximum fee and the included tip. Fee and tip are in wei per unit of gas."""
         if isinstance(self._chain, LocalChain):
             return GAS, MAX_FEE, 0
         call = {"from": sender, "data": "0x" + data.hex()} | ({"to": to} if to else {})
@@ -320,35 +321,35 @@ class Relay:
     async def _simulate(self, sender: str, to: str, data: bytes, *, before: int | None = None) -> bytes:
         call = {"from": sender, "to": to, "data": "0x" + data.hex()}
         if isinstance(self._chain, LocalChain):
-            call["gas"] = hex(GAS)  # as the transaction: with more, the trial could wrongly succeed
+            call["gas"] = hex(GAS)  # the gas of the transaction: with more, the simulation could wrongly succeed
         where = ("latest", *self._chain.call_overrides()) if before is None else (hex(before - 1),)
         return await call_contract(self._chain, call, *where)
 
 
 def _refused_in_block(function: Function) -> ChainUnavailable:
-    return ChainUnavailable(f"{function.name} was refused in its block and would be accepted now: try again")
+    return ChainUnavailable(f"{function.name} was rejected in its block but would be accepted now: try again")
 
 
 async def call_contract(chain: LocalChain | RemoteChain, call: dict[str, Any], *where: Any) -> bytes:
-    """Calls a contract without a change of state.
+    """Calls a contract without changing its state.
 
     Args:
-        chain: The chain of the contract.
-        call: The call object of eth_call.
+        chain: Chain of the contract.
+        call: Call object of eth_call.
         *where: Block and overrides of eth_call.
 
     Returns:
-        The bytes it returned.
+        The returned bytes.
 
     Raises:
-        ContractRevert: The contract refused the call.
+        ContractRevert: The contract reverted the call.
         ChainUnavailable: The chain cannot be reached, or could not run the call.
     """
     try:
         answer: str = await chain.request("eth_call", call, *where)
     except RpcError as error:
         if error.code == REVERTED or _TOO_LARGE in error.message:
-            revert = decode_revert(error.revert_data)
+            revert = decode_revert(abi, error.revert_data)
             raise ContractRevert(revert.name, revert.args) from error
         raise ChainUnavailable(str(error)) from error
     return bytes.fromhex(answer[2:])

@@ -1,4 +1,4 @@
-"""Connection to an external chain. It has no journal, faucet or snapshots, and its blocks are polled for events."""
+"""External chain. It has no journal, no faucet and no snapshots, and its blocks are polled for events."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
-from svcnb.emulator.chain.connection import HttpConnection
 from svcnb.emulator.chain.errors import ChainUnavailable, RpcError, Unsupported
+from svcnb.emulator.chain.events import ignore
+from svcnb.emulator.platform.json_rpc import over_http
 
 log = logging.getLogger(__name__)
 
@@ -19,30 +20,29 @@ _EVENT_POLL_S: Final = 1.0
 
 
 class RemoteChain:
-    """A chain behind a JSON-RPC address.
+    """Chain at an external JSON-RPC endpoint.
 
     Args:
-        url: Its address.
+        url: URL of the endpoint.
     """
 
     def __init__(self, url: str) -> None:
-        self._connection = HttpConnection(url)
+        self._connection = over_http(url)
         self._poller: asyncio.Task[None] | None = None
         self.head = 0
-        """Number of the latest block that was read."""
-        self.on_receipt: Callable[[dict[str, Any]], None] = lambda _receipt: None
-        """Called with every receipt of our transactions before the sender gets an answer, and with logs of other
-        blocks."""
+        """Number of the last block whose events were read."""
+        self.on_receipt: Callable[[dict[str, Any]], Awaitable[None]] = ignore
+        """Callback that is awaited with each receipt before its sender gets a response, and with other logs."""
         self.on_reset: Callable[[], Awaitable[None]] | None = None
-        """Never called: the emulator cannot reset this chain."""
+        """Never called, because the emulator cannot reset this chain."""
 
     @property
     def node_pid(self) -> int:
-        """0, because this chain has no process of the emulator."""
+        """Always 0, because this chain has no process of the emulator."""
         return 0
 
     async def chain_id(self) -> int:
-        """The chain's number."""
+        """Returns the chain id."""
         return int(await self.request("eth_chainId"), 16)
 
     async def stop(self) -> None:
@@ -56,25 +56,25 @@ class RemoteChain:
         """Sends a request to the chain.
 
         Raises:
-            RpcError: It answered with an error.
-            ChainUnavailable: It did not answer.
+            RpcError: The chain returned an error.
+            ChainUnavailable: The chain did not respond.
         """
         return await self._connection.request(method, *params)
 
     async def height(self) -> int:
-        """Number of the latest block."""
+        """Returns the number of the latest block."""
         return int(await self.request("eth_blockNumber"), 16)
 
     def call_overrides(self) -> tuple[Any, ...]:
-        """Empty: this chain has its own time."""
+        """Returns no overrides, because this chain has its own time."""
         return ()
 
     async def submit(self, raw: bytes) -> dict[str, Any]:
         """Sends a signed transaction and waits for its block.
 
         Raises:
-            RpcError: It was not accepted.
-            ChainUnavailable: The chain is unavailable, or made no block with the transaction within two minutes.
+            RpcError: The transaction was rejected.
+            ChainUnavailable: The chain is unavailable, or the transaction was not in a block within two minutes.
         """
         sent = await self.request("eth_sendRawTransaction", "0x" + raw.hex())
         wait = _FIRST_WAIT_S
@@ -84,13 +84,13 @@ class RemoteChain:
                     await asyncio.sleep(wait)
                     wait = min(2 * wait, _LONGEST_WAIT_S)
         except TimeoutError as error:
-            raise ChainUnavailable(f"transaction {sent} is in no block after {_RECEIPT_S:.0f} s") from error
-        self.on_receipt(receipt)
+            raise ChainUnavailable(f"transaction {sent} is not in a block after {_RECEIPT_S:.0f} s") from error
+        await self.on_receipt(receipt)
         found: dict[str, Any] = receipt
         return found
 
     async def follow(self, address: str) -> None:
-        """Starts to report events of a contract that others cause."""
+        """Starts to poll for events of a contract that other senders cause."""
         self.head = int(await self.request("eth_blockNumber"), 16)
         self._poller = asyncio.create_task(self._poll(address), name="svcnb-chain-events")
 
@@ -104,34 +104,36 @@ class RemoteChain:
                 logs = await self.request(
                     "eth_getLogs", {"address": address, "fromBlock": hex(self.head + 1), "toBlock": hex(latest)}
                 )
-                self.on_receipt({"logs": logs})
+                await self.on_receipt({"logs": logs})
             except (RpcError, ChainUnavailable) as error:
                 log.warning("events of the chain cannot be read: %s", error)
-            except Exception:  # a node may answer anything; if this task ended, permissions would become outdated
+            except Exception:  # a node may return anything; without this task, cached permissions would become outdated
                 log.exception("events of the chain cannot be read")
             else:
                 self.head = latest
 
     async def add_balance(self, _address: str, _wei: int) -> int:
-        """Raises an error: not possible on an external chain.
+        """Always raises an error, because an external chain does not support this operation.
 
         Raises:
             Unsupported: Always.
         """
-        raise Unsupported("ether on this chain is not ours to give: use its own faucet, or the built-in chain")
+        raise Unsupported(
+            "the emulator cannot create ether on this chain: use the chain's faucet, or the built-in chain"
+        )
 
     async def export_snapshot(self) -> bytes:
-        """Raises an error: not possible on an external chain.
+        """Always raises an error, because an external chain does not support this operation.
 
         Raises:
             Unsupported: Always.
         """
-        raise Unsupported("this chain cannot be saved: snapshots need the built-in chain (leave out --chain-rpc)")
+        raise Unsupported("this chain cannot be saved: snapshots need the built-in chain (omit --chain-rpc)")
 
     async def import_snapshot(self, _data: bytes) -> None:
-        """Raises an error: not possible on an external chain.
+        """Always raises an error, because an external chain does not support this operation.
 
         Raises:
             Unsupported: Always.
         """
-        raise Unsupported("this chain cannot go back: snapshots need the built-in chain (leave out --chain-rpc)")
+        raise Unsupported("this chain cannot be restored: snapshots need the built-in chain (omit --chain-rpc)")

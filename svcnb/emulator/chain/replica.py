@@ -1,6 +1,6 @@
-"""A node that follows the journal. It may be lost at any time, and is then rebuilt entry by entry.
+"""Node that follows the journal. If the node is lost, it is rebuilt by a replay of the journal.
 
-This module does no locking: `LocalChain` ensures that changes happen one after another.
+This module does no locking. `LocalChain` ensures that changes are made in sequence.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from svcnb.emulator.chain.genesis import Genesis
 from svcnb.emulator.chain.journal import BALANCE, Dump, Entry
 from svcnb.emulator.chain.transactions import read as read_transaction
 from svcnb.emulator.platform.clock import Clock
+from svcnb.emulator.platform.offload import offload
 from svcnb.emulator.platform.store import Store
 
 log = logging.getLogger(__name__)
@@ -28,29 +29,36 @@ Receipt = dict[str, Any]
 
 _SEND_S: Final = 15.0
 _DUMP_AFTER: Final = 128
-"""Entries after which the state is dumped. The number is higher on a long chain, whose dump is larger."""
+"""Number of entries after which the state is dumped. It is higher on a long chain, whose dump is larger."""
 _REPLAY_S: Final = 4.0
-"""Seconds of the node's work after which it is dumped at the latest. The cost of a block depends on the size of the
-whole state. Entries that took longer would delay a rebuild, and all requests that wait for it, as long again."""
+"""Maximum time in seconds that the node works on entries before the state is dumped. The time for a block depends on
+the size of the whole state. A replay takes about as long as the entries took, and requests wait for it."""
 _DUMPS_COST: Final = 10
-"""Dumps take at most one part in this number of the node's time."""
+"""Minimum ratio of the time between dumps to the time of a dump.
+
+With 10, dumps take at most a tenth of the node's time.
+"""
 _KEPT_MARKS: Final = 64
-"""States that the node keeps. Each is a whole copy. It deletes one only when it goes back to a state before it."""
+"""Maximum number of states that the node keeps, each as a whole copy. The node deletes a state only when an earlier
+state is restored."""
 
 
 class NoBlock(ChainUnavailable):
-    """The node accepted a transaction but made no block. It stays in the pool, so the node must be replaced."""
+    """The node accepted a transaction but created no block.
+
+    The transaction stays in the pool, so the node must be replaced.
+    """
 
 
 class Replica:
-    """A node that follows the journal.
+    """Node that follows the journal.
 
     Args:
-        store: The database of the journal.
-        clock: The time of blocks.
-        memory_mb: Memory ceiling of the node, in MiB.
-        engine: The engine of the node.
-        on_exit: Called when the node has ended without a stop.
+        store: Database that contains the journal.
+        clock: Clock for the timestamps of blocks.
+        memory_mb: Memory limit of the node, in MiB.
+        engine: Engine of the node.
+        on_exit: Callback for a node that has exited unexpectedly.
     """
 
     def __init__(
@@ -68,16 +76,16 @@ class Replica:
         self._engine = engine_of(engine)
         self._on_exit = on_exit
         self.node: Node | None = None
-        """The running node, None while it is not running."""
+        """Running node, or None while no node is running."""
         self._ending: asyncio.Task[None] | None = None
         self.genesis: Genesis
         self.genesis_text = ""
         self.head = 0
         """Number of the latest block."""
         self.timestamp = 0
-        """Unix seconds of the latest block."""
+        """Timestamp of the latest block, in Unix seconds."""
         self.applied = 0
-        """Position of the last entry that the node has, or that was withdrawn."""
+        """Position of the last entry that was applied to the node or withdrawn."""
         self._head_hash = ""
         self._position = 0
         self._digest = journal.START
@@ -87,22 +95,22 @@ class Replica:
         self._marks: dict[bytes, str] = {}
 
     async def open(self, chain_id: int, balances: dict[str, int], early: EarlyNode | None = None) -> None:
-        """Determines the chain from the journal, and builds it.
+        """Reads the first block from the database, or creates it, and rebuilds the chain from the journal.
 
         Args:
-            chain_id: The chain's number.
-            balances: Wei by address in the first block, if this is the first start.
-            early: A node that is already booting. It is used if its first block is the right one.
+            chain_id: Chain id.
+            balances: Balances in wei by address in the first block. Only used at the first start.
+            early: Node that is already starting. It is used if its first block matches.
 
         Raises:
-            ChainUnusable: The journal belongs to another chain, or is damaged beyond its tail.
-            ChainUnavailable: The node does not start.
+            ChainUnusable: The journal belongs to a different chain, or cannot be repaired.
+            ChainUnavailable: The node did not start.
             PartMissing: The node's binary is not installed.
         """
         if not await self._store.run(journal.is_ours):
             raise ChainUnusable(
-                "another server keeps its own chain in this database: give all servers that share it one chain with "
-                "--chain-rpc, or each its own database"
+                "another server runs its own chain in this database: use one chain for all servers with "
+                "--chain-rpc, or a separate database for each"
             )
         proposed = Genesis(chain_id, self._clock.now_s(), balances, self._engine) if early is None else early.genesis
         self.genesis_text = await self._store.run(
@@ -111,18 +119,22 @@ class Replica:
         self.genesis = Genesis.from_text(self.genesis_text)
         if self.genesis.chain_id != chain_id:
             raise ChainUnusable(
-                f"the state is of chain {self.genesis.chain_id}, the settings say {chain_id}: "
-                f"start with --chain-id {self.genesis.chain_id}, or with another state folder"
+                f"the state has chain id {self.genesis.chain_id}, but the settings have {chain_id}: "
+                f"start with --chain-id {self.genesis.chain_id}, or with a different state folder"
             )
         if self.genesis.engine != self._engine:
             raise ChainUnusable(
-                f"the chain of this state was made with {self.genesis.engine}, the settings say {self._engine}: "
-                f"start with --chain-engine {self.genesis.engine}, or with another state folder"
+                f"the chain of this state was created with {self.genesis.engine}, but the settings have "
+                f"{self._engine}: "
+                f"start with --chain-engine {self.genesis.engine}, or with a different state folder"
             )
         await self.rebuild(early)
 
     async def close(self) -> None:
-        """Stops the node, even if the caller is cancelled. The next call waits until it has ended."""
+        """Stops the node, even if the caller is cancelled.
+
+        In that case, the next call waits until the node has exited.
+        """
         if self.node is not None:
             node, self.node = self.node, None
             self._ending = asyncio.create_task(node.stop(), name="svcnb-chain-end")
@@ -134,17 +146,17 @@ class Replica:
         """Sends a request to the node.
 
         Raises:
-            RpcError: It answered with an error.
-            ConnectionLost: The node is gone.
+            RpcError: The node returned an error.
+            ConnectionLost: The node has stopped.
         """
         if self.node is None:
-            raise ConnectionLost("the node does not run")
+            raise ConnectionLost("the node is not running")
         return await self.node.connection.request(method, *params)
 
     # --- advancing --------------------------------------------------------------------------------------------------
 
     def following(self, kind: str, payloads: Sequence[bytes]) -> list[Entry]:
-        """The next entries of the journal."""
+        """Returns new journal entries for payloads. They are not written yet."""
         timestamp = max(self._clock.now_s(), self.timestamp)
         digest, entries = self._digest, []
         for position, payload in enumerate(payloads, self._position + 1):
@@ -154,7 +166,7 @@ class Replica:
         return entries
 
     async def append(self, new: Sequence[Entry]) -> None:
-        """Writes entries to the journal, and the results of earlier ones.
+        """Writes entries to the journal, and the block hashes of earlier entries.
 
         Raises:
             StoreUnavailable: Nothing was written.
@@ -169,21 +181,21 @@ class Replica:
         """Sends a journalled transaction to the node.
 
         Returns:
-            Its receipt, even if the transaction was reverted.
+            The receipt, even if the transaction was reverted.
 
         Raises:
-            RpcError: The node refused it.
-            NoBlock: The node keeps it in its pool.
-            ConnectionLost: The node is gone.
+            RpcError: The node rejected the transaction.
+            NoBlock: The node accepted the transaction but created no block.
+            ConnectionLost: The node has stopped.
         """
         began = time.monotonic()
         try:
             async with asyncio.timeout(_SEND_S):
-                # One request after the other: the node may process requests that are sent together in another order.
+                # Sent in sequence, because the node may reorder requests that are sent together.
                 await self.ask("evm_setNextBlockTimestamp", hex(entry.timestamp))
                 receipt: Receipt = await self.ask("eth_sendRawTransactionSync", "0x" + entry.payload.hex())
         except TimeoutError as error:
-            raise NoBlock("the node made no block of a transaction") from error
+            raise NoBlock("the node created no block for a transaction") from error
         self._worked_s += time.monotonic() - began
         self.applied = entry.position
         self.timestamp = entry.timestamp
@@ -193,24 +205,24 @@ class Replica:
         return receipt
 
     async def apply_balance(self, entry: Entry) -> None:
-        """Sets a balance as recorded in the journal."""
+        """Sets a balance from a journal entry."""
         address, wei = journal.read_balance(entry.payload)
         await self.ask("anvil_setBalance", address, hex(wei))
         self.applied = entry.position
 
     async def withdraw(self, entry: Entry) -> None:
-        """Records in the journal that the node refused an entry."""
+        """Records in the journal that the node rejected an entry."""
         await self._store.run(lambda connection: journal.withdraw(connection, entry.position))
         self.applied = max(self.applied, entry.position)
 
     async def dump_when_due(self) -> None:
-        """Dumps the state when it is due, so that a rebuild stays fast."""
+        """Saves a dump of the state if one is due, so that a rebuild stays fast."""
         many = self._position - self._dumped_at >= max(_DUMP_AFTER, self._position // 8)
         if many or self._worked_s >= max(_REPLAY_S, _DUMPS_COST * self._dump_took_s):
             await self._save_dump()
 
     async def settle(self) -> None:
-        """Saves the state, so that the next start is fast."""
+        """Saves a dump of the state, so that the next start is fast."""
         if self._store.url is not None and self._position > self._dumped_at:
             await self._save_dump()
 
@@ -219,17 +231,17 @@ class Replica:
         began = time.monotonic()
         dump = await self._dump()
         self._worked_s, self._dump_took_s = 0.0, time.monotonic() - began
-        await self._store.run(lambda connection: journal.save_dump(connection, dump))
+        await self._store.run_long(lambda connection: journal.save_dump(connection, dump))
         self._dumped_at = dump.position
 
     async def _dump(self) -> Dump:
-        content = bytes.fromhex((await self.ask("anvil_dumpState"))[2:])
+        content = await offload(_from_hex, await self.ask("anvil_dumpState"))
         return Dump(self._position, self._digest, self.timestamp, self._head_hash, content)
 
     # --- restoring --------------------------------------------------------------------------------------------------
 
     async def snapshot(self) -> Dump:
-        """The whole state. The node keeps it too, unless it keeps too many."""
+        """Returns the whole state. The node also keeps a copy, up to `_KEPT_MARKS` copies."""
         dump = await self._dump()
         if dump.digest not in self._marks and len(self._marks) < _KEPT_MARKS:
             self._marks[dump.digest] = await self.ask("evm_snapshot")
@@ -237,7 +249,7 @@ class Replica:
 
     async def go_back(self, dump: Dump) -> None:
         """Restores a state, in the journal and in the node."""
-        await self._store.run(lambda connection: journal.restore(connection, dump))
+        await self._store.run_long(lambda connection: journal.restore(connection, dump))
         self._unconfirmed.clear()
         if await self._revert(dump):
             self._stand_at(dump)
@@ -246,10 +258,13 @@ class Replica:
             await self.rebuild()
 
     async def _revert(self, dump: Dump) -> bool:
-        """Restores a state within the running node, which takes a millisecond instead of a tenth of a second."""
+        """Restores a state in the running node.
+
+        This takes a millisecond, compared with a tenth of a second for a rebuild.
+        """
         if (mark := self._marks.get(dump.digest)) is None:
             return False
-        # When the node restores a state, it deletes that state and those after it.
+        # When the node restores a state, it deletes that state and all later states.
         order = list(self._marks)
         for later in order[order.index(dump.digest) :]:
             del self._marks[later]
@@ -259,7 +274,7 @@ class Replica:
             block = await self._latest_block()
             if block["hash"] != dump.block_hash:
                 return False
-            # The node does not restore the gas price of the next block.
+            # The node does not restore the base fee of the next block.
             await self.ask("anvil_setNextBlockBaseFeePerGas", hex(next_base_fee(block)))
             self._marks[dump.digest] = await self.ask("evm_snapshot")
         except (RpcError, ChainUnavailable):
@@ -272,24 +287,26 @@ class Replica:
         """Starts a new node and replays the journal on it.
 
         Args:
-            early: A new node that is already booting. It is used if its first block is the right one.
+            early: New node that is already starting. It is used if its first block matches.
 
         Raises:
             ChainUnusable: The journal cannot be read.
-            ChainUnavailable: The node does not start, or does not make the blocks that are recorded in the journal.
+            ChainUnavailable: The node did not start, or its blocks differ from those recorded in the journal.
         """
         self._marks.clear()
-        self._worked_s = 0.0  # the replayed work counts again
+        self._worked_s = 0.0  # the replay counts as new work
         await self.close()
         await self.append([])
         try:
-            history = await self._store.run(journal.read)
+            history = await self._store.run_long(journal.read)
         except journal.JournalUnusable as error:
             raise ChainUnusable(str(error)) from error
         if history.cut:
             log.warning(
-                "%d entries at the end of the chain's journal are damaged and were set aside (table %s): "
-                "the chain continues from the last sound one",
+                (
+                    "%d damaged entries at the end of the chain's journal were moved to the table %s. The chain "
+                    "continues from the last valid entry"
+                ),
                 history.cut,
                 journal.CUT.name,
             )
@@ -306,12 +323,12 @@ class Replica:
 
     async def _begin(self, dump: Dump | None) -> None:
         if dump is not None:
-            await self.ask("anvil_loadState", "0x" + dump.content.hex())
+            await self.ask("anvil_loadState", await offload(_as_hex, dump.content))
         block = await self._latest_block()
         if dump is None:
             dump = Dump(0, journal.START, int(block["timestamp"], 16), block["hash"], b"")
         elif block["hash"] != dump.block_hash:
-            raise ChainUnavailable(f"a dump of block {dump.block_hash} led to {block['hash']}")
+            raise ChainUnavailable(f"the dump of block {dump.block_hash} resulted in block {block['hash']}")
         self._stand_at(dump)
 
     def _stand_at(self, dump: Dump) -> None:
@@ -333,15 +350,15 @@ class Replica:
         try:
             receipt = await self.apply(entry)
         except RpcError as error:
-            raise ChainUnavailable(f"entry {entry.position} of the journal is refused now: {error}") from error
+            raise ChainUnavailable(f"entry {entry.position} of the journal is now rejected: {error}") from error
         if receipt["blockHash"] != block_hash:
             raise ChainUnavailable(
-                f"entry {entry.position} of the journal led to block {block_hash} and now to {receipt['blockHash']}: "
-                "was it written with another version of the node?"
+                f"entry {entry.position} of the journal resulted in block {block_hash} before and in "
+                f"{receipt['blockHash']} now: use the version of the node that wrote the entry"
             )
 
     async def _replay_unconfirmed(self, entry: Entry) -> None:
-        """Replays an entry of the last moments. It was written, and may have been refused before that was recorded."""
+        """Replays an entry without a recorded block. The node may have rejected it before that could be recorded."""
         transaction = read_transaction(entry.payload)
         nonce = int(await self.ask("eth_getTransactionCount", transaction.sender, "latest"), 16)
         try:
@@ -352,7 +369,7 @@ class Replica:
             pass
         except NoBlock:
             await self.withdraw(entry)
-            raise  # the node is unusable; the next one will not get this entry
+            raise  # the node is unusable; the next node will not receive this entry
         await self.withdraw(entry)
 
     async def _latest_block(self) -> dict[str, Any]:
@@ -361,8 +378,16 @@ class Replica:
         return block
 
 
+def _as_hex(content: bytes) -> str:
+    return "0x" + content.hex()
+
+
+def _from_hex(text: str) -> bytes:
+    return bytes.fromhex(text[2:])
+
+
 def next_base_fee(block: dict[str, Any]) -> int:
-    """Price of gas in the block after this one, in wei (EIP-1559)."""
+    """Returns the base fee of the next block, in wei per unit of gas (EIP-1559)."""
     fee, used, target = int(block["baseFeePerGas"], 16), int(block["gasUsed"], 16), int(block["gasLimit"], 16) // 2
     if used > target:
         return fee + max(fee * (used - target) // target // 8, 1)

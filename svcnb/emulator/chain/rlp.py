@@ -1,4 +1,4 @@
-"""Recursive length prefix (RLP), the encoding of transactions.
+"""Recursive Length Prefix (RLP), the encoding of transactions.
 
 Source: Ethereum Yellow Paper, appendix B.
 """
@@ -21,7 +21,7 @@ class RlpError(ValueError):
 
 
 def encode(item: Item) -> bytes:
-    """Encodes bytes, or lists of them."""
+    """Encodes bytes or a nested list of bytes."""
     if isinstance(item, bytes):
         if len(item) == 1 and item[0] < _TEXT:
             return item
@@ -31,24 +31,24 @@ def encode(item: Item) -> bytes:
 
 
 def decode(data: bytes) -> Item:
-    """Decodes one item that fills the data exactly.
+    """Decodes one item, which must use all of the data.
 
     Raises:
-        RlpError: The data is cut off, followed by more, nested too deeply, or not in the shortest form.
+        RlpError: The data is truncated, has extra bytes, is nested too deeply, or is not in the shortest form.
     """
     item, end = _read(data, 0, 0)
     if end != len(data):
-        raise RlpError(f"{len(data) - end} bytes follow the item")
+        raise RlpError(f"{len(data) - end} extra bytes after the item")
     return item
 
 
 def number(value: int) -> bytes:
-    """Encodes a number as an item: big-endian without leading zeros."""
+    """Returns the bytes of a number: big-endian without leading zeros."""
     return value.to_bytes((value.bit_length() + 7) // 8, "big")
 
 
 def read_number(item: Item, bits: int = 256) -> int:
-    """Decodes the number in an item.
+    """Returns the number of a decoded item.
 
     Raises:
         RlpError: The item is a list, has leading zeros, or has more than ``bits`` bits.
@@ -67,7 +67,7 @@ def _prefix(length: int, kind: int) -> bytes:
 
 def _read(data: bytes, at: int, depth: int) -> tuple[Item, int]:
     if at >= len(data) or depth > _DEPTH:
-        raise RlpError("cut off, or nested too deeply")
+        raise RlpError("truncated, or nested too deeply")
     first = data[at]
     if first < _TEXT:
         return data[at : at + 1], at + 1
@@ -77,18 +77,18 @@ def _read(data: bytes, at: int, depth: int) -> tuple[Item, int]:
         size = length - _SHORT
         start, length = at + 1 + size, int.from_bytes(data[at + 1 : at + 1 + size], "big")
         if length <= _SHORT or data[at + 1] == 0:
-            raise RlpError("a length is not written in the shortest way")
+            raise RlpError("a length does not have the shortest encoding")
     end = start + length
     if end > len(data):
-        raise RlpError("cut off")
+        raise RlpError("truncated")
     if kind == _TEXT:
         if length == 1 and data[start] < _TEXT:
-            raise RlpError("a byte is not written in the shortest way")
+            raise RlpError("a byte does not have the shortest encoding")
         return data[start:end], end
     parts = []
     while start < end:
         part, start = _read(data, start, depth + 1)
         parts.append(part)
     if start != end:
-        raise RlpError("an item reaches beyond its list")
+        raise RlpError("an item exceeds its list")
     return parts, end

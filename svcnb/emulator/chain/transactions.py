@@ -1,6 +1,7 @@
-"""Signed transactions: creation for the relay, decoding and checks for the gateway.
+"""Signed transactions: creation for the relay, and decoding and validation for the gateway.
 
-Kinds: legacy (with or without EIP-155), EIP-2930 and EIP-1559. Blob and set-code transactions are refused.
+Supported types are legacy (with or without EIP-155), EIP-2930 and EIP-1559. Blob and set-code transactions are
+rejected.
 """
 
 from __future__ import annotations
@@ -24,18 +25,18 @@ class TransactionInvalid(ValueError):
 
 
 class Transaction(NamedTuple):
-    """A decoded signed transaction.
+    """Decoded signed transaction.
 
     Attributes:
-        raw: Its bytes.
-        hash: keccak256 of them.
-        sender: The address of the signer, lowercase 0x.
-        chain_id: The chain it is for. None for a legacy one that is valid on any chain.
-        nonce: Its number among the sender's.
-        gas: Its gas limit.
-        max_fee: Maximum of wei that it pays per unit of gas.
-        to: The receiver, lowercase 0x; None creates a contract.
-        value: Wei that it transfers.
+        raw: Encoded bytes.
+        hash: keccak256 hash of the encoded bytes.
+        sender: Address of the signer, lowercase 0x.
+        chain_id: Chain id, or None for a legacy transaction that is valid on any chain.
+        nonce: Nonce of the sender.
+        gas: Gas limit.
+        max_fee: Maximum fee in wei per unit of gas.
+        to: Address of the receiver, lowercase 0x, or None for the creation of a contract.
+        value: Transferred amount in wei.
     """
 
     raw: bytes
@@ -50,7 +51,7 @@ class Transaction(NamedTuple):
 
     @property
     def cost(self) -> int:
-        """Maximum of wei that it can take from the sender."""
+        """Maximum amount that the transaction can cost the sender, in wei."""
         return self.gas * self.max_fee + self.value
 
 
@@ -60,14 +61,14 @@ def sign(
     """Creates a signed EIP-1559 transaction that transfers no ether.
 
     Args:
-        secret: The sender's private key.
-        chain_id: The chain it is for.
-        nonce: Its number among the sender's.
-        to: The receiver, or None to create a contract.
+        secret: Private key of the sender.
+        chain_id: Chain id.
+        nonce: Nonce of the sender.
+        to: Address of the receiver, or None to create a contract.
         data: Call data or creation code.
-        gas: Its gas limit.
-        max_fee: Maximum of wei that it pays per unit of gas.
-        tip: Part of that fee for the maker of the block, in wei per unit of gas.
+        gas: Gas limit.
+        max_fee: Maximum fee in wei per unit of gas.
+        tip: Maximum priority fee in wei per unit of gas, which is part of ``max_fee``.
     """
     fields: list[Item] = [
         *(rlp.number(value) for value in (chain_id, nonce, tip, max_fee, gas)),
@@ -83,7 +84,7 @@ def sign(
 
 
 def contract_address(sender: str, nonce: int) -> str:
-    """Address of the contract that a transaction creates, lowercase 0x."""
+    """Returns the address of the contract that a transaction creates, lowercase 0x."""
     return "0x" + keccak256(rlp.encode([bytes.fromhex(sender[2:]), rlp.number(nonce)]))[12:].hex()
 
 
@@ -91,7 +92,7 @@ def read(raw: bytes) -> Transaction:
     """Decodes a signed transaction and recovers its signer.
 
     Raises:
-        TransactionInvalid: Not a transaction, of another kind, or with an invalid signature.
+        TransactionInvalid: The bytes are not a transaction, its type is not supported, or its signature is invalid.
     """
     try:
         return _read(raw)
@@ -104,10 +105,10 @@ def _read(raw: bytes) -> Transaction:
         raise TransactionInvalid("empty transaction data")
     kind = 0 if raw[0] >= _FIRST_LEGACY else raw[0]
     if kind not in _FIELDS:
-        raise TransactionInvalid(f"transaction type {kind} is not supported: send a {_KINDS} one")
+        raise TransactionInvalid(f"transaction type {kind} is not supported: send a {_KINDS} transaction")
     fields = rlp.decode(raw if kind == 0 else raw[1:])
     if isinstance(fields, bytes) or len(fields) != _FIELDS[kind]:
-        raise TransactionInvalid(f"a transaction of type {kind} has {_FIELDS[kind]} fields")
+        raise TransactionInvalid(f"wrong number of fields: a transaction of type {kind} has {_FIELDS[kind]}")
     *body, v_, r_, s_ = fields
     v, r, s = rlp.read_number(v_), rlp.read_number(r_), rlp.read_number(s_)
     chain_id: int | None
@@ -118,7 +119,7 @@ def _read(raw: bytes) -> Transaction:
         chain_id, parity, signed = rlp.read_number(body[0]), v, bytes([kind]) + rlp.encode(body)
         nonce, fee, gas, to, value = body[1], body[kind + 1], body[kind + 2], body[kind + 3], body[kind + 4]
     if not isinstance(to, bytes) or len(to) not in {0, 20}:
-        raise TransactionInvalid("the receiver is no address")
+        raise TransactionInvalid("the receiver is not an address: expected 0 or 20 bytes")
     return Transaction(
         raw=raw,
         hash=keccak256(raw),
@@ -136,7 +137,7 @@ def _legacy(body: list[Any], v: int) -> tuple[int | None, int, bytes]:
     if v in {27, 28}:
         return None, v - 27, rlp.encode(body)
     if v < 35:  # noqa: PLR2004 - EIP-155: v is 35 + parity + twice the chain id
-        raise TransactionInvalid(f"signature v is {v}: want 27, 28 or that of EIP-155")
+        raise TransactionInvalid(f"signature v is {v}: expected 27, 28 or the value of EIP-155")
     chain_id, parity = divmod(v - 35, 2)
     return chain_id, parity, rlp.encode([*body, rlp.number(chain_id), b"", b""])
 
@@ -145,9 +146,9 @@ def _sender(digest: bytes, r: int, s: int, parity: int) -> str:
     if s > ORDER // 2:
         raise TransactionInvalid("signature s is in the upper half of the curve's order (EIP-2)")
     if parity > 1:
-        raise TransactionInvalid(f"signature parity is {parity}: want 0 or 1")
+        raise TransactionInvalid(f"signature parity is {parity}: expected 0 or 1")
     try:
         point = library().recover(digest, r.to_bytes(32, "big") + s.to_bytes(32, "big"), parity)
     except (ValueError, OverflowError) as error:
-        raise TransactionInvalid("the signature belongs to no key") from error
+        raise TransactionInvalid("no key matches the signature") from error
     return "0x" + keccak256(point)[12:].hex()

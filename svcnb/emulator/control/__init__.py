@@ -1,1 +1,1 @@
-"""The emulator's own controls under ``/_emulator``: reset, snapshots, time, faults, money, runs (design section 4)."""
+"""Control plane under ``/_emulator``: reset, snapshots, time, faults, credit, executions (design section 4)."""

@@ -1,4 +1,4 @@
-"""Access to the control plane: only programs that have its token, never a web page."""
+"""Access control for the control plane: a caller needs the control token, and pages of other origins are rejected."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WITH_BODY: Final = frozenset({"POST", "PUT", "PATCH"})
 
 
 def control_guard(token: str) -> Guard:
-    """The guard of the control plane: the caller may change time, money and state.
+    """Returns the guard of the control plane, whose callers can change time, credit and state.
 
     Args:
         token: The control token.
@@ -27,11 +27,11 @@ def control_guard(token: str) -> Guard:
         _refuse_other_origins(request)
         _require_token(request, token)
         if request.method in _WITH_BODY and not _is_json(request):
-            # A form on another site's page cannot send this type without a preflight request.
+            # A form on another site cannot send this type without a preflight request.
             raise StructuredError(
                 415,
-                "The control plane takes JSON only.",
-                fix=f"Send the header Content-Type: {JSON_TYPE}, and {{}} when there is nothing to say.",
+                "The control plane accepts only JSON.",
+                fix=f"Send the header Content-Type: {JSON_TYPE}, and {{}} as an empty body.",
             )
 
     return Guard(check, frozenset({401, 403}))
@@ -52,7 +52,10 @@ def _require_token(request: Request, token: str) -> None:
         raise StructuredError(
             401,
             "The control plane of this emulator needs its token.",
-            fix="Send Authorization: Bearer <control_token>: the ready line has it, unless you chose one at the start.",
+            fix=(
+                "Send Authorization: Bearer <control_token>. The ready line contains the token, unless you set it "
+                "at the start."
+            ),
             docs="authentication",
             headers={"WWW-Authenticate": "Bearer"},
         )

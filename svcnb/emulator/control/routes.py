@@ -1,8 +1,8 @@
-"""The control plane's endpoints (design section 4)."""
+"""Endpoints of the control plane (design section 4)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -47,35 +47,37 @@ if TYPE_CHECKING:
 _DONE: Final = {"success": True}
 _MAX_RUNS: Final = 1_000
 _MAX_FAULTS: Final = 1_000
-# URLs of chains often contain their provider's key.
+# The URL of a chain often contains an API key of its provider.
 _CHAIN_URLS: Final = {"chain_rpc", *(f"rpc_{name}" for name in CHAIN_IDS)}
 
 
 class RunsQuery(Request):
-    """Which executions to show."""
+    """Query parameters of the list of executions."""
 
-    limit: QueryNumber = Field(100, description="At most so many, newest first.")
-    offset: QueryNumber = Field(0, description="How many of the newest to skip.")
+    limit: QueryNumber = Field(
+        100, description="Maximum number of executions, newest first. Fewer are returned if their texts are long."
+    )
+    offset: QueryNumber = Field(0, description="Number of the newest executions to skip.")
 
 
 class ControlPlane:
-    """Endpoints of the control plane.
+    """Endpoints for the control plane.
 
     Args:
         settings: The emulator's settings.
-        guard: The access check.
+        guard: Access control.
         clock: The emulator's clock.
-        chain: The chain with the contract.
-        ledger: Credits of accounts.
+        chain: The chain that holds the contract.
+        ledger: The ledger of credits.
         processor: The payment processor.
-        engine: Runs actions.
+        engine: The engine that runs actions.
         network: Outbound requests of actions.
-        run_log: Record of executions.
-        saved: Saved states.
-        fault_injection: Injected failures.
-        forgiven: Record of accepted requests that the live service refuses.
-        triggers: Returns the triggers service.
-        addresses: Returns the addresses of this server.
+        run_log: The record of executions.
+        saved: The snapshots.
+        fault_injection: Injected faults.
+        forgiven: Record of accepted requests that the live service rejects.
+        triggers: Function that returns the triggers service.
+        addresses: Function that returns the addresses of this server.
     """
 
     def __init__(
@@ -93,7 +95,7 @@ class ControlPlane:
         saved: Snapshots,
         fault_injection: Faults,
         forgiven: Forgiven,
-        triggers: Callable[[], Triggers],
+        triggers: Callable[[], Awaitable[Triggers]],
         addresses: Callable[[], dict[str, object]],
     ) -> None:
         self._settings = settings
@@ -112,7 +114,7 @@ class ControlPlane:
         self._addresses = addresses
 
     def endpoints(self) -> list[Endpoint]:
-        """The endpoints of the control plane. The service's OpenAPI description does not contain them."""
+        """Returns the endpoints of the control plane. The service's OpenAPI description does not contain them."""
         return [
             self._row("GET", "/state", self.state),
             self._row("POST", "/reset", self.reset, Nothing),
@@ -136,7 +138,7 @@ class ControlPlane:
         ]
 
     async def state(self, _call: Call, _given: None) -> dict[str, Any]:
-        """The readable state of the emulator, without secrets."""
+        """Returns the state of the emulator, without secrets."""
         settings = self._settings
         return {
             **self._addresses(),
@@ -151,7 +153,7 @@ class ControlPlane:
         }
 
     async def reset(self, _call: Call, _body: Nothing) -> dict[str, bool]:
-        """Restores the start state: no accounts, a fresh chain, the clock as it was set. Snapshots are kept."""
+        """Restores the initial state: no accounts, a new chain, and the configured clock. Snapshots are kept."""
         self._faults.clear()
         self._forgiven.clear()
         await in_thread(self._outbound.configure, self._settings.network_policy, self._settings.network_file)
@@ -159,35 +161,37 @@ class ControlPlane:
         return _DONE
 
     async def snapshots(self, _call: Call, _given: None) -> list[dict[str, Any]]:
-        """The saved states, oldest first."""
+        """Lists the snapshots, oldest first."""
         return await self._saved.names()
 
     async def take_snapshot(self, call: Call, _body: Nothing) -> dict[str, Any]:
-        """Saves database, chain, clock and randomness together."""
+        """Saves a snapshot of database, chain, clock and randomness."""
         name = _snapshot_name(call)
         await self._saved.take(name)
         return _DONE | {"name": name}
 
     async def restore_snapshot(self, call: Call, _body: Nothing) -> dict[str, Any]:
-        """Restores a saved state."""
+        """Restores a snapshot."""
         name = _snapshot_name(call)
         try:
             found = await self._saved.restore(name)
         except ValueError as error:
-            raise StructuredError(409, f"Snapshot {name!r} cannot be restored: {error}.", fix="Delete it.") from None
+            raise StructuredError(
+                409, f"Snapshot {name!r} cannot be restored: {error}.", fix="Delete the snapshot."
+            ) from None
         if not found:
             raise _no_snapshot(name)
         return _DONE | {"name": name}
 
     async def remove_snapshot(self, call: Call, _given: None) -> dict[str, bool]:
-        """Deletes a saved state."""
+        """Deletes a snapshot."""
         name = _snapshot_name(call)
         if not await self._saved.remove(name):
             raise _no_snapshot(name)
         return _DONE
 
     async def clock(self, _call: Call, body: ClockChange) -> dict[str, Any]:
-        """Sets the time for signatures, expiry, schedules, the ledger and blocks."""
+        """Sets the clock, which signatures, expiry, schedules, the ledger and blocks use."""
         time = self._clock
         if body.freeze is not None:
             time.freeze(body.freeze)
@@ -195,29 +199,29 @@ class ControlPlane:
             try:
                 time.advance(body.advance)
             except ValueError as error:
-                fix = 'Advance by less, or send {"real": true} to go back to the machine\'s time.'
+                fix = 'Advance by a shorter time, or send {"real": true} to return to the machine\'s time.'
                 raise StructuredError(400, f"{error}.", fix=fix) from None
         else:
             time.real()
         return {"now": time.now(), "frozen": time.frozen}
 
     async def faults(self, _call: Call, _given: None) -> list[dict[str, Any]]:
-        """The injected failures that have not occurred yet."""
+        """Lists the injected faults that have not occurred yet."""
         return [asdict(fault) for fault in self._faults.waiting()]
 
     async def add_fault(self, _call: Call, body: FaultOrder) -> dict[str, Any]:
-        """Makes the next calls that need a part fail or wait."""
+        """Injects a fault: the next calls that use a part fail or are delayed."""
         if len(self._faults.waiting()) >= _MAX_FAULTS:
             raise StructuredError(
                 400,
-                f"{_MAX_FAULTS} faults wait already, which is the most.",
+                f"{_MAX_FAULTS} faults are already pending, which is the maximum.",
                 fix="DELETE /_emulator/faults clears them.",
             )
         fault = self._faults.add(body.part, body.status, body.delay_ms, body.times)
         return asdict(fault)
 
     async def clear_faults(self, _call: Call, _given: None) -> dict[str, bool]:
-        """Removes all injected failures."""
+        """Removes all injected faults."""
         self._faults.clear()
         return _DONE
 
@@ -229,23 +233,24 @@ class ControlPlane:
     async def credit(self, call: Call, body: CreditOrder) -> dict[str, int]:
         """Adds credit without a payment."""
         total = await self._ledger.add_credit(
-            body.wallet_address, body.cents, reason="given through the control plane", reference=call.request_id
+            body.wallet_address, body.cents, reason="added through the control plane", reference=call.request_id
         )
         return {"credit_cents": total}
 
     async def payment_outcome(self, call: Call, body: PaymentOutcome) -> object:
-        """Simulates a person's action on the payment page."""
+        """Simulates the result of a payment."""
         from svcnb.emulator.billing.processor_routes import describe
 
         return describe(await self._processor.set_outcome(call.path["intent"], body.outcome, body.delay_ms))
 
     async def approve_agent(self, _call: Call, body: AgentApproval) -> dict[str, object]:
-        """Approves the client of a challenge for the triggers of a user, as the approval page does."""
+        """Approves a client, identified by its challenge, for the triggers of a user, as the approval page does."""
         try:
-            user = await self._triggers().identity.approve(body.challenge, body.label or "", body.email)
+            triggers = await self._triggers()
+            user = await triggers.identity.approve(body.challenge, body.label or "", body.email)
         except Refused as refusal:
             raise StructuredError(
-                refusal.status, refusal.message, fix="Send the challenge as the client shows it."
+                refusal.status, refusal.message, fix="Send the challenge that the client shows."
             ) from None
         return {"ok": True, "user_email": user.email}
 
@@ -254,24 +259,27 @@ class ControlPlane:
         return {"address": await self._chain.deploy_contract_wallet(body.owner)}
 
     async def runs(self, _call: Call, query: RunsQuery) -> dict[str, Any]:
-        """Executions, newest first, including failed and refused ones."""
+        """Lists executions, newest first, including failed and refused ones."""
         limit = min(query.limit, _MAX_RUNS)
         return {"runs": await self._run_log.recent(limit, min(query.offset, 2**31))}
 
     async def run(self, call: Call, _given: None) -> dict[str, Any]:
-        """One execution with its trace."""
+        """Returns one execution with its trace."""
         request_id = call.path["request_id"]
         found = await self._run_log.one(request_id) if request_id.isprintable() else None
         if found is None:
             raise StructuredError(
                 404,
                 f"No execution has the request id {request_id[:80]!r}.",
-                fix="Take the X-Request-Id of the execution's answer; GET /_emulator/runs lists the newest.",
+                fix=(
+                    "Send the X-Request-Id of the execution's response. GET /_emulator/runs lists the newest "
+                    "executions."
+                ),
             )
         return found
 
     async def network(self, _call: Call, _given: None) -> dict[str, Any]:
-        """The policy for outbound requests of actions."""
+        """Returns the policy for outbound requests of actions."""
         return self._network()
 
     async def set_network(self, _call: Call, body: NetworkOrder) -> dict[str, Any]:
@@ -279,17 +287,17 @@ class ControlPlane:
         try:
             await in_thread(self._outbound.configure, body.policy, self._recording(body.file))
         except (ValueError, RecordingError) as error:
-            raise StructuredError(400, f"{error}.", fix="Give a policy, and a file for record and replay.") from None
+            raise StructuredError(400, f"{error}.", fix="Send a policy; record and replay also need a file.") from None
         return self._network()
 
     def _recording(self, name: str | None) -> Path | None:
-        """The file of a recording, in the folder of the setting if there is one."""
+        """Returns the path of a recording, inside the configured folder if there is one."""
         folder = self._settings.recordings
         if name is None or folder is None:
             return None if name is None else Path(name)
         if not name.isprintable() or name in {"", ".", ".."} or Path(name).name != name or "\\" in name:
             raise ValueError(
-                f"invalid file {name[:80]!r}: recordings are in one folder here, give a name without a path"
+                f"invalid file {name[:80]!r}: send a file name without a path, because all recordings are in one folder"
             )
         return folder / name
 
@@ -313,4 +321,6 @@ def _snapshot_name(call: Call) -> str:
 
 
 def _no_snapshot(name: str) -> StructuredError:
-    return StructuredError(404, f"No snapshot is called {name[:80]!r}.", fix="GET /_emulator/snapshots lists them.")
+    return StructuredError(
+        404, f"No snapshot has the name {name[:80]!r}.", fix=("GET /_emulator/snapshots lists the snapshots.")
+    )

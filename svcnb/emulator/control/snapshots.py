@@ -1,4 +1,4 @@
-"""Saved states: database, chain, clock and randomness together, by name."""
+"""Named snapshots of database, chain, clock and randomness."""
 
 from __future__ import annotations
 
@@ -40,23 +40,23 @@ _SNAPSHOTS: Final = Table(
     """,
 )
 
-# Data of the emulator itself, not of its simulated state: never saved, never deleted.
+# Tables of the emulator itself, outside the simulated state. Snapshots and resets do not change them.
 _OURS: Final = frozenset({_SNAPSHOTS.name, META.name, HOLDS.name})
 _CHAIN: Final = "chain_"
-"""Prefix of the chain's own tables. The chain saves itself."""
+"""Prefix of the chain's tables, which the chain saves itself."""
 
 
 class Snapshots:
-    """The saved states of one emulator, kept in its database.
+    """Snapshots of one emulator, stored in its database.
 
     Args:
         store: The database.
-        chain: The chain, which saves itself.
+        chain: The chain, which saves its own state.
         clock: The emulator's clock.
         randomness: The emulator's random streams.
-        quiesce: Makes requests wait while the state is exchanged.
-        runs: Record of executions, written before the state is read.
-        on_exchange: Awaited after the state was exchanged, to drop caches of the old one.
+        quiesce: Delays requests while the state is replaced.
+        runs: The record of executions, which is written before the state is read.
+        on_exchange: Awaited after the state was replaced, to clear caches.
     """
 
     def __init__(
@@ -80,13 +80,13 @@ class Snapshots:
         self._start = (clock.state(), randomness.state())
 
     async def names(self) -> list[dict[str, Any]]:
-        """Every snapshot's name and time (Unix seconds of the machine's clock), oldest first."""
+        """Returns the name and time of every snapshot (Unix seconds of the machine's clock), oldest first."""
         return await self._store.run(
             lambda connection: connection.records("SELECT name, taken_at FROM snapshots ORDER BY taken_at")
         )
 
     async def take(self, name: str) -> None:
-        """Saves the state. Replaces a snapshot of the same name.
+        """Saves a snapshot. Replaces a snapshot with the same name.
 
         Args:
             name: The name of the snapshot.
@@ -96,40 +96,40 @@ class Snapshots:
             chain = await self._chain.export_snapshot()
             clock, randomness = json.dumps(self._clock.state()), json.dumps(self._randomness.state())
 
-            content = await offload(_packed, await self._store.run(_content))
+            content = await self._store.run_long(lambda connection: _packed(_content(connection)))
 
             def work(connection: Connection) -> None:
                 row = {"name": name, "taken_at": time.time(), "clock": clock, "randomness": randomness, "chain": chain}
                 _remove(connection, name)
                 connection.insert("snapshots", **row, content=content)
 
-            await self._store.run(work)
+            await self._store.run_long(work)
 
     async def restore(self, name: str) -> bool:
-        """Restores a saved state.
+        """Restores a snapshot.
 
         Args:
             name: Its name.
 
         Returns:
-            Whether a snapshot of that name exists.
+            Whether a snapshot with that name exists.
 
         Raises:
-            ValueError: The snapshot's time is outside the bounds of the clock. Earlier versions did not have these
-                bounds.
+            ValueError: The time of the snapshot is outside the range of the clock. Earlier versions had no such range.
         """
         async with self._quiesce.exclusive():
             await self._runs.flush()
 
-            row = await self._store.run(
+            row = await self._store.run_long(
                 lambda connection: connection.record("SELECT * FROM snapshots WHERE name = :name", name=name)
             )
             if row is None:
                 return False
-            self._clock.check(parse(row["clock"]))  # before anything is replaced
-            content = await offload(_unpacked, row["content"])
+            self._clock.check(parse(row["clock"]))  # before the state changes
+            content = [await offload(_unpacked, row["content"])]
             await self._chain.import_snapshot(row["chain"])
-            await self._store.run(lambda connection: _write(connection, content))
+            # Moved to another thread, so that the event loop does not have to free a hundred thousand values.
+            await self._store.run_long(lambda connection: _write(connection, content.pop()))
             self._randomness.restore(parse(row["randomness"]))
             self._clock.restore(parse(row["clock"]))
             await self._on_exchange()
@@ -142,18 +142,18 @@ class Snapshots:
             name: Its name.
 
         Returns:
-            Whether a snapshot of that name existed.
+            Whether a snapshot with that name existed.
         """
-        return await self._store.run(lambda connection: _remove(connection, name))
+        return await self._store.run_long(lambda connection: _remove(connection, name))
 
     async def reset(self) -> None:
-        """Restores the start state: no accounts, a fresh chain, the clock as it was set. Snapshots are kept."""
+        """Restores the initial state: no accounts, a new chain, and the configured clock. Snapshots are kept."""
         async with self._quiesce.exclusive():
             await self._runs.flush()
             clock, randomness = self._start
             self._randomness.restore(randomness)
             self._clock.restore(clock)
-            await self._chain.restart(lambda: self._store.run(lambda connection: _wipe(connection, chain=True)))
+            await self._chain.restart(lambda: self._store.run_long(lambda connection: _wipe(connection, chain=True)))
             await self._on_exchange()
 
 
@@ -163,7 +163,7 @@ def _remove(connection: Connection, name: str) -> bool:
 
 def _content(connection: Connection) -> dict[str, list[Any]]:
     return {
-        each.name: list(connection.rows(f"SELECT * FROM {each.name}"))  # noqa: S608 - our own names
+        each.name: list(connection.rows(f"SELECT * FROM {each.name}"))  # noqa: S608 - the SQL contains no user input
         for each in tables()
         if each.name not in _OURS and not each.name.startswith(_CHAIN)
     }
@@ -193,7 +193,7 @@ def _write(connection: Connection, content: dict[str, list[list[Any]]]) -> None:
 def _wipe(connection: Connection, *, chain: bool = False) -> None:
     for each in reversed(tables()):
         if each.name not in _OURS and (chain or not each.name.startswith(_CHAIN)):
-            connection.run(f"DELETE FROM {each.name}")  # noqa: S608 - our own names
+            connection.run(f"DELETE FROM {each.name}")  # noqa: S608 - the SQL contains no user input
 
 
 def _plain(value: Any) -> Any:

@@ -1,4 +1,7 @@
-"""Conversion of results and failures to HTTP answers: JSON, with errors in one of two shapes (specification 7)."""
+"""Converts results and errors to JSON responses. Errors have one of two formats.
+
+Source: docs/service/http.md#errors.
+"""
 
 from __future__ import annotations
 
@@ -16,48 +19,48 @@ JSON_TYPE = "application/json"
 
 
 def encode(value: object) -> bytes:
-    """A value as compact UTF-8 JSON.
+    """Encodes a value as compact UTF-8 JSON.
 
     Args:
-        value: A wire model or a value of JSON types.
+        value: A wire model or a JSON value.
     """
     try:
         return to_json(value, inf_nan_mode="null", by_alias=True)
     except PydanticSerializationError:
-        # JavaScript strings may contain half of a surrogate pair, which UTF-8 cannot encode: escape it, as JavaScript
-        # does.
+        # JavaScript strings may contain half of a surrogate pair, which UTF-8 cannot encode. It is escaped, as in
+        # JavaScript.
         return json.dumps(_plain(value), separators=(",", ":")).encode()
 
 
 def answer(value: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """A JSON answer.
+    """Returns a JSON response.
 
     Args:
-        value: The body.
+        value: The response body.
         status: HTTP status.
-        headers: Further headers.
+        headers: Additional response headers.
     """
     return Response(encode(value), status, dict(headers) if headers else None, JSON_TYPE)
 
 
 async def answered(value: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """A JSON answer as by `answer`. A large value is encoded outside of the event loop.
+    """Returns a JSON response as `answer` does, but encodes a large value outside of the event loop.
 
     Args:
-        value: The body.
+        value: The response body.
         status: HTTP status.
-        headers: Further headers.
+        headers: Additional response headers.
     """
     content = await offload(encode, value) if is_large(value) else encode(value)
     return Response(content, status, dict(headers) if headers else None, JSON_TYPE)
 
 
 def failure(error: ServiceError, docs_base: str) -> Response:
-    """The answer of a failure.
+    """Returns the response for an error.
 
     Args:
-        error: The failure.
-        docs_base: Address under which the pages of ``docs_url`` are found.
+        error: The error.
+        docs_base: Base URL of the pages in ``docs_url``.
     """
     if isinstance(error, StructuredError):
         body: object = {

@@ -1,4 +1,4 @@
-"""Budget of bytes for the bodies of requests under way, shared by all callers."""
+"""Memory limit for the bodies of requests in progress, shared by all callers."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _RETRY_AFTER_S: Final = 1
 
 
 class BodyBudget:
-    """Middleware that counts the bytes of bodies which have arrived and whose requests have not ended.
+    """Middleware that limits the memory for the received bodies of requests in progress.
 
-    One caller never has all of the budget. Callers are distinguished by the credential that they send. Requests without
-    one share a part.
+    A single caller cannot use the whole budget. Callers are identified by their credential. Requests without a
+    credential share one part.
 
     Args:
-        app: The application. It turns an error while a body is read into an answer.
-        total: Maximum of body bytes at the same time.
-        per_caller: Maximum of body bytes of one caller.
+        app: The application. It converts an error during the read of a body to a response.
+        total: Maximum number of body bytes in memory.
+        per_caller: Maximum number of body bytes in memory for one caller.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class BodyBudget:
 
     @property
     def held(self) -> int:
-        """Bytes of bodies whose requests are under way."""
+        """Number of body bytes of all requests in progress."""
         return self._all
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -63,9 +63,9 @@ class BodyBudget:
 
     def _take(self, caller: int, size: int) -> None:
         if self._all + size > self._total:
-            raise _used_up(f"The bodies of all requests under way have {self._total} bytes already")
+            raise _used_up(f"The bodies of all requests in progress already have {self._total} bytes")
         if self._held[caller] + size > self._per_caller:
-            raise _used_up(f"The bodies of this caller's requests under way have {self._per_caller} bytes already")
+            raise _used_up(f"The bodies of this caller's requests in progress already have {self._per_caller} bytes")
         self._held[caller] += size
         self._all += size
 
@@ -79,7 +79,7 @@ class BodyBudget:
 def _used_up(what: str) -> StructuredError:
     return StructuredError(
         503,
-        f"{what}, which is the most that the emulator holds.",
-        fix="Wait until other requests have ended, or send smaller bodies: fetch large data inside the action.",
+        f"{what}, which is the maximum.",
+        fix="Wait until other requests have ended, or send smaller bodies. An action can fetch large data.",
         headers={"Retry-After": str(_RETRY_AFTER_S)},
     )

@@ -1,4 +1,4 @@
-"""Identity of the caller: the account of a presented key."""
+"""Identity of the caller: the account that a key belongs to."""
 
 from __future__ import annotations
 
@@ -6,17 +6,16 @@ from typing import NamedTuple
 
 
 class Caller(NamedTuple):
-    """The account behind a key.
+    """Account that a key belongs to.
 
     Attributes:
-        key_hash: Hash of the presented key, by which the contract finds it.
-        master_hash: Hash of the account.
-        is_master: Whether the key is the account key (or an admin wallet's alias), not a usage key.
+        key_hash: Hash of the key, which identifies it in the contract.
+        master_hash: Hash of the account key, which identifies the account.
+        is_master: Whether the key is the account key (or the alias of an admin wallet), and not a usage key.
         managed: Whether the account is in API mode.
-        admin_address: The account's admin wallet, lower case.
-        billing_wallet: The wallet of the account that pays, lower case.
-        expiration: Unix seconds at which a usage key ends, 0 for never.
-        account_wallet: Whether the caller proved a wallet instead of a key (billing only).
+        admin_address: Address of the account's admin wallet, lower case.
+        billing_wallet: Address of the wallet that identifies the paying account, lower case.
+        expiration: Unix seconds at which a usage key expires; 0 if it never expires.
     """
 
     key_hash: int
@@ -26,9 +25,8 @@ class Caller(NamedTuple):
     admin_address: str
     billing_wallet: str
     expiration: int = 0
-    account_wallet: bool = False
 
     @property
     def key_hash_hex(self) -> str:
-        """The key's hash as ``0x`` + 64 hex digits."""
+        """Hash of the key as ``0x`` + 64 hex digits."""
         return f"0x{self.key_hash:064x}"

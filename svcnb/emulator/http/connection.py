@@ -1,8 +1,8 @@
-"""HTTP connections with limits: on their number, on the duration of each step, and on the size of a head.
+"""HTTP connections with limits on their number, on the duration of each step, and on the size of request heads.
 
-uvicorn parses and serves. It has no timeout for a head or a body, and it answers too many connections in plain text. It
-also keeps the data that a slow reader does not take. Here each connection has one deadline, and one task checks all of
-them.
+uvicorn parses requests and writes responses. It has no timeout for a head or a body, and it rejects excess connections
+in plain text. It also keeps the data for a slow reader indefinitely. This module adds one deadline per connection, and
+one task that checks all deadlines.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
     from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
 HEAD_S: Final = 15.0
-"""Seconds from the first byte of a request, or from the start of a connection, to the end of the head."""
+"""Maximum time in seconds from the first byte of a request, or the start of a connection, to the end of the head."""
 BODY_S: Final = 60.0
-"""Seconds that a request body may take to arrive."""
+"""Maximum time in seconds to receive a request body."""
 WRITE_S: Final = 60.0
-"""Seconds that a client may take to read an answer which does not fit the buffers."""
+"""Maximum time in seconds for a client to read a response that is larger than the buffers."""
 LINGER_S: Final = 5.0
-"""Seconds that a closed connection may take to send what is left."""
+"""Maximum time in seconds for a closed connection to send the remaining data."""
 MAX_HEAD_BYTES: Final = 128 * 1024
 MAX_HEADERS: Final = 256
 MAX_PIPELINED: Final = 16
 RESERVED_DESCRIPTORS: Final = 512
-"""File descriptors kept for isolates, outbound requests, the database and the chain."""
+"""Number of file descriptors reserved for isolates, outbound requests, the database and the chain."""
 RETRY_AFTER_S: Final = 1
 
 _LOOK_S: Final = 0.5
@@ -44,14 +44,14 @@ _FOR_REFUSALS: Final = 128
 
 
 class Answers(Protocol):
-    """Creates answers that need no request."""
+    """Creates responses that need no request."""
 
     def bare(self, refusal: StructuredError) -> Response:
-        """An answer that depends on no other part."""
+        """Returns a response without the use of other components."""
 
 
 def connection_limit(wanted: int) -> int:
-    """The maximum of open connections: the setting, below the process's limit of file descriptors.
+    """Returns the maximum number of open connections, within the process's limit for file descriptors.
 
     Args:
         wanted: The setting ``max_connections``.
@@ -67,11 +67,11 @@ def connection_limit(wanted: int) -> int:
 
 
 class Connection(HttpToolsProtocol):
-    """A connection of the emulator's server. `limited` makes the class that a server uses.
+    """Connection of the HTTP server. `limited` creates the class for a server.
 
     Attributes:
-        limit: Maximum of connections that are served at the same time.
-        answers: Creates refusals.
+        limit: Maximum number of concurrent connections.
+        answers: Creates error responses.
     """
 
     limit: int
@@ -91,7 +91,7 @@ class Connection(HttpToolsProtocol):
 
     @property
     def is_idle(self) -> bool:
-        """Whether the connection waits for another request after an answer."""
+        """Whether the connection is waiting for another request after a response."""
         return self.timeout_keep_alive_task is not None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -110,14 +110,14 @@ class Connection(HttpToolsProtocol):
         self._refuse(
             StructuredError(
                 503,
-                f"The emulator serves {self.limit} connections already, which is the most that it accepts.",
-                fix="Close connections that you do not use, or try again in a second.",
+                f"The emulator already has {self.limit} connections, which is the maximum.",
+                fix="Close unused connections, or try again in a second.",
                 headers={"Retry-After": str(RETRY_AFTER_S)},
             )
         )
 
     def close(self) -> None:
-        """Closes the connection. The rest of an answer has some seconds to be sent."""
+        """Closes the connection. The rest of a response may still be sent for a few seconds."""
         self._wait(LINGER_S)
         self.transport.close()
 
@@ -128,7 +128,7 @@ class Connection(HttpToolsProtocol):
             now: Time of the event loop, in seconds.
         """
         if self.transport.is_closing():
-            # uvicorn closes connections too: these get their deadline here.
+            # Sets the deadline of connections that uvicorn has closed.
             if self._deadline in {0.0, float("inf")}:
                 self._wait(LINGER_S)
             elif now > self._deadline:
@@ -168,7 +168,7 @@ class Connection(HttpToolsProtocol):
             self._wait(self.head_s)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Called by the parser, for trailers as well."""
+        """Called by the parser for headers and trailers."""
         if len(self.headers) >= MAX_HEADERS:
             raise ValueError(f"more than {MAX_HEADERS} headers")
         super().on_header(name, value)
@@ -178,7 +178,7 @@ class Connection(HttpToolsProtocol):
         self._in_head = False
         self._message_bytes = self._body_bytes = 0
         if len(self.pipeline) >= MAX_PIPELINED:
-            raise ValueError(f"more than {MAX_PIPELINED} requests ahead of their answers")
+            raise ValueError(f"more than {MAX_PIPELINED} requests without a response")
         super().on_headers_complete()
         self._wait(self.body_s)
 
@@ -193,7 +193,7 @@ class Connection(HttpToolsProtocol):
         self._wait_for_what_is_next()
 
     def on_response_complete(self) -> None:
-        """Called when an answer is written."""
+        """Called when a response has been written."""
         super().on_response_complete()
         self._wait_for_what_is_next()
 
@@ -207,13 +207,12 @@ class Connection(HttpToolsProtocol):
         super().resume_writing()
         self._wait_for_what_is_next()
 
-    def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - the parser's message has no useful content
-        """Answers bytes that are not a request in the shape of other errors; uvicorn would answer in plain text."""
+    def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - the parser's message is not useful
+        """Responds to malformed data with a JSON error. uvicorn would respond in plain text."""
         self._refuse(
             StructuredError(
                 400,
-                "What came is no HTTP/1.1 request: its request line, a header or the framing of its body cannot be "
-                "read.",
+                "Not a valid HTTP/1.1 request: the request line, a header or the framing of the body cannot be parsed.",
                 fix="Check the method, the length of the address (at most 64 KiB), the headers "
                 f"(at most {MAX_HEADERS}) and Content-Length.",
             )
@@ -225,7 +224,7 @@ class Connection(HttpToolsProtocol):
 
     @property
     def _served(self) -> RequestResponseCycle | None:
-        """The request whose answer is due, if any."""
+        """The request whose response is next, if any."""
         cycle = self._current
         return None if cycle is None or cycle.response_complete else cycle
 
@@ -243,7 +242,7 @@ class Connection(HttpToolsProtocol):
     def _give_up(self) -> None:
         cycle = self._served
         if self.flow.write_paused or (cycle is not None and (cycle.response_started or not cycle.more_body)):
-            self.transport.abort()  # the client does not read
+            self.transport.abort()  # the client does not read the response
         elif cycle is None and not self._in_head:
             self.close()  # the client sends no request
         else:
@@ -258,19 +257,19 @@ class Connection(HttpToolsProtocol):
             )
 
     def _refuse(self, refusal: StructuredError) -> None:
-        """Answers in place of the application, and closes."""
+        """Sends an error response instead of the application's response, and closes the connection."""
         self.is_refused = True
         self._unset_keepalive_if_required()
         cycle = self._served
         self.pipeline.clear()
         if cycle is not None:
             if cycle.response_started or not cycle.more_body:
-                # The refused request follows one that is being answered. That answer is the last.
+                # An earlier request on this connection is still in progress. Its response is the last.
                 cycle.keep_alive = False
                 self._wait(float("inf"))
                 self.flow.pause_reading()
                 return
-            cycle.disconnected = True  # the application sees that the caller has gone
+            cycle.disconnected = True  # the application sees that the caller has disconnected
             cycle.message_event.set()
         answer = self.answers.bare(refusal)
         head = b"".join(b"%b: %b\r\n" % header for header in answer.raw_headers if header[0] != b"connection")
@@ -279,14 +278,14 @@ class Connection(HttpToolsProtocol):
             % (refusal.status, _REASONS[refusal.status], head, bytes(answer.body))
         )
         self._wait(LINGER_S)
-        # Closing with unread bytes would reset the connection and lose the answer, so the client must close first.
+        # Closing a connection with unread bytes would reset it and lose the response, so the client must close first.
         if self.transport.can_write_eof():
             self.transport.write_eof()
         else:
             self.transport.close()
 
     def eof_received(self) -> None:
-        """Called by the event loop when the client sends no more; the transport then closes."""
+        """Called by the event loop when the client has sent everything; the transport then closes."""
 
 
 _REASONS: Final = {
@@ -298,17 +297,17 @@ _REASONS: Final = {
 
 
 def limited(limit: int, answers: Answers) -> type[Connection]:
-    """Creates the connection class of a server.
+    """Creates the connection class for a server.
 
     Args:
-        limit: Maximum of connections at the same time.
-        answers: Creates refusals.
+        limit: Maximum number of concurrent connections.
+        answers: Creates error responses.
     """
     return type("LimitedConnection", (Connection,), {"limit": limit, "answers": answers})
 
 
 async def watch(connections: Collection[Connection]) -> None:
-    """Ends connections whose deadlines pass, until it is cancelled."""
+    """Closes connections whose deadline has passed, until cancelled."""
     loop = asyncio.get_running_loop()
     while True:
         await asyncio.sleep(_LOOK_S)

@@ -20,12 +20,12 @@ _LOG = logging.getLogger(__name__)
 
 
 class Dispatcher:
-    """Answers requests by their endpoints.
+    """Passes requests to the handlers of their endpoints.
 
     Args:
-        forgiven: Record of accepted requests that the live service refuses.
-        exact_types: Whether such requests are refused instead.
-        max_body_bytes: Largest body in bytes.
+        forgiven: Record of accepted requests that the live service rejects.
+        exact_types: Whether to reject such requests.
+        max_body_bytes: Maximum size of a body, in bytes.
     """
 
     def __init__(self, forgiven: Forgiven, *, exact_types: bool, max_body_bytes: int) -> None:
@@ -34,14 +34,14 @@ class Dispatcher:
         self._max_body_bytes = max_body_bytes
 
     async def answer(self, endpoint: Endpoint, request: Request) -> Response:
-        """Runs guards, body checks, handler and settlement, in the order of reference facts 2.1.
+        """Runs guards, body checks, handler and settlement, in the order of docs/service/http.md#order-of-checks.
 
         Args:
-            endpoint: The row that matched.
+            endpoint: The endpoint that matches the request.
             request: The HTTP request.
 
         Raises:
-            ServiceError: A guard, a check or the handler refuses the call.
+            ServiceError: A guard, a check or the handler rejects the request.
         """
         call = Call(endpoint, request)
         if endpoint.request is not None and endpoint.described and not endpoint.reads_itself and not _is_json(request):
@@ -90,8 +90,8 @@ async def _settle(call: Call, hold: Hold) -> None:
     try:
         await hold.settle(call.price_cents, reason=call.endpoint.path.rpartition("/")[2], request_id=call.request_id)
     except Unavailable:
-        # The effect cannot be undone, and a 503 would say that nothing happened: the call stays unpaid.
-        _LOG.warning("request %s succeeded and could not be charged", call.request_id, exc_info=True)
+        # The call's effect cannot be undone, and a 503 would wrongly mean that it had no effect, so the call is free.
+        _LOG.warning("request %s succeeded but could not be charged", call.request_id, exc_info=True)
 
 
 def _is_json(request: Request) -> bool:
@@ -102,6 +102,6 @@ def _no_such_type(request: Request) -> StructuredError:
     content_type = request.headers.get("content-type", "")
     return StructuredError(
         404,
-        f"No endpoint {request.method} {request.url.path} takes the content type {content_type or 'none'}.",
+        f"{request.method} {request.url.path} does not accept the content type {content_type or 'none'}.",
         fix=f"Send the header Content-Type: {JSON_TYPE}.",
     )

@@ -1,4 +1,4 @@
-"""Endpoint of the API: method, path, guards, types of its bodies, and its handler."""
+"""Definition of an API endpoint: method, path, guards, request and response types, and handler."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ from svcnb.emulator.platform.offload import current_account
 
 
 class Hold(Protocol):
-    """Credit set aside for one call."""
+    """Credit reserved for one call."""
 
     @property
     def cents(self) -> int:
-        """The reserved amount."""
+        """The reserved amount, in cents."""
 
     async def grow(self, cents: int) -> None:
-        """Reserves more."""
+        """Increases the hold to ``cents`` in total."""
 
     async def settle(self, cents: int, *, reason: str, request_id: str) -> int:
-        """Charges and ends the hold."""
+        """Charges the call and ends the hold."""
 
     def release(self) -> None:
         """Ends the hold without a charge. May be called twice."""
 
 
 class Call:
-    """One request, as its guards and its handler see it.
+    """One request, as passed to its guards and its handler.
 
     Args:
-        endpoint: The endpoint that matched.
+        endpoint: The endpoint that matches the request.
         request: The HTTP request.
 
     Attributes:
-        path: Values of the path's parameters.
-        headers: Headers to add to the answer.
-        hold: Credit set aside for this call, None when it is free.
-        price_cents: The price of a success; a handler may set another price than its endpoint's.
+        path: Values of the path parameters.
+        headers: Headers to add to the response.
+        hold: Credit reserved for this call, or None if it is free.
+        price_cents: The price of a successful call, in cents. A handler may change the endpoint's price.
     """
 
     __slots__ = ("_caller", "endpoint", "headers", "hold", "path", "price_cents", "request")
@@ -59,9 +59,9 @@ class Call:
 
     @property
     def caller(self) -> Caller:
-        """The caller, after a guard resolved the key."""
+        """The caller, whose key a guard has resolved."""
         if self._caller is None:
-            raise RuntimeError(f"{self.endpoint.path} asks who calls and has no guard that finds out")
+            raise RuntimeError(f"{self.endpoint.path} needs the caller, but has no guard that resolves it")
         return self._caller
 
     @caller.setter
@@ -71,22 +71,22 @@ class Call:
 
     @property
     def known_caller(self) -> Caller | None:
-        """The caller, or None when no guard resolved a key."""
+        """The caller, or None if no guard has resolved a key."""
         return self._caller
 
     @property
     def request_id(self) -> str:
-        """The id in the answer's X-Request-Id."""
+        """The request id, as in the response header X-Request-Id."""
         return str(self.request.scope["request_id"])
 
 
 class Guard(NamedTuple):
-    """A check before the body is read.
+    """Check that runs before the body is read.
 
     Attributes:
-        check: Raises a `ServiceError` to refuse.
-        statuses: Statuses of its refusals.
-        schemes: Names of the security schemes that it accepts, any one of them.
+        check: Function that raises a `ServiceError` to reject the request.
+        statuses: HTTP statuses of its errors.
+        schemes: Names of the security schemes that it accepts. Any one of them is enough.
     """
 
     check: Callable[[Call], Awaitable[None]]
@@ -95,35 +95,37 @@ class Guard(NamedTuple):
 
 
 API: Final = "/core/v1"
-"""Where the specification's paths begin (specification 9.1)."""
+"""Prefix of the API's paths (docs/service/index.md#versioning)."""
 
 Handler = Callable[[Call, Any], Awaitable[object]]
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """One endpoint of the API.
+    """Endpoint of the API.
 
     Attributes:
         method: HTTP method.
-        path: Full path; ``{name}`` matches one segment.
-        handler: Receives the call and the checked body (or query, or None). Returns the answer's body, or a Response.
-        request: Type of the JSON body, None when no body is read.
-        query: Model of the query string, None when it is not read.
-        response: Type of the answer's body, for the description.
-        guards: Checks before the body is read, in order.
-        answers_for: Guards whose check the handler makes itself, later; for the description.
-        price_cents: The price of a success; settled after the handler returned.
-        errors: Statuses that the handler itself may answer with, as JSON strings or as `error_body`.
-        error_body: Model of the handler's own failures; None when they are JSON strings.
-        any_body: Whether a text body, or no body, is accepted too; for the description.
-        reads_itself: Whether the handler reads body and query itself; their types are then for the description alone.
-        schemes: Security schemes that the handler checks; for the description.
-        status: Status of success; for the description.
-        headers: Headers of every successful answer.
-        deprecated: Whether the description marks it as deprecated.
-        described: Whether the description contains it.
-        tag: Its heading in the description.
+        path: Full path, in which ``{name}`` matches one segment.
+        handler: Function that receives the call and the validated body (or query, or None). It returns the response
+            body or a Response.
+        request: Type of the JSON body, or None if no body is read.
+        query: Model of the query string, or None if it is not read.
+        response: Type of the response body, for the OpenAPI description.
+        guards: Checks that run before the body is read, in order.
+        answers_for: Guards whose checks the handler makes itself; for the OpenAPI description.
+        price_cents: The price of a successful call in cents, charged after the handler returns.
+        errors: HTTP statuses of the handler's own errors.
+        error_body: Model of the handler's own errors, or None if they are JSON strings.
+        any_body: Whether a text body or no body is also accepted; for the OpenAPI description.
+        reads_itself: Whether the handler reads body and query itself. Their types are then only for the OpenAPI
+            description.
+        schemes: Security schemes that the handler checks; for the OpenAPI description.
+        status: HTTP status of success; for the OpenAPI description.
+        headers: Headers of all successful responses.
+        deprecated: Whether the OpenAPI description marks the endpoint as deprecated.
+        described: Whether the OpenAPI description contains the endpoint.
+        tag: Its heading in the OpenAPI description.
     """
 
     method: str
@@ -163,5 +165,5 @@ class Endpoint:
 
     @property
     def all_guards(self) -> tuple[Guard, ...]:
-        """Every check, of guards and handler."""
+        """All checks: those of the guards and those that the handler makes itself."""
         return self.guards + self.answers_for

@@ -1,4 +1,8 @@
-"""Middleware around the router: request ids, cross-origin headers, and a JSON body for every failure."""
+"""Middleware around the router: request ids, cross-origin headers, and a JSON body for every error.
+
+Starlette's CORS middleware has one set of rules for all paths, and passes requests from pages of other origins to the
+endpoint. This service needs different rules for public paths, and rejects such requests.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +29,7 @@ from svcnb.emulator.settings import Settings
 
 _LOG = logging.getLogger(__name__)
 DOCS: Final = "/docs"
-"""Address of the pages behind ``docs_url``."""
+"""Base path of the pages in ``docs_url``."""
 CONTROL_PREFIX: Final = "/_emulator"
 _METHODS: Final = b"GET, POST, PATCH, DELETE, OPTIONS"
 _USUAL_HEADERS: Final = b"Authorization, Content-Type, X-Api-Key, X-Correlation-Id, X-Wallet-Auth"
@@ -34,30 +38,33 @@ _SHOWN: Final = 100
 _MAX_PARAMETERS: Final = 100
 _PREFLIGHT_AGE_S: Final = b"600"
 _PUBLIC_PREFIXES: Final = ("/webhook/", "/health")
-"""Paths that every page may use: webhooks are public (specification 5.3), and the health is not secret."""
+"""Paths that all pages may use: webhooks are public, and the health status is not secret.
+
+Source: docs/service/http.md#authentication.
+"""
 CROSS_ORIGIN_PREFIXES: Final = ("/core/v1", "/api", RPC, "/processor/v1", *_PUBLIC_PREFIXES)
-"""Paths that pages of allowed origins may call: browsers never send their credential automatically."""
+"""Paths that pages of allowed origins may use. Browsers never send the credentials of these paths automatically."""
 _SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
 
 
 class Middleware:
     """The application that the server runs.
 
-    Every answer gets a fresh ``X-Request-Id``, even if the caller sent one. The ``X-Correlation-Id`` of a caller is
-    echoed (reference facts 2.8).
+    Every response has a new ``X-Request-Id``, even if the caller sent one. A caller's ``X-Correlation-Id`` is copied to
+    the response (docs/service/http.md#response-headers).
 
     Args:
-        app: The router. Its `ServiceError` become answers here.
-        settings: Names of the service, allowed origins, maximum of connections.
-        clock: Time of the header Date.
+        app: The router. The middleware converts its `ServiceError` exceptions to responses.
+        settings: Names of the service, allowed origins, and maximum number of connections.
+        clock: Provides the time for the Date header.
         randomness: Source of request ids.
-        quiesce: Makes requests wait while the state is exchanged.
-        address: Address of this server, for links to its pages.
+        quiesce: Delays requests while the state is replaced.
+        address: The address of this server, for links to its pages.
 
     Attributes:
-        stopping: Whether the server stops. Failures because of that are answered with 503.
-        activity: Requests under way, and the time of the last one.
-        max_connections: Maximum of connections at the same time.
+        stopping: Whether the server is stopping. Errors that result from the stop become 503.
+        activity: Number of requests in progress, and the time of the last request.
+        max_connections: Maximum number of concurrent connections.
     """
 
     stopping = False
@@ -87,7 +94,7 @@ class Middleware:
         self.max_connections = settings.max_connections
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serves one connection event."""
+        """Handles one request."""
         if scope["type"] != "http":
             if scope["type"] == "websocket":
                 await send({"type": "websocket.close", "code": 1000})
@@ -140,7 +147,10 @@ class Middleware:
         await self._run(scope, receive, send, extra)
 
     def _foreign(self, scope: Scope, headers: Headers, *, trusted: bool) -> StructuredError | None:
-        """Why a page may not send a request, None where it may. Reading without a credential harms nothing."""
+        """Returns the error for a page that may not send this request, or None.
+
+        Requests without a credential that only read are allowed.
+        """
         if scope["method"] in _SAFE_METHODS and not ("x-api-key" in headers or "authorization" in headers):
             return None
         if not trusted:
@@ -153,17 +163,17 @@ class Middleware:
         if not self._origins.knows_name(headers):
             return StructuredError(
                 403,
-                f"This emulator does not answer under the name {headers.get('host', '')[:_SHOWN]!r}.",
+                f"This emulator does not accept the host name {headers.get('host', '')[:_SHOWN]!r}.",
                 fix="Use 127.0.0.1 or localhost, or start the emulator with --allow-origin and its proxy's origin.",
             )
         return None
 
     def cut_off(self) -> Response:
-        """The answer to a request that was unfinished when the server had to stop."""
+        """Returns the response for a request that the stop of the server interrupted."""
         return self.bare(STOPPING)
 
     def bare(self, refusal: StructuredError) -> Response:
-        """An answer that depends on no other part, because one of them may have failed."""
+        """Returns a response without the use of other components, because one of them may have failed."""
         answer = failure(refusal, self._docs_base)
         answer.headers["Date"] = formatdate(usegmt=True)
         answer.headers["X-Request-Id"] = str(uuid4())
@@ -229,11 +239,11 @@ class Middleware:
 
 STOPPING: Final = StructuredError(
     503,
-    "The service is stopping, and this request had not finished.",
-    fix="Send it again when the service is back. If it changes something, first check whether the change was made.",
+    "The service is stopping, and this request was not finished.",
+    fix="Send it again when the service is available. If it changes data, first check whether the change was made.",
     headers={"Retry-After": "1"},
 )
-"""Answer to a request that the stop of the service interrupts."""
+"""Error for a request that the stop of the service interrupts."""
 
 _LOOKED_AT: Final = frozenset(
     {
@@ -247,14 +257,17 @@ _LOOKED_AT: Final = frozenset(
 
 
 def _check_query(scope: Scope) -> StructuredError | None:
-    """Why a query string is refused, None where it is not. Ten thousands of parameters take too long to parse."""
+    """Returns the error for a query string with too many parameters, or None.
+
+    Parsing tens of thousands of parameters takes too long.
+    """
     found = scope["query_string"].count(b"&") + 1
     if found <= _MAX_PARAMETERS:
         return None
     return StructuredError(
         400,
-        f"The query string has {found} parameters, at most {_MAX_PARAMETERS} are read.",
-        fix="Send the parameters of the endpoint, each once.",
+        f"The query string has {found} parameters; at most {_MAX_PARAMETERS} are allowed.",
+        fix="Send only the parameters of the endpoint, each once.",
     )
 
 

@@ -1,4 +1,4 @@
-"""Describes a mismatch between a value and a schema in JSON terms, for callers in any language."""
+"""Describes mismatches between a value and a schema in JSON terms, for clients in any language."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 SHOWN: Final = 3
-"""How many mismatches one error lists."""
+"""Maximum number of mismatches in one error message."""
 _LONGEST: Final = 80
 _WORDS: Final = {
     "missing": "is missing",
-    "string_type": "a text is wanted",
-    "list_type": "a list is wanted",
-    "bool_type": "true or false is wanted",
-    "int_type": "a whole number is wanted",
-    "int_from_float": "a whole number is wanted",
-    "dict_type": "an object is wanted",
-    "model_type": "an object is wanted",
-    "model_attributes_type": "an object is wanted",
+    "string_type": "expected a string",
+    "list_type": "expected a list",
+    "bool_type": "expected true or false",
+    "int_type": "expected an integer",
+    "int_from_float": "expected an integer",
+    "dict_type": "expected an object",
+    "model_type": "expected an object",
+    "model_attributes_type": "expected an object",
 }
-"""By type of pydantic's errors; other types keep pydantic's text."""
+"""Messages by pydantic's error type. Other types keep pydantic's message."""
 
 
 def sentence(problems: Iterable[ErrorDetails], what: str) -> str:
-    """Names the first mismatches, and says how many more there are. No value is repeated.
+    """Describes the first mismatches and gives the number of further ones. Does not repeat values.
 
     Args:
-        problems: The errors of the validation.
-        what: The name of the checked value, for errors that concern it as a whole.
+        problems: The validation errors.
+        what: Name of the checked value, for errors that apply to the whole value.
     """
     texts = [_text(problem, what) for problem in problems]
     more = f" (and {len(texts) - SHOWN} more)" if len(texts) > SHOWN else ""
@@ -40,7 +40,7 @@ def sentence(problems: Iterable[ErrorDetails], what: str) -> str:
 
 
 def told(value: Any) -> str:
-    """A value as it was sent, shortened with an ellipsis."""
+    """Returns a value as JSON text, shortened with an ellipsis."""
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 

@@ -1,4 +1,4 @@
-"""OpenAPI description, created from the table of endpoints, so it always matches the running server."""
+"""Generates the OpenAPI description from the table of endpoints, so that it always matches the running server."""
 
 from __future__ import annotations
 
@@ -19,15 +19,14 @@ API_VERSION: Final = "v1.2"
 _REF: Final = "#/components/schemas/{model}"
 _PARAMETER = re.compile(r"\{(\w+)\}")
 _STRUCTURED: Final = {"$ref": "#/components/schemas/ErrorBody"}
-_TEXT: Final = {"type": "string", "description": "What failed."}
+_TEXT: Final = {"type": "string", "description": "Error message."}
 _BODY_STATUSES: Final = frozenset({400, 413, 422})
-_QUERY_STATUSES: Final = frozenset({400, 422})
 _BAD_REQUEST: Final = 400
 _SERVER_ERROR: Final = 500
 
 SECURITY_SCHEMES: Final[dict[str, dict[str, str]]] = {
     "ApiKey": {"type": "apiKey", "in": "header", "name": "X-Api-Key", "description": "Account or usage key."},
-    "Bearer": {"type": "http", "scheme": "bearer", "description": "The same key as a bearer token."},
+    "Bearer": {"type": "http", "scheme": "bearer", "description": "Account or usage key as a bearer token."},
     "WalletAuth": {
         "type": "apiKey",
         "in": "header",
@@ -43,11 +42,11 @@ SECURITY_SCHEMES: Final[dict[str, dict[str, str]]] = {
 
 
 def describe(endpoints: Iterable[Endpoint], vocabulary: Vocabulary) -> dict[str, Any]:
-    """The description of a server.
+    """Returns the OpenAPI description of a server.
 
     Args:
-        endpoints: Its endpoints; those that are not `described` are left out.
-        vocabulary: Its names.
+        endpoints: Its endpoints. Those that are not `described` are omitted.
+        vocabulary: The configured names of the service.
 
     Returns:
         An OpenAPI document.
@@ -63,12 +62,12 @@ def describe(endpoints: Iterable[Endpoint], vocabulary: Vocabulary) -> dict[str,
             "title": f"{vocabulary.namespace} account, key-custody and action-execution service",
             "version": API_VERSION,
             "description": (
-                "A local emulator of the service. Failures of authentication, billing, routing and parsing answer an "
-                "object with error, message, fix and docs_url; failures inside an endpoint answer a JSON string; the "
-                "triggers service answers an object with error and message. Failed requests are never charged."
+                "A local emulator of the service. Errors of authentication, billing, routing and parsing return an "
+                "object with error, message, fix and docs_url. Errors inside an endpoint return a JSON string. The "
+                "triggers service returns an object with error and message. Failed requests are never charged."
             ),
         },
-        # Relative to this description, because a proxy may have put it below a folder.
+        # Relative to this description, because a proxy may add a prefix to all paths.
         "servers": [{"url": "../..", "description": "This server"}],
         "tags": [{"name": name} for name in dict.fromkeys(row.tag for row in rows) if name],
         "paths": paths,
@@ -77,11 +76,13 @@ def describe(endpoints: Iterable[Endpoint], vocabulary: Vocabulary) -> dict[str,
             "securitySchemes": SECURITY_SCHEMES,
             "headers": {
                 "X-Request-Id": {
-                    "description": "Fresh UUID version 4 of this request; one that the caller sent is ignored.",
+                    "description": (
+                        "New UUID version 4 for this request. The service ignores a value that the caller sends."
+                    ),
                     "schema": {"type": "string"},
                 },
                 "X-Correlation-Id": {
-                    "description": "What the caller sent under this name, absent otherwise.",
+                    "description": "Copy of the request header with this name. Absent if the caller did not send it.",
                     "schema": {"type": "string"},
                 },
             },
@@ -90,7 +91,7 @@ def describe(endpoints: Iterable[Endpoint], vocabulary: Vocabulary) -> dict[str,
 
 
 class _Schemas:
-    """The JSON schemas of all bodies, named once."""
+    """JSON schemas of all bodies, each with a unique name."""
 
     def __init__(self, rows: Iterable[Endpoint]) -> None:
         inputs: list[tuple[Any, Any, TypeAdapter[Any]]] = [("ErrorBody", "serialization", TypeAdapter(ErrorBody))]

@@ -1,7 +1,7 @@
-"""Pages for people: the interactive view of the OpenAPI description, and the meaning of each error.
+"""HTML pages: the interactive API documentation, and explanations of the errors.
 
-Everything comes from this server, so the pages work without internet. All addresses in them are relative, because a
-proxy, such as JupyterHub's, may have put a folder in front of all paths.
+This server provides all files, so the pages work without an internet connection. All links are relative, because a
+proxy such as JupyterHub's may add a prefix to all paths.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from typing import Any, Final
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from svcnb.emulator.errors import StructuredError
-from svcnb.emulator.http.answers import answer
+from svcnb.emulator.http.answers import answered
 from svcnb.emulator.http.endpoint import API, Call, Endpoint
 from svcnb.emulator.http.middleware import DOCS
+from svcnb.emulator.platform.offload import in_thread
 from svcnb.protocol.error_codes import ERROR_CODES
 from svcnb.protocol.limits import EXECUTION_COST_CENTS_PER_SECOND, MANAGEMENT_COST_CENTS, MIN_PAYMENT_CENTS
 
@@ -57,14 +58,14 @@ _START: Final = """SwaggerUIBundle({
 
 
 def endpoints(description: Callable[[], dict[str, Any]]) -> list[Endpoint]:
-    """The endpoints of the pages. None of them is in the description.
+    """Returns the endpoints of the pages. The OpenAPI description does not contain them.
 
     Args:
-        description: Creates the OpenAPI description of this server.
+        description: Function that creates the OpenAPI description of this server.
     """
 
     async def openapi(_call: Call, _given: None) -> Response:
-        return answer(description())
+        return await answered(await in_thread(description))
 
     return [
         Endpoint("GET", "/", _home, described=False),
@@ -86,12 +87,12 @@ async def _to_description(_call: Call, _given: None) -> Response:
 
 
 def _relative(path: str) -> str:
-    """The path relative to the root, also below a folder."""
+    """Returns the relative path to the root, also behind a proxy's prefix."""
     return f".{path}"
 
 
 async def _swagger(call: Call, _given: None) -> Response:
-    # Addresses are relative to the folder that the browser sees.
+    # Links are relative to the folder in the browser's address.
     page = _SWAGGER.replace('="swagger-ui/', '="./') if call.request.url.path.endswith("/") else _SWAGGER
     return HTMLResponse(page, headers={"Content-Security-Policy": _POLICY, "Cache-Control": "no-cache"})
 
@@ -107,11 +108,11 @@ async def _asset(call: Call, _given: None) -> Response:
     folder = files("svcnb.emulator").joinpath("static", "swagger")
     if media_type.startswith("image/"):
         return Response(folder.joinpath(name).read_bytes(), media_type=media_type, headers=headers)
-    data = folder.joinpath(f"{name}.gz").read_bytes()  # compressed when the package is built
+    data = folder.joinpath(f"{name}.gz").read_bytes()  # the build compresses these files
     if "gzip" in call.request.headers.get("accept-encoding", ""):
         headers["Content-Encoding"] = "gzip"
     else:
-        data = decompress(data)
+        data = await in_thread(decompress, data)
     return Response(data, media_type=media_type, headers=headers)
 
 
@@ -129,19 +130,19 @@ async def _docs(call: Call, _given: None) -> Response:
 
 def _no_page(call: Call) -> StructuredError:
     return StructuredError(
-        404, f"No page {call.request.url.path}.", fix="The API is described at /core/v1/openapi.json."
+        404, f"The page {call.request.url.path} does not exist.", fix="The API is described at /core/v1/openapi.json."
     )
 
 
 def _errors_page() -> str:
     rows = "".join(
         f'<tr id="{row.code}"><td>{row.status}</td><td><code>{row.code}</code></td><td>{escape(row.cause)}</td>'
-        f"<td>{'yes, later' if row.retry else 'not unchanged'}</td></tr>"
+        f"<td>{'yes, later' if row.retry else 'only after a change'}</td></tr>"
         for row in ERROR_CODES.values()
     )
     return (
-        "<p>Look at the status first. Failures of authentication, billing, routing and parsing answer an object; "
-        "failures inside an endpoint answer a JSON string. Failed requests are not charged.</p>"
+        "<p>Check the status first. Errors of authentication, billing, routing and parsing return an object. "
+        "Errors inside an endpoint return a JSON string. Failed requests are not charged.</p>"
         f"<table><tr><th>Status</th><th>error</th><th>Cause</th><th>Try again?</th></tr>{rows}</table>"
     )
 
@@ -150,14 +151,15 @@ def _authentication_page() -> str:
     return (
         '<p id="unauthorized">Send the key in the header <code>X-Api-Key</code> or as '
         "<code>Authorization: Bearer</code>. The account key is shown once by <code>new_account</code>, a usage key "
-        "once by <code>add_usage_api_key</code>; a removed key answers 401.</p>"
+        "once by <code>add_usage_api_key</code>; a deleted key returns 401.</p>"
     )
 
 
 def _pricing_page() -> str:
     return (
-        f'<p id="payment_required">A management call costs {MANAGEMENT_COST_CENTS} cent, an execution '
-        f"{EXECUTION_COST_CENTS_PER_SECOND} cent a second and at least one; reading is free. Only success is charged. "
+        f'<p id="payment_required">A management call costs {MANAGEMENT_COST_CENTS} cent. An execution costs '
+        f"{EXECUTION_COST_CENTS_PER_SECOND} cent per second, at least {EXECUTION_COST_CENTS_PER_SECOND} cent. Reading "
+        "is free. Only successful calls are charged. "
         f"The smallest payment is {MIN_PAYMENT_CENTS} cents.</p>"
     )
 

@@ -1,6 +1,7 @@
-"""Router: a dictionary for fixed paths, patterns for the few with parameters.
+"""Router with a dictionary for fixed paths and patterns for paths with parameters.
 
-Endpoints that a first call does not need are loaded with the first request for a path that is not among the others.
+Endpoints that the first calls do not need are loaded by the first request for an unknown path. Starlette's router
+cannot do this. It also compares a path with each route in turn, which takes 0.1 milliseconds for this service.
 """
 
 from __future__ import annotations
@@ -8,11 +9,10 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
 
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from svcnb.emulator.errors import StructuredError
 from svcnb.emulator.http.dispatch import Dispatcher
@@ -21,37 +21,22 @@ from svcnb.emulator.http.endpoint import Endpoint
 _PARAMETER = re.compile(r"\{(\w+)\}")
 
 
-class Mount(NamedTuple):
-    """An ASGI application that serves everything below a path.
-
-    Attributes:
-        prefix: Path without a slash at its end.
-        app: Receives the scope unchanged.
-    """
-
-    prefix: str
-    app: ASGIApp
-
-
 class Router:
-    """All endpoints of an emulator.
+    """Router for all endpoints of an emulator.
 
     Args:
-        dispatcher: Answers a request by its endpoint.
-        endpoints: The endpoints.
-        mounts: Applications for everything else, first match wins.
-        others: Creates the endpoints that may come later. It is called once, in a thread.
+        dispatcher: Handles a request for an endpoint.
+        endpoints: The endpoints that are available from the start.
+        others: Function that loads all other endpoints. It is called once, in a thread.
     """
 
     def __init__(
         self,
         dispatcher: Dispatcher,
         endpoints: Iterable[Endpoint],
-        mounts: Iterable[Mount] = (),
         others: Callable[[], Iterable[Endpoint]] | None = None,
     ) -> None:
         self._dispatcher = dispatcher
-        self._mounts = tuple(mounts)
         self._others = others
         self._coming: asyncio.Task[None] | None = None
         self._fixed: dict[str, dict[str, Endpoint]] = {}
@@ -71,7 +56,7 @@ class Router:
         return self._patterns.setdefault(re.compile(_PARAMETER.sub(r"(?P<\1>[^/]+)", path) + r"\Z"), {})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serves one request."""
+        """Handles one request."""
         methods = self._match(scope)
         endpoint = _choose(methods, scope)
         if endpoint is None and self._others is not None:
@@ -84,17 +69,12 @@ class Router:
             return
         if methods:
             raise _wrong_method(scope, methods)
-        path = scope["path"]
-        for mount in self._mounts:
-            if path == mount.prefix or path.startswith(mount.prefix + "/"):
-                await mount.app(scope, receive, send)
-                return
         raise _no_such_endpoint(scope)
 
     async def _complete(self, others: Callable[[], Iterable[Endpoint]]) -> None:
         if self._coming is None:
             self._coming = asyncio.create_task(self._load(others), name="svcnb-endpoints")
-        # Shielded: cancelling one caller must not cancel the endpoints for which others wait.
+        # Shielded: other callers may wait for the same endpoints when this one is cancelled.
         await asyncio.shield(self._coming)
 
     async def _load(self, others: Callable[[], Iterable[Endpoint]]) -> None:
@@ -121,7 +101,7 @@ def _choose(methods: dict[str, Endpoint] | None, scope: Scope) -> Endpoint | Non
 
 
 def _for_head(methods: dict[str, Endpoint], scope: Scope) -> Endpoint | None:
-    # HEAD must change nothing, so it does not reach the deprecated GET that creates a wallet.
+    # HEAD must not change anything, so it is not routed to the deprecated GET endpoint that creates a wallet.
     endpoint = methods.get("GET") if scope["method"] == "HEAD" else None
     return None if endpoint is None or endpoint.price_cents else endpoint
 
@@ -130,7 +110,7 @@ def _no_such_endpoint(scope: Scope) -> StructuredError:
     return StructuredError(
         404,
         f"No endpoint {scope['method']} {scope['path']}.",
-        fix="Check the path: the API is under /core/v1, and /core/v1/openapi.json lists every endpoint.",
+        fix="Check the path: the API is under /core/v1. /core/v1/openapi.json lists all endpoints.",
     )
 
 
@@ -138,7 +118,7 @@ def _wrong_method(scope: Scope, methods: dict[str, Endpoint]) -> StructuredError
     allowed = ", ".join(sorted(methods))
     return StructuredError(
         405,
-        f"{scope['path']} does not take {scope['method']}.",
+        f"{scope['path']} does not support {scope['method']}.",
         fix=f"Use {allowed}.",
         headers={"Allow": allowed},
     )

@@ -1,4 +1,4 @@
-"""The chain's JSON-RPC on the emulator's port, for wallets and contract libraries."""
+"""JSON-RPC endpoint of the chain on the emulator's port, for wallets and contract libraries."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _PARSE_ERROR: Final = -32700
 
 
 class RpcGateway:
-    """Endpoint of the chain's JSON-RPC.
+    """JSON-RPC endpoint of the chain.
 
     Args:
-        answer_rpc: Answers a parsed request or batch.
-        faults: Injected failures of the chain.
-        max_body_bytes: Largest body in bytes.
+        answer_rpc: Handles a parsed request or batch.
+        faults: Injected faults of the chain.
+        max_body_bytes: Maximum size of a body, in bytes.
     """
 
     def __init__(self, answer_rpc: Callable[[Any], Awaitable[Any]], faults: Faults, max_body_bytes: int) -> None:
@@ -31,11 +31,11 @@ class RpcGateway:
         self._max_body_bytes = max_body_bytes
 
     def endpoints(self) -> list[Endpoint]:
-        """The gateway's endpoint."""
+        """Returns the JSON-RPC endpoint."""
         return [Endpoint("POST", RPC, self.gateway, described=False)]
 
     async def gateway(self, call: Call, _given: None) -> Response:
-        """Forwards a JSON-RPC request or batch to the chain; accepted transactions are written to the journal first."""
+        """Forwards a JSON-RPC request or batch to the chain. Accepted transactions are written to the journal first."""
         data = await read_bytes(call.request, self._max_body_bytes)
         try:
             body: Any = await read_json(data)

@@ -1,4 +1,4 @@
-"""HTTP server: uvicorn on a socket of the emulator, without its own signal handling."""
+"""HTTP server: uvicorn on the emulator's socket, without uvicorn's signal handling."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ from svcnb.emulator.http.budget import BodyBudget
 from svcnb.emulator.http.connection import Connection, connection_limit, limited, watch
 from svcnb.emulator.http.middleware import Middleware
 
+PIECE_BYTES: Final = 128 * 1024
+"""Size in bytes of the parts in which a large response is written."""
 _GRACE_S: Final = 5
 _KEEP_ALIVE_S: Final = 75
 
 
 class Server:
-    """Serves an application on a listening socket.
+    """HTTP server for an application on a listening socket.
 
     Args:
         app: The application.
@@ -36,7 +38,7 @@ class Server:
             access_log=False,
             log_config=None,
             server_header=False,
-            date_header=False,  # the application sets it, by the emulator's clock
+            date_header=False,  # the application sets the Date header from the emulator's clock
             proxy_headers=False,
             timeout_keep_alive=_KEEP_ALIVE_S,
             timeout_graceful_shutdown=_GRACE_S,
@@ -44,11 +46,11 @@ class Server:
         self._server = _Quiet(config)
 
     async def run(self, listener: socket.socket, on_listening: Callable[[], None]) -> None:
-        """Serves until `stop`.
+        """Runs the server until `stop`.
 
         Args:
             listener: A bound socket.
-            on_listening: Called once requests are answered.
+            on_listening: Called when the server accepts requests.
         """
         self._server.on_listening = on_listening
         connections = cast("set[Connection]", self._server.server_state.connections)
@@ -57,7 +59,7 @@ class Server:
             await self._server.serve(sockets=[listener])
         finally:
             watcher.cancel()
-        # The interrupted requests are still answered. The parts that they use end after that.
+        # Interrupted requests receive a response before the components that they use stop.
         if tasks := list(self._server.server_state.tasks):
             if self._server.force_exit:
                 for task in tasks:
@@ -65,7 +67,7 @@ class Server:
             await asyncio.wait(tasks, timeout=_GRACE_S)
 
     def stop(self) -> None:
-        """Finishes requests under way for some seconds, answers 503 to the others, and ends `run`."""
+        """Waits a few seconds for requests in progress, responds to the others with 503, and ends `run`."""
         self._app.stopping = True
         if self._server.should_exit:
             self._server.force_exit = True
@@ -73,11 +75,11 @@ class Server:
 
 
 class _CutOff:
-    """Answers requests that the server cancels when it stops; uvicorn would answer 500 in plain text.
+    """Middleware that responds with 503 to requests that the stop cancels. uvicorn would send 500 in plain text.
 
     Args:
         app: The application.
-        budgeted: The application behind the budget for bodies.
+        budgeted: The application with the memory limit for bodies.
     """
 
     def __init__(self, app: Middleware, budgeted: ASGIApp) -> None:
@@ -90,7 +92,10 @@ class _CutOff:
         async def tracked(message: Message) -> None:
             nonlocal started
             started = started or message["type"] == "http.response.start"
-            await send(message)
+            for number, piece in enumerate(_pieces(message)):
+                if number:
+                    await asyncio.sleep(0)  # a fast client reads megabytes without a pause
+                await send(piece)
 
         try:
             await self._budgeted(scope, receive, tracked)
@@ -100,16 +105,25 @@ class _CutOff:
             await self.app.cut_off()(scope, receive, send)
 
 
+def _pieces(message: Message) -> Iterator[Message]:
+    """Splits a large body, because the transport copies unsent data in a single step of the event loop."""
+    body = message.get("body", b"")
+    for at in range(0, len(body) - PIECE_BYTES, PIECE_BYTES):
+        yield {**message, "body": body[at : at + PIECE_BYTES], "more_body": True}
+    rest = len(body) % PIECE_BYTES or PIECE_BYTES
+    yield message if len(body) <= PIECE_BYTES else {**message, "body": body[-rest:]}
+
+
 class _Quiet(uvicorn.Server):
     on_listening: Callable[[], None]
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Calls `on_listening` once requests are answered."""
+        """Calls `on_listening` when the server accepts requests."""
         await super().startup(sockets)
         if self.started:
             self.on_listening()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Does not handle signals: uvicorn would raise them again at its end, before children are stopped."""
+        """Disables uvicorn's signal handling, which would raise signals again before child processes are stopped."""
         yield

@@ -1,1 +1,1 @@
-"""Key custody: one root secret, and every wallet, action and payer key derived from it."""
+"""Key custody: one root secret, from which all wallet, action and payer keys are derived."""

@@ -1,8 +1,8 @@
-"""Every key of the service, derived from one root secret.
+"""Derivation of all keys of the service from one root secret.
 
-The service stores no wallet key. It stores the root secret and derives a key when one is needed (reference facts 4.2).
-A restart, a restored copy and a second server with the same root therefore have the same keys. A wallet needs only a
-path on the chain.
+The service does not store wallet keys. It stores the root secret and derives each key when it is needed
+(docs/service/keys.md#derivation-of-keys). The keys are therefore the same after a restart, in a restored copy, and on a
+second server with the same root secret. For each wallet, the chain stores only a derivation path.
 """
 
 from __future__ import annotations
@@ -29,13 +29,14 @@ _ADDRESSES_KEPT = 4_096
 class Custody:
     """Holds the root secret and derives keys from it.
 
-    ``custody_key(path, purpose) = HMAC-SHA256(root, purpose || 0x00 || path)`` and a secret is its keccak256. That may
-    not be a private key of the curve (chance below 2**-127). Then ``0x00`` and a four-byte counter from 1 are appended
-    to the path until it is one. Neither the object nor errors show a secret, and it refuses to be pickled.
+    A custody key is ``custody_key(path, purpose) = HMAC-SHA256(root, purpose || 0x00 || path)``. The private key is the
+    keccak256 hash of the custody key. With a probability below 2**-127 this hash is not a valid private key of the
+    curve. In that case, ``0x00`` and a four-byte counter that starts at 1 are appended to the path until the hash is
+    valid. The representation of the object and its errors never contain a secret. The object cannot be pickled.
 
     Args:
         root_secret: 32 bytes, from `svcnb.emulator.keys.root.load_root_secret`.
-        vocabulary: Names that go into action and payer keys.
+        vocabulary: Names that are part of the derivation of action and payer keys.
         randomness: Source of new derivation paths.
     """
 
@@ -43,8 +44,9 @@ class Custody:
 
     def __init__(self, root_secret: bytes, vocabulary: Vocabulary, randomness: Randomness) -> None:
         if len(root_secret) != SECRET_BYTES:
-            raise ValueError(f"the root secret has {len(root_secret)} bytes, want {SECRET_BYTES}")
-        # Keyed once and copied for every derivation: faster, and no attribute holds the root as bytes.
+            raise ValueError(f"the root secret has {len(root_secret)} bytes: expected {SECRET_BYTES}")
+        # The HMAC is keyed once and copied for every derivation. This is faster, and no attribute holds the root as
+        # bytes.
         self._mac = hmac.new(root_secret, digestmod=hashlib.sha256)
         self._vocabulary = vocabulary
         self._randomness = randomness
@@ -55,26 +57,26 @@ class Custody:
         return "Custody(root_secret=<hidden>)"
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("Custody holds the root secret and cannot be pickled or copied")
+        raise TypeError("Custody contains the root secret and cannot be pickled or copied")
 
     def new_path(self) -> int:
-        """A fresh derivation path: the keccak256 of 32 random bytes as a uint256, never 0."""
+        """Returns a new derivation path: the keccak256 hash of 32 random bytes as a uint256, never 0."""
         while True:
             path = int.from_bytes(keccak256(self._randomness.bytes(32, "derivation path")), "big")
-            if path:  # the contract reads 0 as "not registered"
+            if path:  # in the contract, 0 means "not registered"
                 return path
 
     def wallet_secret(self, path: int) -> bytes:
-        """Private key of the wallet at a derivation path.
+        """Returns the private key of the wallet at a derivation path.
 
         Args:
-            path: uint256 from `new_path`.
+            path: Derivation path from `new_path`, a uint256.
 
         Returns:
             32 bytes.
 
         Raises:
-            ValueError: The path is 0 or not a uint256.
+            ValueError: The path is 0 or is not a uint256.
         """
         if not 0 < path < 1 << 256:
             raise ValueError(f"derivation path {path} is not between 1 and 2**256 - 1: register the wallet first")
@@ -84,32 +86,32 @@ class Custody:
         return address_of(self.wallet_secret(path))
 
     def action_secret(self, cid: str) -> bytes:
-        """Private key of an action. It is derived from the CID alone, so it is the same for every account.
+        """Returns the private key of an action. It is derived from the CID alone, so it is the same for every account.
 
         Args:
-            cid: The CID as text; any text gives a key, as in the service.
+            cid: The CID as text. As in the service, the text is not validated, so every text has a key.
         """
         digest = keccak256(f"{self._vocabulary.action_key_prefix}{cid}".encode("utf-8", "surrogatepass"))
         return self._secret(_VERSION + digest.hex(), self._vocabulary.action_key_purpose)
 
     def payer_secret(self, n: int) -> bytes:
-        """Private key of the n-th payer wallet, which relays managed writes. The first is 0."""
+        """Returns the private key of payer wallet ``n``, counted from 0. Payer wallets relay managed writes."""
         return self._secret(f"{_VERSION}payer_{n}", self._vocabulary.payer_key_purpose)
 
     def admin_payer_secret(self) -> bytes:
-        """Private key of the wallet that manages the payers."""
+        """Returns the private key of the wallet that manages the payers."""
         return self._secret(f"{_VERSION}admin_api_payer", self._vocabulary.payer_key_purpose)
 
     def owner_secret(self) -> bytes:
-        """Private key of the wallet that deploys and owns the contract."""
+        """Returns the private key of the wallet that deploys and owns the contract."""
         return self._secret(f"{_VERSION}contract_owner", self._vocabulary.payer_key_purpose)
 
     def label(self, name: str) -> bytes:
-        """32 public bytes that identify this custody. Stable for one root, they reveal nothing about it or any key."""
+        """Returns 32 public bytes that identify this root secret. They reveal nothing about it or any key."""
         return self._custody_key(name.encode(), _LABEL_PURPOSE)
 
     def sealing_key(self, name: str) -> bytes:
-        """32 secret bytes for the encryption of one kind of data in the database. No wallet or action has them."""
+        """Returns a 32-byte key for the encryption of one kind of data in the database. No wallet or action uses it."""
         return self._custody_key(name.encode(), _SEAL_PURPOSE)
 
     def _secret(self, path: str, purpose: str) -> bytes:
@@ -127,5 +129,5 @@ class Custody:
 
 
 def first_secret(candidates: Iterable[bytes]) -> bytes:
-    """The first of many 32-byte values that is a private key of the curve."""
+    """Returns the first 32-byte value that is a valid private key of the curve."""
     return next(candidate for candidate in candidates if is_secret(candidate))

@@ -1,7 +1,8 @@
-"""Encrypt and Decrypt of the action runtime: AES-256-GCM under a wallet's own secret.
+"""Encrypt and Decrypt of the action runtime: AES-256-GCM with a wallet's own private key as the AES key.
 
-The text form is lowercase hex of nonce, ciphertext and tag, one after another (reference facts 4.4). It depends only on
-the wallet: any action that may use the wallet can decrypt.
+An encrypted text is the lowercase hex form of nonce, ciphertext and tag, concatenated
+(docs/service/keys.md#encryption). The key depends only on the wallet, so any action that may use the wallet can decrypt
+the text.
 """
 
 from __future__ import annotations
@@ -12,30 +13,33 @@ from svcnb.protocol.aes_gcm import NONCE_BYTES, TAG_BYTES, seal, unseal
 
 
 class CipherError(ValueError):
-    """A text cannot be encrypted or a ciphertext cannot be decrypted. Its message holds neither key nor plaintext."""
+    """A text cannot be encrypted, or a ciphertext cannot be decrypted.
+
+    The error message contains neither the key nor the plaintext.
+    """
 
 
 def encrypt(secret: bytes, text: str, nonce: bytes) -> str:
-    """Encrypts a text under a wallet's secret.
+    """Encrypts a text with a wallet's private key.
 
     Args:
-        secret: The wallet's 32 secret bytes, used as the AES-256 key.
-        text: Any text that UTF-8 can hold.
-        nonce: 12 bytes, never used twice with one secret.
+        secret: The wallet's private key, 32 bytes, used as the AES-256 key.
+        text: Any text that UTF-8 can encode.
+        nonce: 12 bytes. A nonce must never be used twice with the same secret.
 
     Returns:
-        Lowercase hex without prefix.
+        Lowercase hex without the prefix ``0x``.
 
     Raises:
-        CipherError: The text holds a lone surrogate.
-        ValueError: Key or nonce has another length.
+        CipherError: The text contains an unpaired surrogate.
+        ValueError: The secret or the nonce has the wrong length.
     """
     try:
         plain = text.encode()
     except UnicodeEncodeError as error:
         raise CipherError(
-            f"the message cannot be encrypted: character {error.start} is half of a surrogate pair, which UTF-8 "
-            "cannot hold; send whole characters"
+            f"the message cannot be encrypted: character {error.start} is an unpaired surrogate, which UTF-8 "
+            "cannot encode; send complete characters"
         ) from None
     return (nonce + seal(secret, nonce, plain)).hex()
 
@@ -44,29 +48,29 @@ def decrypt(secret: bytes, ciphertext: str) -> str:
     """Decrypts a result of `encrypt`.
 
     Args:
-        secret: The wallet's 32 secret bytes.
-        ciphertext: Hex in either case, with or without ``0x``.
+        secret: The wallet's private key, 32 bytes.
+        ciphertext: Uppercase or lowercase hex, with or without the prefix ``0x``.
 
     Returns:
-        The text.
+        The plaintext.
 
     Raises:
-        CipherError: The text is not hex, too short, changed, or was encrypted with another wallet.
+        CipherError: The ciphertext is not hex, is too short, was changed, or was encrypted with another wallet.
     """
     try:
-        # Not bytes.fromhex, which accepts blanks.
+        # bytes.fromhex would also accept spaces.
         raw = binascii.unhexlify(ciphertext.removeprefix("0x"))
-    except ValueError:  # binascii.Error, or a character outside of ASCII
-        raise CipherError("the ciphertext is not hex: pass on exactly what Encrypt returned") from None
+    except ValueError:  # binascii.Error, or a non-ASCII character
+        raise CipherError("the ciphertext is not hex: pass the unchanged result of Encrypt") from None
     if len(raw) < NONCE_BYTES + TAG_BYTES:
         raise CipherError(
-            f"the ciphertext has {len(raw)} bytes, a nonce and a tag alone have {NONCE_BYTES + TAG_BYTES}: "
-            "pass on exactly what Encrypt returned"
+            f"the ciphertext has {len(raw)} bytes, but the nonce and the tag have {NONCE_BYTES + TAG_BYTES}: pass "
+            "the unchanged result of Encrypt"
         )
     try:
         return unseal(secret, raw[:NONCE_BYTES], raw[NONCE_BYTES:]).decode()
     except UnicodeDecodeError:
-        raise CipherError("the ciphertext decrypts to bytes that are no UTF-8 text: only texts are supported") from None
+        raise CipherError("the ciphertext decrypts to bytes that are not UTF-8 text: only text is supported") from None
     except ValueError:
         raise CipherError(
             "the ciphertext does not decrypt with this wallet: it was changed, or another wallet encrypted it"

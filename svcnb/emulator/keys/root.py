@@ -1,8 +1,8 @@
-"""Root secret, created once and kept in one file that only its owner can read. A loss of the file is detected.
+"""Root secret, created once and stored in a file that only its owner can read. The loss of the file is detected.
 
-The file is one line, ``svcnb-root-1 <kind> <64 hex digits> <checksum>``. Kind ``random`` holds the secret itself.
-Kind ``seeded`` holds only its fingerprint: the secret is computed from the seed at every start. So a seeded state
-folder contains no key, and the fingerprint detects another seed.
+The file contains one line: ``svcnb-root-1 <kind> <64 hex digits> <checksum>``. With the kind ``random``, the digits are
+the secret itself. With the kind ``seeded``, they are only its fingerprint, and the secret is computed from the seed at
+every start. A seeded state folder therefore contains no key, and the fingerprint detects a different seed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from svcnb.emulator.errors import StateUnusable
 from svcnb.emulator.keys.secp import SECRET_BYTES
+from svcnb.protocol.new_file import publish
 
 if TYPE_CHECKING:
     from svcnb.emulator.platform.database import Connection
@@ -29,8 +31,8 @@ _LONGEST = 256
 _META = "root_fingerprint"
 
 
-class RootSecretUnusable(Exception):
-    """The root secret cannot be read, is readable by others, or does not belong to this state."""
+class RootSecretUnusable(StateUnusable):
+    """The root secret cannot be read, can be read by other users, or belongs to a different state."""
 
 
 class _Record(NamedTuple):
@@ -39,18 +41,20 @@ class _Record(NamedTuple):
 
 
 def load_root_secret(state_dir: Path | None, seed: str | None) -> bytes:
-    """Loads the root secret of an emulator. The first start creates it.
+    """Loads the root secret of an emulator, and creates it at the first start.
 
     Args:
-        state_dir: Folder that keeps the state; created with mode 0700 when missing. None keeps nothing.
-        seed: Text that fixes the secret, or None for a random one. The same seed gives the same secret with or
-            without a folder.
+        state_dir: Folder that stores the state. If it does not exist, it is created with mode 0700. With None, nothing
+            is stored.
+        seed: Text that determines the secret, or None for a random secret. The same seed results in the same secret,
+            with or without a folder.
 
     Returns:
         32 bytes.
 
     Raises:
-        RootSecretUnusable: The file is damaged, readable by others, made with another seed, or cannot be written.
+        RootSecretUnusable: The file is damaged, can be read by other users, was created with a different seed, or
+            cannot be written.
     """
     wanted = _Record("random", secrets.token_bytes(SECRET_BYTES)) if seed is None else None
     if wanted is None:
@@ -66,59 +70,60 @@ def load_root_secret(state_dir: Path | None, seed: str | None) -> bytes:
         kept = _read(path)
         if kept is None:
             _write(path, wanted)
-            # Read back: when two emulators start at once, the first file stays and both use it.
+            # If two emulators start at the same time, the first file is kept and both use it. So read it again.
             kept = _read(path)
     except OSError as error:
         raise RootSecretUnusable(
-            f"the root secret cannot be kept at {path} ({error.strerror or error}): give a state folder that this "
-            "user can write to"
+            f"the root secret cannot be stored at {path} ({error.strerror or error}): use a writable state folder"
         ) from error
     if kept is None:
-        raise RootSecretUnusable(f"the root secret at {path} vanished while it was made: start again")
+        raise RootSecretUnusable(f"the root secret at {path} was deleted during its creation: start again")
     if kept.kind != wanted.kind:
         raise RootSecretUnusable(
-            f"the state in {state_dir} was made {'with' if kept.kind == 'seeded' else 'without'} a seed and this start "
-            f"has {'one' if seed is not None else 'none'}: start it as the first time, or give another state folder"
+            f"the state in {state_dir} was created {'with' if kept.kind == 'seeded' else 'without'} a seed, but this "
+            f"start {'uses' if seed is not None else 'does not use'} one: use the same settings as at the first "
+            "start, or a different state folder"
         )
     if kept.kind == "random":
         return kept.value
     if not hmac.compare_digest(kept.value, wanted.value):
         raise RootSecretUnusable(
-            f"the state in {state_dir} was made with another seed: start it with that seed, or give another folder"
+            f"the state in {state_dir} was created with a different seed: start it with that seed, or use a different "
+            "folder"
         )
     return secret
 
 
 def bind_root(connection: Connection, root_secret: bytes, *, is_known: bool = False) -> None:
-    """Ties a database to its root secret, or refuses a database that belongs to another one.
+    """Binds a database to its root secret, and rejects a database that belongs to a different root secret.
 
-    Without this a lost root file would be replaced by a new one without notice. Every wallet in the database would then
-    have another key. Run it once at start, inside a transaction.
+    Without this check, a lost root file would be replaced without warning. Every wallet in the database would then have
+    a different key. Call this function once at startup, inside a transaction.
 
     Args:
         connection: The store's connection.
         root_secret: The result of `load_root_secret`.
-        is_known: Whether the database belonged to this secret before, so that an empty one has lost its content.
+        is_known: Whether the database was bound to this secret before. If so, an empty database has lost its content.
 
     Raises:
-        RootSecretUnusable: The database was made with another root secret, or has lost its content.
+        RootSecretUnusable: The database was created with a different root secret, or it has lost its content.
     """
     shown = _fingerprint(root_secret).hex()
-    # Imported here, so that the secret is available before the database library is loaded.
+    # Imported here so that the secret is available before the database library is loaded.
     from svcnb.emulator.platform.schema import get_meta, set_meta
 
     kept = get_meta(connection, _META)
     if kept is None and is_known:
         raise RootSecretUnusable(
-            f"the database is empty, and the root secret beside it has been in use: its accounts and wallets are "
-            f"missing. Restore the database file, or to begin anew delete the file {FILE_NAME} as well"
+            "the database is empty, but its root secret was already used: the accounts and wallets are missing. "
+            f"Restore the database file. To start with an empty state, also delete the file {FILE_NAME}"
         )
     if kept is None:
         set_meta(connection, _META, shown)
     elif not hmac.compare_digest(kept, shown):
         raise RootSecretUnusable(
-            f"the database was made with another root secret, so its wallets would have other keys: bring back the "
-            f"file {FILE_NAME} (or the seed) that belongs to it, or start with another state folder"
+            "the database was created with a different root secret, so its wallets would have different keys. Restore "
+            f"the file {FILE_NAME} or the seed that belongs to it, or use a different state folder"
         )
 
 
@@ -147,22 +152,22 @@ def _read(path: Path) -> _Record | None:
         if os.name == "posix" and found.st_mode & 0o077:
             raise RootSecretUnusable(
                 f"the root secret at {path} can be reached by other users (mode {stat.S_IMODE(found.st_mode):04o}): "
-                f"run chmod 600 {path}, and if others may have read it start with another state folder"
+                f"run chmod 600 {path}. If someone may have read it, use a different state folder"
             )
         text = file.read(_LONGEST).decode("ascii", "replace")
     match = _LINE.fullmatch(text)
     record = _Record(match[1], bytes.fromhex(match[2])) if match else None
     if record is None or not hmac.compare_digest(text, _line(record)):
         raise RootSecretUnusable(
-            f"the root secret at {path} is damaged, so keys derived from it would be wrong: restore the file from a "
-            "copy, or start with another state folder"
+            f"the root secret at {path} is damaged, so derived keys would be wrong: restore the file from a copy, "
+            "or use a different state folder"
         )
     return record
 
 
 def _write(path: Path, record: _Record) -> None:
-    # Written under another name and then linked, so the file either exists complete or not at all. A link, unlike a
-    # rename, never replaces a file that another process has created.
+    # The file is written under another name and then linked, so it is never incomplete. Unlike a rename, a link never
+    # replaces a file that another process has created.
     draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
@@ -171,7 +176,7 @@ def _write(path: Path, record: _Record) -> None:
             file.flush()
             os.fsync(descriptor)
         with suppress(FileExistsError):
-            os.link(draft, path)
+            publish(draft, path)
     finally:
         draft.unlink()
     if os.name == "posix":

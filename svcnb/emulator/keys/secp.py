@@ -1,4 +1,4 @@
-"""Pure functions on secp256k1 secrets: validity, address, public key."""
+"""Pure functions for secp256k1 private keys: validity, address and public key."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["ORDER", "SECRET_BYTES", "address_of", "compressed_public_key", "is_s
 
 
 def address_of(secret: bytes) -> str:
-    """Ethereum address of a private key.
+    """Returns the Ethereum address of a private key.
 
     Args:
         secret: 32 bytes.
@@ -24,13 +24,13 @@ def address_of(secret: bytes) -> str:
 
 
 def compressed_public_key(secret: bytes) -> str:
-    """Public key of a private key, as a compressed point.
+    """Returns the public key of a private key, as a compressed point.
 
     Args:
         secret: 32 bytes.
 
     Returns:
-        ``0x`` and the 66 hex digits of 33 bytes.
+        ``0x`` and 66 hex digits (33 bytes).
 
     Raises:
         ValueError: The bytes are not a private key.

@@ -1,1 +1,1 @@
-"""Clock, store, limits and signals: components that use no endpoint and no area of the service."""
+"""Base components, such as clock, store, limits and signals. They do not import the service's other packages."""

@@ -1,7 +1,7 @@
-"""Policy for the network addresses to which the emulator connects on behalf of actions.
+"""Policy for network addresses to which actions may connect.
 
-An action may reach the public internet and, of this machine, only the emulator's own API. Every address that a name
-resolves to is checked, and the connection goes to a checked address, so a second DNS answer changes nothing.
+An action may connect to the public internet. On this machine, it may connect only to the emulator's own API. All
+addresses of a host name are checked, and the connection uses a checked address, so a later DNS response has no effect.
 """
 
 from __future__ import annotations
@@ -16,45 +16,45 @@ IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 Resolve = Callable[[str, int], Awaitable[list[str]]]
 
 _GLOBAL_UNICAST: Final = ipaddress.IPv6Network("2000::/3")
-"""All public IPv6 addresses (RFC 4291). Outside are loopback, local, multicast and NAT64 addresses."""
+"""All public IPv6 addresses (RFC 4291). Loopback, local, multicast and NAT64 addresses are outside this range."""
 _TUNNELS: Final = (
-    ipaddress.IPv6Network("2002::/16"),  # 6to4 (RFC 3056): an IPv4 address is inside
-    ipaddress.IPv6Network("2001::/32"),  # Teredo (RFC 4380): as well
-    ipaddress.IPv4Network("192.88.99.0/24"),  # relays of 6to4 (RFC 7526)
+    ipaddress.IPv6Network("2002::/16"),  # 6to4 (RFC 3056): contains an IPv4 address
+    ipaddress.IPv6Network("2001::/32"),  # Teredo (RFC 4380): contains an IPv4 address
+    ipaddress.IPv4Network("192.88.99.0/24"),  # 6to4 relays (RFC 7526)
 )
 _OWN_PATHS: Final = ("/core/v1/", "/webhook/")
-"""The part of the emulator that an action may use: never the control plane, the approval pages or the payment pages."""
+"""Paths of the emulator that actions may use. Control plane, approval pages and payment pages are excluded."""
 _LOCALHOST: Final = "localhost"
 _PORTS: Final = range(1, 65536)
 _DISCARD_PORT: Final = 9
 
 
 class AddressRefused(Exception):
-    """The policy does not permit a connection. The message names the option that allows it."""
+    """The policy does not permit a connection. The message names the option that permits it."""
 
 
 class AllowedAddress(NamedTuple):
-    """One value of ``allow_address``.
+    """Value of ``allow_address``.
 
     Attributes:
-        host: Lower-case name, or an IP address in its shortest form.
-        port: TCP port, None for every port.
+        host: Lower-case host name, or IP address in its shortest form.
+        port: TCP port, or None for all ports.
     """
 
     host: str
     port: int | None
 
     def __str__(self) -> str:
-        """The value in its written form."""
+        """Returns the text form of the value."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port is None else f"{host}:{self.port}"
 
     @classmethod
     def parse(cls, text: str) -> AllowedAddress:
-        """Reads ``HOST[:PORT]``; an IPv6 address with a port is written in brackets.
+        """Parses ``HOST[:PORT]``. An IPv6 address with a port must be in brackets.
 
         Raises:
-            ValueError: The text has another form.
+            ValueError: The text does not have this form.
         """
         given = text.strip()
         host, port = given, ""
@@ -74,14 +74,14 @@ class AllowedAddress(NamedTuple):
 
 
 class AddressPolicy:
-    """Decides where actions may connect.
+    """Decides to which addresses actions may connect.
 
     Args:
-        allowed: Addresses that the user allows beside the public internet.
-        resolver: Resolves a host name, for tests.
+        allowed: Addresses that are permitted in addition to the public internet.
+        resolver: Function that resolves a host name, replaced in tests.
 
     Attributes:
-        own_port: TCP port of the emulator itself, 0 until it listens.
+        own_port: TCP port of the emulator, or 0 until it listens.
     """
 
     def __init__(self, allowed: Iterable[AllowedAddress] = (), *, resolver: Resolve | None = None) -> None:
@@ -90,15 +90,15 @@ class AddressPolicy:
         self.own_port = 0
 
     async def check(self, host: str, port: int, path: str) -> list[str]:
-        """Resolves a host and returns the addresses that may be connected to, in the order of preference.
+        """Resolves a host and returns its permitted addresses, in order of preference.
 
         Args:
-            host: Name or address as written in the URL.
+            host: Host name or address from the URL.
             port: TCP port.
-            path: Path of the URL, still percent-encoded; it matters for the emulator's own address alone.
+            path: Percent-encoded path of the URL. It is only checked for the emulator's own address.
 
         Raises:
-            AddressRefused: No address of the host is permitted.
+            AddressRefused: The policy permits none of the host's addresses.
             OSError: The host has no address.
         """
         found = await self._resolve(host, port)
@@ -122,14 +122,14 @@ class AddressPolicy:
         if mine and port == self.own_port:
             if path == "/rpc" or path.startswith(_OWN_PATHS):
                 return None
-            return f"of the emulator itself actions may use only /core/v1, /rpc and /webhook, not {path[:80]!r}"
+            return f"actions may use only these paths of the emulator: /core/v1, /rpc and /webhook, not {path[:80]!r}"
         kind = kind_of(ip) or ("an address of this machine" if mine else None)
         if kind is None or self._is_allowed(host, ip, port):
             return None
         shown = f"[{host}]" if ":" in host else host
         return (
-            f"{host} is {kind}, which actions may not reach by default; "
-            f"to allow it, start the emulator with --allow-address {shown}:{port}"
+            f"{host} is {kind}, which actions may not access by default; to allow it, start the emulator with "
+            f"--allow-address {shown}:{port}"
         )
 
     def _is_allowed(self, host: str, ip: IPAddress, port: int) -> bool:
@@ -138,43 +138,43 @@ class AddressPolicy:
 
 
 async def resolve(host: str, port: int) -> list[str]:
-    """Returns the addresses of a host, in the order of preference."""
+    """Returns the addresses of a host, in order of preference."""
     found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return [str(entry[4][0]) for entry in found]
 
 
 def is_public(address: str) -> bool:
-    """Whether an IP address belongs to the public internet."""
+    """Returns whether an IP address belongs to the public internet."""
     return kind_of(_ip(address)) is None
 
 
 def kind_of(ip: IPAddress) -> str | None:
-    """Describes an address that is not public, for people. None for a public address."""
+    """Describes the kind of an address that is not public. Returns None for a public address."""
     if ip.is_loopback or ip.is_unspecified:
         return "a loopback address"
     if ip.is_link_local:
         return "a link-local address"
     if any(ip in network for network in _TUNNELS):
-        return "an address of a tunnel to IPv4"
+        return "an IPv4 tunnel address"
     if not ip.is_global or ip.is_multicast or ip.is_reserved or (ip.version == 6 and ip not in _GLOBAL_UNICAST):  # noqa: PLR2004
         return "a private address"
     return None
 
 
 def is_own(ip: IPAddress) -> bool:
-    """Whether an address belongs to this machine: the system would send to it from the address itself."""
+    """Returns whether an address belongs to this machine: the system then also uses it as the source address."""
     if ip.is_loopback or ip.is_unspecified:
         return True
     try:
         with socket.socket(socket.AF_INET if ip.version == 4 else socket.AF_INET6, socket.SOCK_DGRAM) as probe:  # noqa: PLR2004
-            probe.connect((str(ip), _DISCARD_PORT))  # sends nothing: UDP
+            probe.connect((str(ip), _DISCARD_PORT))  # sends nothing, because it is UDP
             return _ip(str(probe.getsockname()[0])) == ip
     except OSError:
         return False
 
 
 def _ip(address: str) -> IPAddress:
-    """An address without its zone; one that carries an IPv4 address in an IPv6 one becomes that IPv4 address."""
+    """Returns an address without its zone, and an IPv4-mapped IPv6 address as IPv4."""
     ip = ipaddress.ip_address(address.partition("%")[0])
     return getattr(ip, "ipv4_mapped", None) or ip
 

@@ -1,6 +1,6 @@
-"""The emulator's time: real, shifted, or frozen.
+"""Clock of the emulator, which is real, shifted or frozen.
 
-issuedAt windows, key expiry, schedules, the ledger and block timestamps all read this clock, so a lesson can make a
+Signature ages, key expiry, schedules, the ledger and block timestamps all use this clock, so a lesson can make a
 signature expire without waiting.
 """
 
@@ -16,42 +16,43 @@ from svcnb.protocol.limits import CLOCK_EARLIEST_S, CLOCK_LATEST_S
 class Clock:
     """Clock of the emulator, in seconds since the Unix epoch.
 
-    It is set on the event loop and read by the database's thread as well.
+    The event loop sets it. The database thread also reads it.
 
     Args:
-        frozen_at: Unix seconds at which time is frozen, or None to follow the machine's clock.
+        frozen_at: Unix seconds at which the clock is frozen, or None to follow the machine's clock.
 
     Raises:
         ValueError: ``frozen_at`` is not a time from 1970-01-01 to 3000-01-01.
     """
 
     def __init__(self, frozen_at: float | None = None) -> None:
-        # Where it is frozen, and how far it is ahead. One attribute, so that both change together for every reader.
+        # The frozen time and the offset. They are one attribute, so that readers in other threads see both change
+        # together.
         self._set: tuple[float | None, float] = (None if frozen_at is None else checked_time(frozen_at), 0.0)
         self._listeners: list[Callable[[], None]] = []
 
     @property
     def frozen(self) -> bool:
-        """Whether time is frozen."""
+        """Whether the clock is frozen."""
         return self._set[0] is not None
 
     @property
     def offset_s(self) -> float:
-        """Seconds this clock is ahead of the machine's, 0.0 when real. While frozen, at the moment of the call."""
+        """Seconds that this clock is ahead of the machine's clock; 0.0 when real, and changing while frozen."""
         frozen_at, offset = self._set
         return offset if frozen_at is None else frozen_at - time.time()
 
     def now(self) -> float:
-        """Unix seconds."""
+        """Returns the time in Unix seconds."""
         frozen_at, offset = self._set
         return time.time() + offset if frozen_at is None else frozen_at
 
     def now_s(self) -> int:
-        """Whole Unix seconds, rounded down."""
+        """Returns the time in whole Unix seconds, rounded down."""
         return int(self.now())
 
     def freeze(self, at: float | None = None) -> None:
-        """Freezes time.
+        """Freezes the clock.
 
         Args:
             at: Unix seconds, or None for the current moment.
@@ -63,13 +64,13 @@ class Clock:
         self._changed()
 
     def advance(self, seconds: float) -> None:
-        """Moves forward, whether frozen or running.
+        """Advances the clock, whether frozen or running.
 
         Args:
-            seconds: How far, at least 0: block timestamps cannot go back.
+            seconds: Seconds to advance, at least 0, because block timestamps must not decrease.
 
         Raises:
-            ValueError: ``seconds`` is negative or not a finite number, or the clock would pass 3000-01-01.
+            ValueError: ``seconds`` is negative or not finite, or the result is after 3000-01-01.
         """
         if not math.isfinite(seconds) or seconds < 0:
             raise ValueError(f"cannot advance by {seconds!r} seconds: pass a finite number of at least 0")
@@ -84,15 +85,15 @@ class Clock:
         self._changed()
 
     def state(self) -> dict[str, float | None]:
-        """The state for `restore`."""
+        """Returns a state for `restore`."""
         frozen_at, offset = self._set
         return {"frozen_at": frozen_at, "offset": offset}
 
     def restore(self, state: dict[str, float | None]) -> None:
-        """Restores a state from `state`.
+        """Restores a state that `state` returned.
 
         Raises:
-            ValueError: The state's time is not from 1970-01-01 to 3000-01-01.
+            ValueError: The time of the state is not from 1970-01-01 to 3000-01-01.
         """
         self.check(state)
         self._set = (state["frozen_at"], state["offset"] or 0.0)
@@ -100,16 +101,16 @@ class Clock:
 
     @staticmethod
     def check(state: dict[str, float | None]) -> None:
-        """Checks a state from `state` without using it.
+        """Checks a state that `state` returned, without restoring it.
 
         Raises:
-            ValueError: Its time is not from 1970-01-01 to 3000-01-01.
+            ValueError: The time of the state is not from 1970-01-01 to 3000-01-01.
         """
         frozen_at = state["frozen_at"]
         checked_time(time.time() + (state["offset"] or 0.0) if frozen_at is None else frozen_at)
 
     def on_change(self, listener: Callable[[], None]) -> None:
-        """Calls ``listener`` after every freeze, advance, return to real time or restore."""
+        """Registers a listener that is called after every freeze, advance, return to real time and restore."""
         self._listeners.append(listener)
 
     def _changed(self) -> None:
@@ -118,13 +119,13 @@ class Clock:
 
 
 def checked_time(value: float) -> float:
-    """Returns a time that blocks, HTTP dates and RFC 3339 can express.
+    """Checks that blocks, HTTP dates and RFC 3339 can express a time, and returns it.
 
     Args:
         value: Unix seconds.
 
     Raises:
-        ValueError: The value is not a finite number within the bounds.
+        ValueError: The value is not a finite number within the range.
     """
     number = float(value)
     if not CLOCK_EARLIEST_S <= number <= CLOCK_LATEST_S:  # also false for NaN

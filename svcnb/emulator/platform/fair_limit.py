@@ -1,4 +1,4 @@
-"""Fair limit on a resource that accounts share: connections, or bytes that the service holds."""
+"""Fair limit for a resource that accounts share, such as connections or memory."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from contextlib import asynccontextmanager
 
 
 class LimitReached(Exception):
-    """The requested amount did not become free in time."""
+    """The requested amount did not become available in time."""
 
 
 class FairLimit:
-    """Fair limit. One account never has more than its part, and the account with the least is served first.
+    """Fair semaphore: an account cannot exceed its maximum, and the account that holds the least is next.
 
     Args:
-        total: The whole amount.
-        per_account: Maximum for one account at the same time.
-        wait_s: Seconds after which waiting ends with `LimitReached`. None waits for ever.
+        total: The total amount.
+        per_account: Maximum amount that one account may hold.
+        wait_s: Seconds to wait before `LimitReached` is raised. None waits without a limit.
     """
 
     def __init__(self, total: int, per_account: int, wait_s: float | None = None) -> None:
@@ -34,10 +34,12 @@ class FairLimit:
         return self._held.total()
 
     async def take(self, account: str, amount: int = 1) -> None:
-        """Takes an amount once it is free; `give_back` returns it. More than the account's part counts as the part.
+        """Waits until an amount is available and acquires it. Returns the amount to release with `give_back`.
+
+        A larger amount than the account's maximum is reduced to the maximum.
 
         Raises:
-            LimitReached: It did not become free in time.
+            LimitReached: The amount did not become available in time.
         """
         amount = min(amount, self._per_account)
         if self._is_free(account, amount):
@@ -53,28 +55,28 @@ class FairLimit:
             if entry in self._line:
                 self._line.remove(entry)
             elif turn.done() and not turn.cancelled():
-                self.give_back(account, amount)  # granted after the caller was cancelled
+                self.give_back(account, amount)  # acquired after the caller was cancelled
             if isinstance(error, TimeoutError):
-                raise LimitReached(f"nothing became free within {self._wait_s or 0:g} seconds") from None
+                raise LimitReached(f"no capacity became available within {self._wait_s or 0:g} seconds") from None
             raise
 
     def give_back(self, account: str, amount: int = 1) -> None:
-        """Returns an amount from `take`."""
+        """Releases an amount that `take` acquired."""
         self._held[account] -= min(amount, self._per_account)
         if self._held[account] <= 0:
             del self._held[account]
         while able := [entry for entry in self._line if self._is_free(entry[0], entry[1]) and not entry[2].done()]:
-            chosen = min(able, key=lambda entry: self._held[entry[0]])  # the first in the queue among equals
+            chosen = min(able, key=lambda entry: self._held[entry[0]])  # among equals, the first in the queue
             self._line.remove(chosen)
             self._held[chosen[0]] += chosen[1]
             chosen[2].set_result(None)
 
     @asynccontextmanager
     async def hold(self, account: str, amount: int = 1) -> AsyncIterator[None]:
-        """Takes an amount for the length of a block.
+        """Holds an amount for the duration of a block.
 
         Raises:
-            LimitReached: It did not become free in time.
+            LimitReached: The amount did not become available in time.
         """
         await self.take(account, amount)
         try:

@@ -1,15 +1,14 @@
-"""Fault injection: makes the next calls that need a part fail, or wait."""
+"""Fault injection: the next calls that use a part of the service fail or are delayed."""
 
 from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import Final, Literal, get_args
+from typing import Final, Literal
 
 from svcnb.emulator.errors import ServiceError, StructuredError, Unavailable
 
 Part = Literal["chain", "billing", "runtime", "cpu", "triggers"]
-PARTS: Final[tuple[Part, ...]] = get_args(Part)
 _NAMES: Final[dict[Part, str]] = {
     "chain": "The chain",
     "billing": "Billing",
@@ -23,13 +22,13 @@ _UNAVAILABLE = 503
 
 @dataclass
 class Fault:
-    """One injected failure.
+    """Injected fault.
 
     Attributes:
-        part: The part that fails.
-        status: HTTP status to answer with; None only waits.
-        delay_ms: Milliseconds that a call waits first.
-        times: Calls left to hit, None until cleared.
+        part: The affected part of the service.
+        status: HTTP status of the response, or None for a delay only.
+        delay_ms: Delay before the call, in milliseconds.
+        times: Number of remaining calls, or None until cleared.
     """
 
     part: Part
@@ -39,7 +38,7 @@ class Fault:
 
 
 class Faults:
-    """The injected failures of one emulator. Without any, `check` costs next to nothing."""
+    """The injected faults of one emulator. If there are none, `check` costs almost nothing."""
 
     def __init__(self) -> None:
         self._waiting: list[Fault] = []
@@ -47,14 +46,14 @@ class Faults:
     def add(
         self, part: Part, status: int | None = None, delay_ms: int | None = None, times: int | None = None
     ) -> Fault:
-        """Injects a failure.
+        """Injects a fault.
 
         Args:
-            part: The part that fails.
-            status: HTTP status; None means 429 for the CPU and 503 for the rest, or no failure at all when only a delay
-                is given.
-            delay_ms: Milliseconds that each call waits first.
-            times: How many calls; None until `clear`.
+            part: The affected part of the service.
+            status: HTTP status. None means 429 for the CPU and 503 for other parts, or no error if only a delay is
+                given.
+            delay_ms: Delay before each call, in milliseconds.
+            times: Number of calls. None means all calls until `clear`.
         """
         if status is None and delay_ms is None:
             status = _SHED if part == "cpu" else _UNAVAILABLE
@@ -63,21 +62,21 @@ class Faults:
         return fault
 
     def clear(self) -> None:
-        """Removes all injected failures."""
+        """Removes all injected faults."""
         self._waiting.clear()
 
     def waiting(self) -> list[Fault]:
-        """The injected failures that have not occurred yet."""
+        """Returns the injected faults that have not occurred yet."""
         return list(self._waiting)
 
     async def check(self, part: Part) -> None:
-        """Fails or waits as injected; called wherever a request needs a part.
+        """Raises or delays as injected. Called wherever a request uses a part of the service.
 
         Args:
             part: The part that the request uses.
 
         Raises:
-            ServiceError: A failure was injected.
+            ServiceError: A fault was injected.
         """
         if not self._waiting:
             return
@@ -101,7 +100,7 @@ def _failure(part: Part, status: int) -> ServiceError:
     headers = {"Retry-After": "1"} if status == _SHED else None
     return StructuredError(
         status,
-        f"{name} fails on purpose with status {status}: a fault was injected. Nothing was charged.",
-        fix="Try again, or DELETE /_emulator/faults.",
+        f"{name} fails with status {status} because a fault was injected. Nothing was charged.",
+        fix="Try again, or remove the fault with DELETE /_emulator/faults.",
         headers=headers,
     )

@@ -1,7 +1,7 @@
-"""Record of requests that the emulator accepts and the live service refuses.
+"""Record of requests that the emulator accepts and the live service rejects.
 
-`svcnb doctor` shows it, so that a client is corrected before it meets the live service. With strict types such requests
-are refused, and the record stays empty.
+`svcnb doctor` shows the record, so that users can correct a client before it uses the live service. With strict types,
+the emulator rejects such requests, and the record stays empty.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 
 class Forgiven:
-    """Counts of forgiven requests. There are as many entries as endpoints and forms, so it does not grow."""
+    """Counts of such requests. The number of entries is limited by the number of endpoints and deviations."""
 
     def __init__(self) -> None:
         self._times: Counter[tuple[str, str, str]] = Counter()
@@ -23,12 +23,12 @@ class Forgiven:
         Args:
             method: HTTP method of its endpoint.
             path: Path of its endpoint.
-            forms: What the live service would refuse about it, each in a few words.
+            forms: Short descriptions of the deviations that the live service rejects.
         """
         self._times.update((method, path, form) for form in forms)
 
     def entries(self) -> list[dict[str, Any]]:
-        """The forgiven requests: method, path, form and number of times."""
+        """Returns all counts, with method, path, deviation and number of requests."""
         return [
             {"method": method, "path": path, "form": form, "times": times}
             for (method, path, form), times in sorted(self._times.items())

@@ -1,8 +1,8 @@
-"""Stop of an unused emulator, and a later start in the same state.
+"""Stops an idle emulator, and restores its state at the next start.
 
-A workshop runs one emulator for each learner. With ``idle_stop_s`` an emulator ends after that time without a request.
-The process that started it keeps the listening socket, and starts it again with the next request. To be invisible to
-clients, the next start needs data that only the process has: its time, its random streams and its control token.
+A workshop runs one emulator for each learner. With ``idle_stop_s``, an emulator stops after that time without a
+request. The parent process keeps the listening socket and starts the emulator again for the next request. Clients do
+not notice, because the time, the random streams and the control token are also stored.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from svcnb.emulator.platform.schema import get_meta, set_meta
 from svcnb.emulator.platform.store import Store
 from svcnb.protocol.nesting import parse
 
-_TOKEN: Final = "control_token"  # noqa: S105 - the name of a row
+_TOKEN: Final = "control_token"  # noqa: S105 - the name of a row, not a secret
 _CLOCK: Final = "clock"
 _RANDOMNESS: Final = "randomness"
 _NOTHING: Final = "null"
 
 
 class Activity:
-    """Requests under way, and the time of the last one."""
+    """Counter of requests in progress, with the time of the last request."""
 
     def __init__(self) -> None:
         self._under_way = 0
@@ -39,40 +39,40 @@ class Activity:
         self._under_way += 1
 
     def end(self) -> None:
-        """Counts the end of a request."""
+        """Counts a request that has ended."""
         self._under_way -= 1
         self._last = time.monotonic()
 
     def idle_s(self) -> float:
-        """Seconds since the last request ended; 0.0 while one is under way."""
+        """Returns the seconds since the last request ended; 0.0 while a request is in progress."""
         return 0.0 if self._under_way else time.monotonic() - self._last
 
 
 async def stop_when_idle(
     activity: Activity, limit_s: float, stop: Callable[[], None], is_busy: Callable[[], bool]
 ) -> None:
-    """Calls ``stop`` after a time without requests and runs.
+    """Calls ``stop`` after a period without requests and runs.
 
     Args:
-        activity: The requests.
-        limit_s: How long, in seconds.
-        stop: Stops the server.
-        is_busy: Whether an action runs, for example for a webhook whose request has ended.
+        activity: Counts requests.
+        limit_s: Length of the period, in seconds.
+        stop: Function that stops the server.
+        is_busy: Returns whether an action is running, for example for a webhook whose request has ended.
     """
-    while (left := limit_s - activity.idle_s()) > 0 or is_busy():  # noqa: ASYNC110 - the end of a time is no event
+    while (left := limit_s - activity.idle_s()) > 0 or is_busy():  # noqa: ASYNC110 - no event marks the end of the period
         await asyncio.sleep(max(left, min(limit_s, 1.0)))
     stop()
 
 
 class Resumption:
-    """What the next start of a kept state goes on with: control token, time and random streams.
+    """Stored control token, time and random streams, with which the next start continues.
 
-    Time is kept at each change, so it survives a process that was killed. Random streams are kept at a regular stop
-    and used once. After a crash their position is not known, so new streams are used.
+    The time is stored at each change, so it is kept even if the process is killed. Random streams are stored at a
+    regular stop and used once. After a crash, their position is unknown, so the next start uses new streams.
 
     Args:
-        store: The database of the kept state.
-        setting: The setting ``clock``. A kept time belongs to it; with another setting it does not count.
+        store: The database of the stored state.
+        setting: The setting ``clock``. A time that was stored with a different setting is ignored.
     """
 
     def __init__(self, store: Store, setting: str) -> None:
@@ -82,11 +82,11 @@ class Resumption:
 
     @property
     def boot(self) -> int | None:
-        """The number of the start whose random streams continue; None when it is unknown."""
+        """Number of the start whose random streams continue, or None if it is unknown."""
         return None if self._streams is None else int(self._streams["boot"])
 
     def resume(self, clock: Clock, randomness: Randomness) -> None:
-        """Restores time and random streams, and saves the time from now on."""
+        """Restores the time and the random streams. Stores all later changes of the time."""
         if self._clock is not None and self._clock["setting"] == self._setting:
             clock.restore(self._clock["state"])
         if self._streams is not None:
@@ -94,11 +94,11 @@ class Resumption:
         clock.on_change(lambda: self._keep_clock(clock))
 
     def keep(self, randomness: Randomness, boot: int) -> None:
-        """Saves the random streams at a regular stop.
+        """Stores the random streams at a regular stop.
 
         Args:
             randomness: The streams.
-            boot: The number of the start that they belong to.
+            boot: Number of the start that they belong to.
         """
         kept = json.dumps({"boot": boot, "drawn": randomness.state()})
         self._store.run_now(lambda connection: set_meta(connection, _RANDOMNESS, kept))

@@ -1,8 +1,8 @@
-"""Return of freed memory to the operating system.
+"""Returns freed memory to the operating system.
 
-Two things keep a process as large as it once was. First, objects that refer to each other, such as the parts of a
-closed connection, stay until Python's garbage collector runs. An idle process does not run it. Second, the C library
-keeps freed memory. That is changed for the GNU C library only.
+Two causes keep a process at its maximum size. First, reference cycles, such as those of a closed connection, remain
+until Python's garbage collector runs, and an idle process does not run it. Second, the C library keeps freed memory.
+This module changes the second only for the GNU C library.
 """
 
 from __future__ import annotations
@@ -16,45 +16,45 @@ from pathlib import Path
 from typing import Any, Final
 
 LOOK_S: Final = 3.0
-"""Seconds between two checks of the process's size."""
+"""Interval between checks of the process's size, in seconds."""
 GROWN_BYTES: Final = 32 * 1024 * 1024
-"""Freed memory is returned while the process is larger than its smallest size by this much."""
+"""Growth in bytes, compared to the smallest size of the process, from which freed memory is returned."""
 MUCH_BYTES: Final = 128 * 1024 * 1024
-"""From this growth on, garbage is also collected during runs, which then wait some milliseconds."""
+"""Growth in bytes from which garbage is also collected during runs, which delays them by a few milliseconds."""
 
 _MMAP_BYTES: Final = 512 * 1024
 _ARENAS: Final = 2
-# Numbers of <malloc.h>.
+# Constants from <malloc.h>.
 _M_TRIM_THRESHOLD: Final = -1
 _M_MMAP_THRESHOLD: Final = -3
 _M_ARENA_MAX: Final = -8
 
 
 def configure_allocator() -> None:
-    """Makes the allocator return large blocks as soon as they are freed. Called once, before threads start."""
+    """Configures the allocator to return large blocks when they are freed. Call it once, before threads start."""
     library = _library()
     if library is not None:
-        # By default, the threshold grows with each large block, and the heap keeps the smaller ones.
+        # By default, the threshold increases with each large block, and the heap keeps smaller blocks.
         library.mallopt(_M_MMAP_THRESHOLD, _MMAP_BYTES)
         library.mallopt(_M_TRIM_THRESHOLD, _MMAP_BYTES)
         library.mallopt(_M_ARENA_MAX, _ARENAS)
 
 
 def give_back() -> None:
-    """Returns freed memory now. Takes milliseconds; other threads continue."""
+    """Returns freed memory immediately. This takes milliseconds and does not block other threads."""
     library = _library()
     if library is not None:
         library.malloc_trim(0)
 
 
 class MemoryKeeper:
-    """Returns freed memory while the process is larger than its smallest size.
+    """Background task that returns freed memory when the process has grown.
 
     Args:
-        is_busy: Whether requests or runs are under way that the garbage collector would delay.
-        resident: Reads the memory of the process in bytes, None where it is not available.
-        release: Returns freed memory.
-        look_s: Seconds between two checks.
+        is_busy: Returns whether requests or runs are in progress, which the garbage collector would delay.
+        resident: Returns the resident memory of the process in bytes, or None if it is not available.
+        release: Function that returns freed memory.
+        look_s: Interval between checks, in seconds.
     """
 
     def __init__(
@@ -72,27 +72,27 @@ class MemoryKeeper:
         self._least: int | None = None
 
     async def run(self) -> None:
-        """Checks at intervals until it is cancelled."""
-        # Objects from the start stay until the end. A collection that skips them takes a fifth of the time.
+        """Checks the size at intervals until cancelled."""
+        # Objects from the start are never freed. A collection that skips them takes a fifth of the time.
         gc.freeze()
         while True:
             await self.look()
             await asyncio.sleep(self._look_s)
 
     async def look(self) -> None:
-        """Returns freed memory if the process is large."""
+        """Returns freed memory if the process has grown."""
         now = self._resident()
         if now is None:
             return
         self._least = now if self._least is None else min(self._least, now)
         if now - self._least >= GROWN_BYTES:
             if now - self._least >= MUCH_BYTES or not self._is_busy():
-                gc.collect()  # here and not in a thread: transports are taken apart on their event loop
+                gc.collect()  # not in a thread, because transports must be destroyed on their event loop
             await asyncio.to_thread(self._release)
 
 
 def resident_bytes() -> int | None:
-    """Resident memory of this process in bytes, None where it is not available."""
+    """Returns the resident memory of this process in bytes, or None if it is not available."""
     try:
         return int(Path("/proc/self/statm").read_bytes().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, IndexError, ValueError):

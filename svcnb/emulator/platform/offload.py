@@ -1,7 +1,7 @@
 """Runs work on large untrusted values outside of the event loop.
 
-Parsing or writing some hundred kilobytes of JSON takes milliseconds. Anything larger than `LARGE_BYTES` goes to one
-thread, one piece of work at a time, so that the event loop can run in between. Accounts take turns.
+Parsing or encoding several hundred kilobytes of JSON takes milliseconds. One thread processes values larger than
+`LARGE_BYTES`, one at a time, so that the event loop can run in between. Accounts take turns.
 """
 
 from __future__ import annotations
@@ -21,21 +21,22 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 LARGE_BYTES: Final = 64 * 1024
-"""Texts up to this size are handled on the event loop: at most 5 ms each."""
+"""Maximum size of a text that is processed on the event loop, which takes at most 5 ms."""
 
 current_account: ContextVar[str] = ContextVar("current_account", default="")
-"""The account for which the current task works; empty where no key was resolved."""
+"""The account of the current task. Empty if no key has been resolved."""
 
 _LOOKED_AT: Final = 2_000
+_DONE: Final[set[Callable[[], object]]] = set()
 
 
 async def offload(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Runs a function in the thread for large values.
+    """Runs a function in the thread for large values and returns its result.
 
     Args:
-        work: A function that needs no event loop.
-        *args: Its arguments.
-        **kwargs: Its arguments by name.
+        work: Function that does not use the event loop.
+        *args: Its positional arguments.
+        **kwargs: Its keyword arguments.
     """
     if IN_PAGE:  # a page has one thread
         return work(*args, **kwargs)
@@ -43,17 +44,24 @@ async def offload(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
 
 
 async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Runs a function that reads files or loads modules in its own thread. Arguments are those of `offload`."""
+    """Runs a function that reads files or loads modules in a separate thread. Arguments as for `offload`."""
     if IN_PAGE:
         return work(*args, **kwargs)
     return await asyncio.to_thread(work, *args, **kwargs)
 
 
+async def once_in_thread(work: Callable[[], object]) -> None:
+    """Runs a function once in a separate thread, for example to load modules. Later calls do nothing."""
+    if work not in _DONE:
+        await in_thread(work)
+        _DONE.add(work)
+
+
 def is_large(value: object) -> bool:
-    """Whether a value has more than `LARGE_BYTES` of text or more than 2,000 members. Takes under 1 ms.
+    """Returns whether a value has more than `LARGE_BYTES` of text or more than 2,000 items. Takes less than 1 ms.
 
     Args:
-        value: Made of JSON types and of objects with attributes, such as wire models.
+        value: JSON value or object with attributes, such as a wire model.
     """
     left = LARGE_BYTES
     pending = [value]
@@ -79,7 +87,7 @@ def is_large(value: object) -> bool:
 
 
 def text_chars(value: object) -> int:
-    """Characters of a JSON value's strings and names, and 8 for each member. For large values, call it by `offload`."""
+    """Returns the size of a JSON value: characters of strings and names, plus 8 per item. `offload` large values."""
     found = 0
     pending = [value]
     while pending:
@@ -96,7 +104,7 @@ def text_chars(value: object) -> int:
 
 
 class FairQueue:
-    """Fair queue for one thread: it does one piece of work of an account, then one of the next account."""
+    """Fair queue for one thread, which processes one task of each account in turn."""
 
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="svcnb-large-values")
@@ -104,11 +112,11 @@ class FairQueue:
         self._waiting: OrderedDict[str, deque[tuple[Future[Any], Callable[[], Any]]]] = OrderedDict()
 
     def submit(self, account: str, work: Callable[[], T]) -> Future[T]:
-        """Adds a piece of work.
+        """Adds a task.
 
         Args:
             account: The account.
-            work: A function that needs no event loop.
+            work: Function that does not use the event loop.
         """
         done: Future[T] = Future()
         with self._lock:
@@ -121,12 +129,12 @@ class FairQueue:
             account, pieces = self._waiting.popitem(last=False)
             done, work = pieces.popleft()
             if pieces:
-                self._waiting[account] = pieces  # behind the other accounts
+                self._waiting[account] = pieces  # after the other accounts
         if not done.set_running_or_notify_cancel():
             return
         try:
             result = work()
-        except BaseException as error:  # noqa: BLE001 - belongs to the waiting caller
+        except BaseException as error:  # noqa: BLE001 - raised for the waiting caller
             done.set_exception(error)
         else:
             done.set_result(result)

@@ -1,8 +1,8 @@
-"""Checks of the web pages that may use the emulator, and of the host names under which it answers.
+"""Checks which web pages may use the emulator, and under which host names.
 
-A browser sends the origin of a page (`Origin`) and the name by which it reached the server (`Host`). The first
-identifies pages of other sites. The second identifies pages whose own name was pointed at this machine (DNS rebinding),
-for which the two agree.
+A browser sends the origin of a page (`Origin`) and the host name of the server (`Host`). `Origin` reveals pages of
+other sites. `Host` reveals pages whose own host name resolves to this machine (DNS rebinding); for such pages, the two
+headers agree.
 """
 
 from __future__ import annotations
@@ -18,38 +18,41 @@ if TYPE_CHECKING:
 
 ANY: Final = "*"
 RPC: Final = "/rpc"
-"""Path of the chain, which wallets in browser extensions use."""
+"""Path of the chain's JSON-RPC, which wallets in browser extensions use."""
 
 
 class Origins:
-    """Origin checks of one emulator.
+    """Origin and host checks of one emulator.
 
     Args:
-        allowed: Origins that the user allows, ``*`` for all.
-        private: Whether only people on this machine can reach the emulator, so that a foreign name is a rebound one.
+        allowed: Allowed origins; ``*`` allows all.
+        private: Whether only this machine can reach the emulator, so that an unknown host name means DNS rebinding.
     """
 
     def __init__(self, allowed: tuple[str, ...], *, private: bool) -> None:
         self._allowed = frozenset(allowed)
         self._names = frozenset(host_of(each) for each in allowed)
-        # Behind a hub, pages have the hub's name, and a remote browser cannot reach this machine's loopback.
+        # Behind JupyterHub, pages have the hub's host name, and a remote browser cannot reach this machine's loopback.
         self._checks_names = private and "JUPYTERHUB_SERVICE_PREFIX" not in os.environ and ANY not in self._allowed
 
     def trusts(self, headers: Headers, path: str) -> bool:
-        """Whether a request comes from a program, our own page, an allowed origin, or (to the chain) a wallet."""
+        """Returns whether a request comes from a program, an own page, an allowed origin or a wallet extension."""
         origin = headers.get("origin")
         if origin is None or ANY in self._allowed or origin in self._allowed or is_own_place(origin, headers):
             return True
         return path == RPC and _scheme(origin).endswith("-extension")
 
     def knows_name(self, headers: Headers) -> bool:
-        """Whether the name by which the caller reached the emulator can be its own. An IP address cannot be rebound."""
+        """Returns whether the Host header contains a valid name of the emulator.
+
+        IP addresses are valid, because DNS rebinding needs a name.
+        """
         name = _name(f"//{headers.get('host', '')}")
         return not self._checks_names or name == "localhost" or _is_address(name) or name in self._names
 
 
 def parse_origin(text: str) -> str:
-    """Reads one value of ``allow_origin``.
+    """Parses one value of ``allow_origin``.
 
     Raises:
         ValueError: The text is not an origin.
@@ -65,8 +68,8 @@ def parse_origin(text: str) -> str:
     plain = parts.scheme and parts.hostname and not (parts.path or parts.query or parts.fragment or parts.username)
     if not plain:
         raise ValueError(
-            f"invalid allow_origin {text[:80]!r}: expected scheme, host and perhaps port, "
-            "for example https://dashboard.example or http://localhost:3000, or * for every page"
+            f"invalid allow_origin {text[:80]!r}: expected scheme, host and optionally port, for example "
+            "https://dashboard.example or http://localhost:3000, or * for every page"
         )
     host = f"[{parts.hostname}]" if ":" in str(parts.hostname) else parts.hostname
     default = {"http": 80, "https": 443}.get(parts.scheme)
@@ -74,7 +77,7 @@ def parse_origin(text: str) -> str:
 
 
 def host_of(origin: str) -> str:
-    """The host of an origin, without the port."""
+    """Returns the host of an origin, without the port."""
     return _name(origin)
 
 
@@ -87,12 +90,12 @@ def _is_address(name: str) -> bool:
 
 
 def is_own_place(origin: str, headers: Headers) -> bool:
-    """Whether an origin is the server that the caller reached."""
+    """Returns whether an origin equals the server's own origin, as the caller sees it."""
     return _place(origin) == headers.get("host", "")
 
 
 def is_own_origin(request: Request) -> bool:
-    """Whether a request comes from a program, or from a page that this server served."""
+    """Returns whether a request comes from a program or from a page of this server."""
     origin = request.headers.get("origin")
     return origin is None or is_own_place(origin, request.headers)
 

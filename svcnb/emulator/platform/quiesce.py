@@ -1,4 +1,4 @@
-"""Lock that keeps ordinary requests out while the whole state is exchanged (reset, restore)."""
+"""Lock that delays ordinary requests while the whole state is replaced (reset, restore)."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from contextlib import asynccontextmanager, suppress
 from typing import Final
 
 TIMEOUT_S: Final = 10.0
-"""Seconds that an exchange waits for requests under way; an execution may run for minutes."""
+"""Maximum time in seconds to wait for requests in progress, because an execution may take minutes."""
 
 
 class Quiesce:
-    """Counts requests under way, and makes new ones wait while the state is exchanged."""
+    """Counts requests in progress, and delays new requests while the state is replaced."""
 
     def __init__(self) -> None:
         self._under_way = 0
@@ -23,7 +23,7 @@ class Quiesce:
         self._exchange = asyncio.Lock()
 
     async def enter(self) -> None:
-        """Waits until requests may run, and counts one."""
+        """Waits until requests may run, then counts one."""
         while not self._open.is_set():
             await self._open.wait()
         self._under_way += 1
@@ -37,7 +37,7 @@ class Quiesce:
 
     @asynccontextmanager
     async def exclusive(self) -> AsyncIterator[None]:
-        """Runs its block while no other request does, or after `TIMEOUT_S`. The caller must not be counted itself."""
+        """Runs its block without other requests, or after `TIMEOUT_S`. The calling request must not be counted."""
         async with self._exchange:
             self._open.clear()
             try:

@@ -1,4 +1,4 @@
-"""Source of random bytes: the operating system, or a seed so that a lesson shows the same keys everywhere."""
+"""Source of random bytes: the operating system, or a seed that gives a lesson the same keys everywhere."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from collections import Counter
 
 
 class Randomness:
-    """A source of random bytes.
+    """Source of random bytes.
 
     Args:
-        seed: None for the operating system's randomness. A text gives repeatable streams (SHA-256 in counter mode).
-            Each purpose has its own stream, so that request ids never disturb wallets. Anyone with the seed can compute
-            every key, so a seeded emulator listens on loopback only.
-        boot: How often this emulator's state was started before. A restart draws from fresh streams and so never
-            repeats a key; the first start of the same seed always draws the same.
+        seed: None for the operating system's randomness. A text gives reproducible streams (SHA-256 in counter mode).
+            Each purpose has its own stream, so that request ids do not affect wallets. Anyone with the seed can compute
+            all keys, so a seeded emulator listens on loopback only.
+        boot: Number of earlier starts of this state. A restart uses new streams, so it never repeats a key. The first
+            start with the same seed always gives the same bytes.
     """
 
     def __init__(self, seed: str | None = None, *, boot: int = 0) -> None:
@@ -25,15 +25,15 @@ class Randomness:
 
     @property
     def seeded(self) -> bool:
-        """Whether the bytes are derived from a seed."""
+        """Whether the bytes come from a seed."""
         return self._root is not None
 
     def bytes(self, count: int, purpose: str = "") -> bytes:
-        """Random bytes.
+        """Returns random bytes.
 
         Args:
-            count: How many.
-            purpose: Name of the stream. A draw from one stream does not advance the others.
+            count: Number of bytes.
+            purpose: Name of the stream. Streams are independent of each other.
 
         Returns:
             ``count`` bytes.
@@ -48,13 +48,13 @@ class Randomness:
         return out[:count]
 
     def uuid4(self, purpose: str = "uuid") -> str:
-        """A version 4 UUID (RFC 9562) as text."""
+        """Returns a version 4 UUID (RFC 9562) as text."""
         return str(uuid.UUID(bytes=self.bytes(16, purpose), version=4))
 
     def state(self) -> dict[str, int]:
-        """The position of each stream, for a snapshot."""
+        """Returns the position of each stream, for a snapshot."""
         return dict(self._drawn)
 
     def restore(self, state: dict[str, int]) -> None:
-        """Restores a state from `state`. Later draws repeat."""
+        """Restores a state that `state` returned, so that the same bytes follow."""
         self._drawn = Counter(state)

@@ -1,7 +1,7 @@
-"""Sliding-window rate limiter for all servers that share a PostgreSQL.
+"""Sliding-window rate limiter for all servers that share a PostgreSQL database.
 
-One server keeps such counts in memory (`token_bucket`, `triggers.webhooks`). Several servers count here. Their
-transactions run one after another (`store`), so that together they admit as many as one of them would.
+A single server keeps its counts in memory (`token_bucket`, `triggers.webhooks`). Several servers use this limiter.
+Their transactions run one after another (`store`), so together they admit as many calls as a single server.
 """
 
 from __future__ import annotations
@@ -19,25 +19,24 @@ Table(
 
 _WINDOW_S: Final = 60.0
 CLOCK_DIFFERENCE_S: Final = 5.0
-"""How far the clocks of servers that share a database may differ, in seconds."""
+"""Maximum difference between the clocks of servers that share a database, in seconds."""
 
 
 def admit(connection: Connection, *, what: str, who: str, limit: int, now: float) -> float | None:
-    """Counts one more in the last 60 seconds, unless the limit is reached.
+    """Counts a call, unless the limit for the last 60 seconds is reached.
 
     Args:
-        connection: Inside a transaction. The count takes effect with its commit.
-        what: What is counted.
-        who: The caller for whom it is counted.
+        connection: Inside a transaction. The count takes effect at its commit.
+        what: Name of the limit.
+        who: The limited caller.
         limit: Maximum in any 60 seconds, at least 1.
         now: Unix seconds.
 
     Returns:
-        None when it was counted, otherwise the seconds until the next one is allowed.
+        None if the call was counted, otherwise the seconds until the next call is allowed.
     """
-    # Deletes old rows of all callers, so that those of a caller who never returns do not stay forever.
-    # Times in the future were recorded before the clock was set back. Those within the difference of server clocks
-    # stay.
+    # Deletes the old rows of all callers, so that the rows of a caller who never returns are deleted, too.
+    # Times in the future were recorded before the clock was set back. Small differences between server clocks are kept.
     connection.run(
         "DELETE FROM recent_times WHERE what = :what AND (at <= :over OR at > :ahead)",
         what=what,

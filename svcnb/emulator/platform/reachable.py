@@ -1,4 +1,4 @@
-"""Health check of another process, without a wait for a process that answered recently and is busy."""
+"""Health check of another process, which does not wait for a busy process that responded recently."""
 
 from __future__ import annotations
 
@@ -8,45 +8,45 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 FRESH_S: Final = 1.0
-"""Seconds for which an answer is valid while the system reports that the process runs."""
+"""Seconds for which a result is valid while the system reports that the process is running."""
 
 _STOPPED: Final = frozenset({"T", "t"})
 _RUNNING: Final = frozenset({"R", "S", "D", "I"})
 
 
 def process_state(pid: int | None) -> str:
-    """State of a process as one letter of ``/proc`` (T is stopped), "" where it is not available.
+    """Returns the state letter of a process from ``/proc`` (T means stopped), or "" if it is not available.
 
     Args:
-        pid: Process id, or None when it is unknown.
+        pid: Process id, or None if it is unknown.
     """
     if pid is None:
         return ""
     try:
-        with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123 - read while others wait
+        with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123 - faster, and other tasks are waiting
             return file.read(512).rpartition(b")")[2].split()[0].decode("ascii")
     except (OSError, IndexError):
         return ""
 
 
 def is_stopped(pid: int | None) -> bool:
-    """Whether a signal (SIGSTOP) stopped a process. False where that is not available.
+    """Returns whether a signal such as SIGSTOP has stopped a process. False if the state is not available.
 
     Args:
-        pid: Process id, or None when it is unknown.
+        pid: Process id, or None if it is unknown.
     """
     return process_state(pid) in _STOPPED
 
 
 class Reachable:
-    """Checks whether a process works. Checks at the same time share one answer.
+    """Health check of a process. Concurrent checks share one result.
 
-    On a busy machine an answer takes as long as the process waits for a core, and the caller would wait with it. An
-    answer is therefore valid for `FRESH_S` seconds while the process runs. It is renewed in the background.
+    On a busy machine, a process may wait for a processor core before it responds, and the caller would wait, too. A
+    result is therefore valid for `FRESH_S` seconds while the process is running. It is renewed in the background.
 
     Args:
-        ask: Asks the process; False when it does not answer in time. It raises nothing.
-        clock: Seconds, monotonic.
+        ask: Function that checks the process. Returns False if the process does not respond in time, and never raises.
+        clock: Monotonic clock, in seconds.
     """
 
     def __init__(self, ask: Callable[[], Awaitable[bool]], *, clock: Callable[[], float] = time.monotonic) -> None:
@@ -56,10 +56,10 @@ class Reachable:
         self._answered_at = float("-inf")
 
     async def now(self, pid: int | None) -> bool:
-        """Whether the process works.
+        """Returns whether the process responds.
 
         Args:
-            pid: Its process id. With None, every check waits for its answer.
+            pid: Its process id. With None, every check waits for a response.
         """
         state = process_state(pid)
         if state in _STOPPED:
@@ -68,11 +68,11 @@ class Reachable:
             self._question = asyncio.create_task(self._asked(), name="svcnb-is-reachable")
         if state in _RUNNING and self._clock() - self._answered_at < FRESH_S:
             return True
-        # Shielded: cancelling one caller must not cancel the answer for the others.
+        # Shielded: cancelling one caller must not cancel the check for the others.
         return await asyncio.shield(self._question)
 
     async def close(self) -> None:
-        """Stops checking."""
+        """Cancels a check in progress."""
         if self._question is not None:
             self._question.cancel()
             await asyncio.gather(self._question, return_exceptions=True)

@@ -1,4 +1,4 @@
-"""Tables of the emulator. Each area declares its own, in SQL for both kinds of database."""
+"""Database schema. Each package declares its tables, in SQL for both SQLite and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from svcnb.emulator.platform.database import POSTGRESQL, Connection
 from svcnb.migrations import Schema
 
 STATE: Final[Schema[Connection]] = Schema("state", 2)
-"""Versions of the emulator's tables. A change of a table raises the version and adds a step that alters kept tables."""
+"""Schema version. A change of a table must increase the version and add a migration step."""
 
 _SPELLINGS: Final = {
     # SQLite numbers rows automatically only when the type is spelled INTEGER.
@@ -20,13 +20,13 @@ _NUMBERED: Final = re.compile(r"^\s*(\w+) NUMBERED", re.MULTILINE)
 
 
 class Table:
-    """One table. It is listed after those that its foreign keys refer to.
+    """Database table. Declare a table after the tables that its foreign keys refer to.
 
     Args:
         name: Its name.
-        definition: Its columns and constraints, as between the parentheses of CREATE TABLE. ``NUMBERED`` is an
-            automatically numbered primary key, ``BYTES`` the type of bytes.
-        indexes: The part after the table's name in CREATE INDEX, by the index's name.
+        definition: Its columns and constraints: the text inside the parentheses of CREATE TABLE. ``NUMBERED`` is an
+            automatically numbered primary key, and ``BYTES`` is the type for bytes.
+        indexes: Its indexes by name: the text after the table's name in CREATE INDEX.
     """
 
     def __init__(self, name: str, definition: str, **indexes: str) -> None:
@@ -40,7 +40,7 @@ class Table:
         _TABLES[name] = self
 
     def create(self, connection: Connection) -> None:
-        """Creates the table unless it exists."""
+        """Creates the table if it does not exist."""
         definition = self._definition
         for word, spellings in _SPELLINGS.items():
             definition = re.sub(rf"\b{word}\b", spellings[connection.kind == POSTGRESQL], definition)
@@ -49,14 +49,14 @@ class Table:
             connection.run(f"CREATE INDEX IF NOT EXISTS {name} ON {self.name} {on}")
 
     def columns(self, connection: Connection) -> list[str]:
-        """Names of its columns, in their order."""
-        return connection.names(f"SELECT * FROM {self.name} LIMIT 0")  # noqa: S608 - our own names
+        """Returns the names of its columns, in order."""
+        return connection.names(f"SELECT * FROM {self.name} LIMIT 0")  # noqa: S608 - the SQL contains no user input
 
     def number_on(self, connection: Connection) -> None:
-        """Advances the automatic numbering past rows that were written with explicit numbers."""
+        """Advances the automatic numbering beyond rows that were inserted with explicit numbers."""
         if self._numbered is not None and connection.kind == POSTGRESQL:
             connection.rows(
-                f"SELECT setval(pg_get_serial_sequence('{self.name}', '{self._numbered}'), max({self._numbered})) "  # noqa: S608 - our own names
+                f"SELECT setval(pg_get_serial_sequence('{self.name}', '{self._numbered}'), max({self._numbered})) "  # noqa: S608 - the SQL contains no user input
                 f"FROM {self.name}"
             )
 
@@ -65,7 +65,7 @@ _TABLES: Final[dict[str, Table]] = {}
 
 
 def tables() -> tuple[Table, ...]:
-    """All tables, each after those that it refers to."""
+    """Returns all tables, each after the tables that it refers to."""
     return tuple(_TABLES.values())
 
 
@@ -73,13 +73,13 @@ META: Final = Table("meta", "name VARCHAR NOT NULL PRIMARY KEY, value VARCHAR NO
 
 
 def get_meta(connection: Connection, name: str) -> str | None:
-    """Reads one value of the state's metadata, such as its schema version."""
+    """Reads a metadata value of the state, such as its schema version."""
     found = connection.value("SELECT value FROM meta WHERE name = :name", name=name)
     return None if found is None else str(found)
 
 
 def set_meta(connection: Connection, name: str, value: str) -> None:
-    """Writes one value of the state's metadata."""
+    """Writes a metadata value of the state."""
     connection.run(
         "INSERT INTO meta (name, value) VALUES (:name, :value) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
         name=name,

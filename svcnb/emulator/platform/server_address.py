@@ -16,7 +16,7 @@ class ServerAddress:
         self.url = ""
 
     def seen_by(self, request: Request) -> str:
-        """The address under which a caller reached this server, without a path.
+        """Returns the address of this server as the caller sees it, without a path.
 
         Args:
             request: The caller's request.

@@ -1,6 +1,7 @@
-"""SIGTERM and SIGINT handling. Signals are handled between two steps of the event loop, never in the middle of one.
+"""SIGTERM and SIGINT handling, between two steps of the event loop.
 
-A handler that raises at an arbitrary point can be lost: in a task that is not awaited, or in a callback.
+A signal handler that raises an exception at an arbitrary point is not safe. The exception may be lost, for example in a
+callback.
 """
 
 from __future__ import annotations
@@ -12,17 +13,17 @@ from collections.abc import Callable
 
 
 class Signals:
-    """Current handling of both signals.
+    """Handlers of both signals.
 
-    Where they cannot be handled (in other threads than the first, on some systems) nothing happens. The program that
-    embeds the emulator then stops it.
+    The methods do nothing where signals cannot be handled, such as outside the main thread and on some systems. The
+    program that embeds the emulator must then stop it.
     """
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
 
     def end_start(self, start: asyncio.Task[None]) -> None:
-        """Makes SIGTERM cancel a start, once. The runner does the same for SIGINT.
+        """Makes SIGTERM cancel the start, once. The runner does the same for SIGINT.
 
         Args:
             start: The task of the start.
@@ -38,13 +39,13 @@ class Signals:
         """Makes both signals stop the server.
 
         Args:
-            stop: Stops the server. A second call stops it at once.
+            stop: Function that stops the server. A second call stops it immediately.
         """
         for number in (signal.SIGTERM, signal.SIGINT):
             self._on(number, stop)
 
     def wait_for_stop(self) -> None:
-        """Ignores SIGTERM until the loop is closed: a second one must not interrupt the stop. SIGINT may."""
+        """Ignores SIGTERM during the stop, so that a second one cannot interrupt it. SIGINT can."""
         self._on(signal.SIGTERM, lambda: None)
         with _where_possible():
             self._loop.remove_signal_handler(signal.SIGINT)

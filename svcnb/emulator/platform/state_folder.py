@@ -1,4 +1,4 @@
-"""Folder with an emulator's state. It is private, and used by one emulator at a time."""
+"""Private folder with the state of an emulator. One emulator at a time can use it."""
 
 from __future__ import annotations
 
@@ -8,22 +8,23 @@ from pathlib import Path
 from typing import IO, Final
 
 from svcnb.emulator.errors import StateLocked, StateUnusable
+from svcnb.protocol.in_page import IN_PAGE
 
 LOCK: Final = "lock"
 DATABASE: Final = "svcnb.db"
 FIRST_START: Final = "first_start"
-"""File that exists from the beginning of the first start until the database belongs to the root secret."""
+"""Marker file that exists from the first start until the database is linked to the root secret."""
 
 
 class StateFolder:
-    """Lock of a state folder until `release`, or until the end of the process for any reason.
+    """Locked state folder. The lock lasts until `release` or the end of the process.
 
     Args:
-        path: The folder; created with mode 0700 when missing.
+        path: The folder, created with mode 0700 if it does not exist.
 
     Raises:
-        StateLocked: Another emulator uses it.
-        StateUnusable: It cannot be created or written to.
+        StateLocked: Another emulator is using the folder.
+        StateUnusable: The folder cannot be created or written to.
     """
 
     def __init__(self, path: Path) -> None:
@@ -33,13 +34,12 @@ class StateFolder:
             if os.name == "posix" and path.stat().st_mode & 0o077:
                 path.chmod(0o700)
             self._lock = os.fdopen(_private(path / LOCK, os.O_RDWR), "r+", encoding="ascii")
-            # Created here. SQLite would create the first file readable for all users, and give the others the same
-            # mode.
+            # Created here, because SQLite would create a file that all users can read, and give its other files the
+            # same mode.
             os.close(_private(path / DATABASE, os.O_RDONLY))
         except OSError as error:
             raise StateUnusable(
-                f"the state folder {path} cannot be used ({error.strerror or error}): "
-                "give one that this user may write to"
+                f"the state folder {path} cannot be used ({error.strerror or error}): use a writable folder"
             ) from error
         try:
             _lock(self._lock)
@@ -49,8 +49,8 @@ class StateFolder:
             self._lock.close()
             named = f" (process {owner})" if owner else ""
             raise StateLocked(
-                f"the state folder {path} is in use by another emulator{named}: stop it, or "
-                "give this one a folder of its own"
+                f"the state folder {path} is in use by another emulator{named}: stop that emulator, or use another "
+                "folder"
             ) from None
         self._lock.seek(0)
         self._lock.truncate()
@@ -58,13 +58,13 @@ class StateFolder:
         self._lock.flush()
 
     def begin(self, root_file: str) -> bool:
-        """Called before the root secret is loaded.
+        """Marks the first start. Call this before the root secret is loaded.
 
         Args:
             root_file: Name of the root secret's file.
 
         Returns:
-            Whether an earlier start was completed, so that the database must have content.
+            Whether an earlier start was completed, so that the database must not be empty.
         """
         marker = self.path / FIRST_START
         if (self.path / root_file).exists():
@@ -73,7 +73,7 @@ class StateFolder:
         return False
 
     def complete_first_start(self) -> None:
-        """Called once the database belongs to the root secret."""
+        """Removes the marker of the first start. Call this when the database is linked to the root secret."""
         (self.path / FIRST_START).unlink(missing_ok=True)
 
     @property
@@ -82,12 +82,12 @@ class StateFolder:
         return f"sqlite:///{(self.path / DATABASE).absolute()}"
 
     def release(self) -> None:
-        """Releases the folder for another emulator."""
+        """Releases the lock of the folder."""
         self._lock.close()
 
 
 def _private(path: Path, flags: int) -> int:
-    """A descriptor of a file that only its owner can read, created when missing."""
+    """Opens or creates a file that only its owner can read, and returns its descriptor."""
     descriptor = os.open(path, flags | os.O_CREAT, 0o600)
     if os.name == "posix" and os.fstat(descriptor).st_mode & 0o077:
         os.fchmod(descriptor, 0o600)
@@ -95,8 +95,10 @@ def _private(path: Path, flags: int) -> int:
 
 
 def _lock(file: IO[str]) -> None:
-    # The system drops the lock when the process ends, so a crash leaves nothing to clean up.
-    if sys.platform == "win32":
+    # The system releases the lock when the process ends, so a crash leaves nothing to clean up.
+    if IN_PAGE:
+        pass  # `svcnb.page_storage` has a lock for all tabs
+    elif sys.platform == "win32":
         import msvcrt
 
         msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)

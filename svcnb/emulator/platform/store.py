@@ -1,12 +1,14 @@
-"""Database access with one thread, one connection, and one commit for all waiting functions.
+"""Database access through one thread and one connection, with one commit for all waiting functions.
 
-Each area of the emulator declares its tables (`schema`) and passes short functions to `Store.run`. They run one after
-another on the database thread. All functions in the queue share one commit, so that a durable write is cheap under
-load, and an await returns only after that commit. In memory there is no disk to wait for, and a thread costs more than
-the work. There functions run at once, in the calling thread.
+Each package of the emulator declares its tables (`schema`) and passes short functions to `Store.run`. The functions run
+one after another on the database thread. All functions in the queue share one commit, which makes durable writes cheap
+under load. An await returns after the commit.
 
-SQLite belongs to one emulator. Several servers may share a PostgreSQL. A lock of the database makes their transactions
-run one after another, too. So data that a function has read stays valid until it has written.
+With a database in memory, there is no disk, and a thread costs more than the work. So functions run immediately, in the
+calling thread. Only `Store.run_long` uses the database thread, and until it has finished, so do all other functions.
+
+Only one emulator can use an SQLite database. Several servers may share a PostgreSQL database. A lock in the database
+makes their transactions run one after another, too. So the data that a function reads stays valid until its commit.
 """
 
 from __future__ import annotations
@@ -26,14 +28,15 @@ from svcnb.emulator.errors import StateUnusable, Unavailable
 from svcnb.emulator.platform.database import (
     POSTGRESQL,
     SQLITE,
-    Address,
     Connection,
     ConstraintBroken,
     DatabaseError,
     DriverMissing,
 )
+from svcnb.emulator.platform.database_url import Address
 from svcnb.emulator.platform.schema import META, STATE, get_meta, set_meta, tables
 from svcnb.migrations import UnreadableVersion, copy_path, program_version
+from svcnb.protocol.in_page import IN_PAGE
 
 T = TypeVar("T")
 _LOG = logging.getLogger(__name__)
@@ -44,29 +47,29 @@ _WRITER: Final = "written_by"
 
 _Work: TypeAlias = Callable[[Connection], object]
 _Answer: TypeAlias = tuple[object, BaseException | None]
-"""The return value of a function, or the error for its caller."""
+"""Return value of a function, or the error for its caller."""
 
 
 class StoreUnavailable(Unavailable):
-    """The database cannot be read or written. Nothing of the failed call was kept."""
+    """The database cannot be read or written. The failed call was rolled back."""
 
     def __init__(self, detail: str) -> None:
         super().__init__("the database", detail)
 
 
 class StatementRefused(StoreUnavailable):
-    """The database works and refuses this statement; it would refuse it later too."""
+    """The database works but rejects this statement. A retry would fail, too."""
 
 
 class Store:
-    """The emulator's database.
+    """Database of an emulator.
 
     Args:
-        url: ``sqlite:////absolute/path.db``, ``postgresql://user:password@host/name`` (needs the extra
-            the extra ``postgres``), or None for SQLite in memory.
+        url: ``sqlite:////absolute/path.db``, ``postgresql://user:password@host/name`` (needs the ``postgres`` extra),
+            or None for SQLite in memory.
 
     Raises:
-        StateUnusable: The database is damaged, not ours, or of another schema version.
+        StateUnusable: The database is damaged, is not an emulator's database, or has another schema version.
     """
 
     def __init__(self, url: str | None = None) -> None:
@@ -75,31 +78,32 @@ class Store:
             self._address = Address(url)
             if self._address.kind not in {SQLITE, POSTGRESQL}:
                 raise StateUnusable(
-                    f"a database of the kind {self._address.kind} cannot be used: give a URL of sqlite or postgresql"
+                    f"the database type {self._address.kind} is not supported: use a URL of sqlite or postgresql"
                 )
             self._connection = self._opened()
         except ValueError as error:
-            # A URL may contain a password, so it is not repeated.
+            # The message omits the URL, which may contain a password.
             raise StateUnusable(
-                "the database URL cannot be used: write sqlite:////absolute/path.db, or "
-                "postgresql://user:password@host/name with the extra postgres"
+                "the database URL is invalid: use sqlite:////absolute/path.db, or "
+                "postgresql://user:password@host/name with the `postgres` extra"
             ) from error
         except DriverMissing as error:
             raise StateUnusable(str(error)) from error
         except DatabaseError as error:
             raise StateUnusable(
-                f"the database at {self._address} cannot be opened ({error}): move it away to start afresh, "
-                "or restore it from a copy"
+                f"the database at {self._address} cannot be opened ({error}): move it away to start with an empty "
+                "state, or restore it from a copy"
             ) from error
         self._queue: queue.SimpleQueue[tuple[_Work, Future[object]] | None] = queue.SimpleQueue()
         self._at_work = threading.Lock()
         self._door = threading.Lock()
         self._closed = False
+        self._queued = 0
+        """Number of functions in the queue or in progress on the database thread."""
         self._file = _File(self._address.path)
         self._thread: threading.Thread | None = None
         if not self.immediate:
-            self._thread = threading.Thread(target=self._serve, name="svcnb-store", daemon=True)
-            self._thread.start()
+            self._start_thread()
 
     @property
     def shared(self) -> bool:
@@ -108,31 +112,48 @@ class Store:
 
     @property
     def immediate(self) -> bool:
-        """Whether work is done at once, so that batching has no benefit: the database is in memory."""
-        return self._address.kind == SQLITE and self._address.path is None
+        """Whether functions run immediately, so that batching has no benefit: in memory, and in a browser page."""
+        return self._address.kind == SQLITE and (self._address.path is None or IN_PAGE)
 
     async def run(self, work: Callable[[Connection], T]) -> T:
         """Runs ``work`` in a transaction and returns after its commit.
 
         Args:
-            work: Short function that only uses the database. If it raises, its own changes are undone.
+            work: Short function that only uses the database. If it raises an exception, its changes are rolled back.
 
         Returns:
             The return value of ``work``.
 
         Raises:
-            StoreUnavailable: The database failed, or was closed; nothing was kept.
+            StoreUnavailable: The database failed or is closed. The changes were rolled back.
         """
-        if self.immediate:
+        # Queue after the waiting functions, so that functions run in the order of their calls.
+        if self.immediate and not self._queued:
             return self._at_once(work)
         return await asyncio.wrap_future(self._submit(work))
 
+    async def run_long(self, work: Callable[[Connection], T]) -> T:
+        """Runs ``work`` as `run` does, but never in the calling thread. Use it for work that may take milliseconds.
+
+        Args:
+            work: Function that uses only the database and values that no other thread changes.
+
+        Returns:
+            The return value of ``work``.
+
+        Raises:
+            StoreUnavailable: The database failed or is closed. The changes were rolled back.
+        """
+        if IN_PAGE:  # a page has one thread
+            return await self.run(work)
+        return await asyncio.wrap_future(self._submit(work))
+
     def run_now(self, work: Callable[[Connection], T]) -> T:
-        """Runs ``work`` as `run` does, for callers without an event loop, such as start-up."""
+        """Runs ``work`` as `run` does, for callers without an event loop, such as the start."""
         return self._at_once(work) if self.immediate else self._submit(work).result()
 
     def close(self) -> None:
-        """Finishes queued work and closes the database. Later calls fail. May be called twice."""
+        """Finishes the queued functions and closes the database. Later calls fail. May be called twice."""
         with self._door:
             if not self._closed:
                 self._closed = True
@@ -155,11 +176,18 @@ class Store:
 
     # --- the database thread ------------------------------------------------------------------------------------
 
+    def _start_thread(self) -> None:
+        self._thread = threading.Thread(target=self._serve, name="svcnb-store", daemon=True)
+        self._thread.start()
+
     def _submit(self, work: Callable[[Connection], T]) -> Future[T]:
         future: Future[T] = Future()
-        with self._door:  # after the end of the queue it would wait for ever
+        with self._door:  # a function after the end of the queue would never run
             if self._closed:
                 raise _closed()
+            if self._thread is None:
+                self._start_thread()
+            self._queued += 1
             self._queue.put((work, future))  # type: ignore[arg-type]  # a future of T is one of object to the thread
         return future
 
@@ -178,8 +206,12 @@ class Store:
                     last = True
                 else:
                     group.append(waiting)
+            taken = len(group)
             group = [item for item in group if item[1].set_running_or_notify_cancel()]
-            answers = self._commit([work for work, _ in group])
+            with self._at_work:  # in memory, callers without an event loop also use the connection
+                answers = self._commit([work for work, _ in group]) if group else []
+            with self._door:
+                self._queued -= taken
             for (_, future), (value, problem) in zip(group, answers, strict=True):
                 if problem is None:
                     future.set_result(value)
@@ -194,21 +226,20 @@ class Store:
             if self._connection.closed:
                 self._connection = self._address.connect()
             return [self._alone(works[0])] if len(works) == 1 else self._together(works)
-        except Exception as error:  # noqa: BLE001 - the thread must continue, or all callers wait for ever
+        except Exception as error:  # noqa: BLE001 - the thread must continue, or all callers wait forever
             if not isinstance(error, (DatabaseError, _FileGone)):
                 _LOG.exception("a transaction failed")
             failure = StoreUnavailable(_short(error))
-            if not self.immediate:  # a database in memory would be lost
+            if not self.immediate:  # closing a database in memory would delete it
                 self._connection.close()
             return [(None, failure)] * len(works)
 
     def _alone(self, work: _Work) -> _Answer:
-        # A savepoint would protect the other functions of the group. For a single one it costs a fifth of a small
-        # write.
+        # No savepoint: it protects the other functions of a group, and takes a fifth of the time of a small write.
         try:
             with self._connection.transaction():
                 return work(self._connection), None
-        except BaseException as error:  # noqa: BLE001 - the caller gets it, the thread continues
+        except BaseException as error:  # noqa: BLE001 - raised for the caller, and the thread continues
             return None, _for_caller(error)
 
     def _together(self, works: list[_Work]) -> list[_Answer]:
@@ -218,14 +249,14 @@ class Store:
                 try:
                     with self._connection.savepoint():
                         answers.append((work(self._connection), None))
-                except BaseException as error:  # noqa: BLE001 - the caller gets it, the thread continues
+                except BaseException as error:  # noqa: BLE001 - raised for the caller, and the thread continues
                     answers.append((None, _for_caller(error)))
         return answers
 
     # --- opening ------------------------------------------------------------------------------------------------
 
     def _opened(self) -> Connection:
-        """Opens a connection to a database that is ours. After a failure nothing stays open."""
+        """Opens a connection, and checks or creates the emulator's tables. Closes the connection after an error."""
         with ExitStack() as on_failure:
             connection = self._address.connect()
             on_failure.callback(connection.close)
@@ -251,7 +282,7 @@ class Store:
         set_meta(connection, _WRITER, program_version())
 
     def _version_of(self, connection: Connection) -> int | None:
-        """The version of a kept state, None when the database is empty."""
+        """Returns the version of a stored state, or None if the database is empty."""
         if not connection.has_table(META.name):
             return None
         seen, writer = get_meta(connection, _VERSION), get_meta(connection, _WRITER)
@@ -259,14 +290,14 @@ class Store:
             found = int(seen or "")
             STATE.needs_migration(found, self._address, writer or "")
         except ValueError:
-            raise StateUnusable(f"the state at {self._address} is of no known version ({seen!r})") from None
+            raise StateUnusable(f"the state at {self._address} has an unknown version ({seen!r})") from None
         except UnreadableVersion as error:
-            raise StateUnusable(f"{error}, or start with another state folder") from None
+            raise StateUnusable(f"{error}, or start with a different state folder") from None
         return found
 
 
 def _copy_inside(connection: Connection, found: int) -> None:
-    """Copies all tables of a PostgreSQL into a schema of their own, in the transaction of the migration."""
+    """Copies all tables of a PostgreSQL database to a separate schema, in the transaction of the migration."""
     copy = f"svcnb_version_{found}"
     connection.run(f"CREATE SCHEMA {copy}")
     names = connection.column("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")
@@ -275,14 +306,14 @@ def _copy_inside(connection: Connection, found: int) -> None:
 
 
 class _FileGone(Exception):
-    """The database's file is no longer where it was."""
+    """The database file was moved or removed."""
 
 
 class _File:
-    """Identity of the database file, to check that the path still leads to it.
+    """Identity of the database file, to check that its path still refers to it.
 
-    SQLite continues with a file that was removed or moved away, and later writes to it are lost. One system call before
-    each commit (a microsecond) prevents the emulator from acknowledging such a write.
+    SQLite continues to write to a file that was moved or removed, and these writes are lost. A system call before each
+    commit (one microsecond) prevents the emulator from acknowledging such a write.
     """
 
     def __init__(self, path: str | None) -> None:
@@ -291,9 +322,7 @@ class _File:
 
     def check(self) -> None:
         if self._path is not None and self._seen() != self._identity:
-            raise _FileGone(
-                "the database's file was moved or removed while in use: put it back, or start the emulator again"
-            )
+            raise _FileGone("the database file was moved or removed while in use: restore it, or restart the emulator")
 
     def _seen(self) -> tuple[int, int] | None:
         if self._path is None:
@@ -306,7 +335,10 @@ class _File:
 
 
 def _for_caller(error: BaseException) -> BaseException:
-    """The error for the caller of a failed function. A lost connection concerns all callers, so it is raised."""
+    """Returns the error for the caller of a failed function.
+
+    A lost connection affects all callers, so it is raised here.
+    """
     if not isinstance(error, DatabaseError) or isinstance(error, ConstraintBroken):
         return error
     if error.lost:
@@ -315,7 +347,7 @@ def _for_caller(error: BaseException) -> BaseException:
 
 
 def is_refusal(error: BaseException) -> bool:
-    """Whether an error inside a transaction would also occur later, because the database itself works."""
+    """Returns whether an error inside a transaction would occur again, because the database itself works."""
     return not isinstance(error, DatabaseError) or (not error.lost and error.final)
 
 

@@ -1,4 +1,4 @@
-"""Token bucket for each address, on one server or shared through the database."""
+"""Token buckets by address, on one server or shared through the database."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _KEPT: Final = 10_000
 
 
 class TokenBuckets:
-    """Token buckets, one per address: ``burst`` calls at once, filled again within a minute.
+    """Token buckets by address. A bucket allows ``burst`` calls at once and refills within a minute.
 
     Args:
-        burst: Tokens in a full bucket; None never refuses.
-        clock: Seconds, monotonic.
+        burst: Number of tokens in a full bucket. None means no limit.
+        clock: Monotonic clock, in seconds.
     """
 
     def __init__(self, burst: int | None, clock: Callable[[], float] = time.monotonic) -> None:
@@ -33,10 +33,10 @@ class TokenBuckets:
         """Takes a token.
 
         Args:
-            address: The address of the bucket.
+            address: The address whose bucket is used.
 
         Returns:
-            Whether the bucket had one.
+            Whether the bucket had a token.
         """
         if self._burst is None:
             return True
@@ -50,15 +50,15 @@ class TokenBuckets:
         return allowed
 
     async def take_among_all(self, store: Store, address: str) -> bool:
-        """Takes a token like `take`, across all servers that share the database. A full bucket there lasts 60 seconds.
+        """Takes a token as `take` does, across all servers that share the database, with a 60-second sliding window.
 
         Raises:
-            StoreUnavailable: The database does not answer.
+            StoreUnavailable: The database is unavailable.
         """
         if self._burst is None or not store.shared:
             return self.take(address)
         burst = self._burst
-        # The machines' time, because a frozen clock of an emulator must not refuse for ever.
+        # The machine's time, because the frozen clock of an emulator would reject calls forever.
         wait_s = await store.run(
             lambda connection: rate_limiter.admit(
                 connection, what="new_account", who=address, limit=burst, now=time.time()

@@ -1,4 +1,4 @@
-"""Engine `auto`: runs an action on `fast` if that engine can run it exactly, and on `v8` otherwise."""
+"""Engine `auto`, which runs an action on `fast` if that engine supports it exactly, and otherwise on `v8`."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Final
 from svcnb.emulator.sandbox.fast import FastEngine
 from svcnb.emulator.sandbox.protocol import EngineState, Host, Outcome
 from svcnb.emulator.sandbox.repeat import RepeatableHost
-from svcnb.emulator.sandbox.session import HOST_LOST_TEXT, timeout_text
+from svcnb.emulator.sandbox.run_result import HOST_LOST_TEXT, timeout_text
 from svcnb.emulator.sandbox.v8 import V8Engine
 from svcnb.protocol.limits import MAX_SCANNED_SOURCE, ActionLimits
 from svcnb.protocol.vocabulary import Vocabulary
 
 NAME: Final = "auto"
 
-# Work with this much processor time in QuickJS takes V8 a fraction of it, so a process of its own is worth the cost.
+# V8 takes a fraction of QuickJS's processor time. From this time on, the cost of a separate process is worthwhile.
 BUSY_MS: Final = 250
 _LEARNED: Final = 1_000
 _LACKING = re.compile(
@@ -31,27 +31,28 @@ _LACKING = re.compile(
 
 
 def lacking_name(source: str) -> str | None:
-    """The first name in a source that `fast` does not support.
+    """Returns the first name in a source that `fast` does not support.
 
     Args:
-        source: JavaScript text. Names in comments and strings count, too.
+        source: JavaScript source. Names in comments and strings are also found.
     """
     found = _LACKING.search(source)
     return found[1] if found else None
 
 
 class AutoEngine:
-    """Engine that selects another engine for each run.
+    """Engine that selects `fast` or `v8` for each run.
 
-    A source without names that `fast` lacks runs there. If it still causes a trap, the run is repeated on `v8`. Its
-    operations are not executed again but answered as before (`svcnb.emulator.sandbox.repeat.RepeatableHost`). A source
-    that caused a trap once runs on `v8` at once from then on.
+    A source runs on `fast` unless it contains a name that `fast` does not support. If the run causes a trap, it is
+    repeated on `v8`. Its operations are not executed again, but receive the same results
+    (`svcnb.emulator.sandbox.repeat.RepeatableHost`). Later runs of a source that caused a trap start on `v8`.
 
     Args:
         limits: Limits for which processes are prepared.
-        spares: Warm processes of `v8` to keep, starting with the first run.
-        concurrency: Maximum of runs at the same time, on each engine.
-        vocabulary: Names that actions see.
+        spares: Number of warm `v8` processes to keep, starting with the first run.
+        idle: Number of these processes to keep after half a minute without a run on `v8`. None means all.
+        concurrency: Maximum number of runs at the same time, on each engine.
+        vocabulary: Names that are visible to actions.
 
     Raises:
         PartMissing: Deno or a bundle is not installed.
@@ -62,33 +63,38 @@ class AutoEngine:
         limits: ActionLimits,
         *,
         spares: int = 1,
+        idle: int | None = None,
         concurrency: int = 16,
         vocabulary: Vocabulary | None = None,
     ) -> None:
         self._fast = FastEngine(limits, concurrency=concurrency, vocabulary=vocabulary, busy_ms=BUSY_MS)
-        self._v8 = V8Engine(limits, spares=spares, concurrency=concurrency, vocabulary=vocabulary)
+        self._v8 = V8Engine(limits, spares=spares, idle=idle, concurrency=concurrency, vocabulary=vocabulary)
         self._learned: OrderedDict[bytes, str] = OrderedDict()
         self._v8_asleep = False
 
     async def prepare(self) -> None:
-        """Starts one process of `fast`."""
+        """Starts one `fast` process."""
         await self._fast.prepare()
 
     async def start(self) -> None:
-        """Starts to warm up `fast` and returns at once. `v8` follows with the first run, which seldom needs it."""
+        """Starts to warm up `fast` and returns immediately.
+
+        `v8` is warmed up at the first run, which seldom needs it.
+        """
         await self._fast.start()
         self._v8_asleep = True
 
     async def stop(self) -> None:
-        """Ends every process."""
+        """Stops all processes."""
         self._v8_asleep = False
         await self._fast.stop()
         await self._v8.stop()
 
     async def run(self, source: str, params: object, limits: ActionLimits, host: Host) -> Outcome:
-        """Runs one action; see `svcnb.emulator.sandbox.protocol.Engine`."""
+        """Runs one action. See `svcnb.emulator.sandbox.protocol.Engine`."""
         if self._v8_asleep:
             self._v8_asleep = False
+            await self._v8.prepare()
             await self._v8.start()
         mark = b""
         if len(source) <= MAX_SCANNED_SOURCE:
@@ -103,20 +109,23 @@ class AutoEngine:
             first = await self._fast.run(source, params, limits, repeatable)
             why = reason_to_repeat(first)
             if why is None:
-                first.trace.why = "it names nothing that fast lacks"
+                first.trace.why = "it uses only names that fast supports"
                 return first
             if first.error_kind == "unsupported":
-                self._learn(mark, f"it came upon {why} before")
+                self._learn(mark, f"an earlier run encountered {why}")
             return await self._repeat(source, params, limits, repeatable, first)
         finally:
             repeatable.close()
 
     async def is_reachable(self) -> bool:
-        """Whether the processes of both engines answer; those of `v8` only once it is in use."""
+        """Returns whether the processes of both engines respond.
+
+        Processes of `v8` are only checked after its first use.
+        """
         return await self._fast.is_reachable() and (self._v8_asleep or await self._v8.is_reachable())
 
     def state(self) -> EngineState:
-        """State of both engines together. The details contain each engine separately."""
+        """Returns the combined state of both engines. Its details contain the state of each engine."""
         fast, v8 = self._fast.state(), self._v8.state()
         return EngineState(
             name=NAME,
@@ -137,11 +146,11 @@ class AutoEngine:
         second = await self._v8.run(source, params, left, host)
         total_s = first.elapsed_s + second.elapsed_s
         if host.astray:
-            # The two attempts request different operations, so the trace of one does not describe the other.
-            first.trace.why = f"it came upon {why}, and v8 asked for other operations"
+            # The two attempts request different operations, so the trace of the first remains valid.
+            first.trace.why = f"it encountered {why}, and v8 requested different operations"
             return first._replace(elapsed_s=total_s)
-        operations = f" after {host.operations} operations, which were not done again" if host.operations else ""
-        second.trace.why = f"it came upon {why} on fast{operations}"
+        operations = f" after {host.operations} operations, which were not repeated" if host.operations else ""
+        second.trace.why = f"it encountered {why} on fast{operations}"
         error = timeout_text(limits) if second.error_kind == "timeout" else second.error
         return second._replace(elapsed_s=total_s, error=error)
 
@@ -149,7 +158,7 @@ class AutoEngine:
         if len(source) > MAX_SCANNED_SOURCE:
             return f"it is longer than {MAX_SCANNED_SOURCE} characters"
         if (name := lacking_name(source)) is not None:
-            return f"it names {name}"
+            return f"it uses the name {name}"
         return self._learned.get(mark)
 
     def _learn(self, mark: bytes, why: str) -> None:
@@ -159,7 +168,7 @@ class AutoEngine:
 
 
 def reason_to_repeat(outcome: Outcome) -> str | None:
-    """Why a run on `fast` is repeated on `v8`. None if its outcome is final."""
+    """Returns the reason why a run on `fast` must be repeated on `v8`, or None if its outcome is final."""
     if outcome.error_kind == "unsupported":
         return next((str(event.detail["what"]) for event in outcome.trace.events if event.kind == "trap"), "a trap")
     if outcome.error_kind == "memory":

@@ -1,6 +1,6 @@
-"""Streaming decompression of outbound answers, so that a small body cannot become gigabytes at once.
+"""Streaming decompression of outbound responses, so that a small body cannot become gigabytes at once.
 
-httpx decompresses all received bytes in one step: 64 KiB of gzip may be 64 MiB of text.
+httpx decompresses all received bytes in one step, and 64 KiB of gzip data may contain 64 MiB of text.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterator
 from typing import Final
 
 ACCEPTED: Final = "gzip, deflate"
-"""Value of ``Accept-Encoding``: the codings that `decoded` reads. A body of another coding is passed on unchanged."""
+"""Value of ``Accept-Encoding``: the codings that `decoded` supports. A body with another coding remains unchanged."""
 
 PIECE_BYTES: Final = 64 * 1024
 _TURN_PIECES: Final = 16
-"""Pieces after which other tasks may run on the event loop."""
+"""Number of pieces after which other tasks can run on the event loop."""
 _GZIP: Final = zlib.MAX_WBITS | 16
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 _ZLIB_METHOD: Final = 8
@@ -27,11 +27,11 @@ class BadCoding(ValueError):
 
 
 async def decoded(raw: AsyncIterable[bytes], coding: str) -> AsyncIterator[bytes]:
-    """Removes the content coding of a body (RFC 9110, section 8.4). A piece of the result has at most `PIECE_BYTES`.
+    """Removes the content coding of a body (RFC 9110, section 8.4) and yields pieces of at most `PIECE_BYTES` bytes.
 
     Args:
-        raw: The body as it arrives.
-        coding: Value of the header ``Content-Encoding``.
+        raw: Body in the pieces in which it arrives.
+        coding: Value of the ``Content-Encoding`` header.
 
     Raises:
         BadCoding: The body cannot be decompressed.
@@ -59,7 +59,7 @@ class _Decoder:
     def pieces(self, data: bytes) -> Iterator[bytes]:
         while data or self._decoder is not None:
             if self._decoder is None:
-                # Another gzip member may follow (RFC 1952); other bytes after the end are ignored.
+                # Another gzip member may follow (RFC 1952). Other bytes after the end are ignored.
                 if self._members and not (self._name != "deflate" and data.startswith(_GZIP_MAGIC[: len(data)])):
                     return
                 self._decoder = zlib.decompressobj(self._window(data))
@@ -80,6 +80,6 @@ class _Decoder:
     def _window(self, head: bytes) -> int:
         if self._name != "deflate":
             return _GZIP
-        # Some servers send deflate without the zlib frame. RFC 1950 defines the first two bytes of that frame.
+        # Some servers send deflate data without the zlib header. RFC 1950 defines the two bytes of that header.
         framed = head[0] & 15 == _ZLIB_METHOD and (len(head) < 2 or int.from_bytes(head[:2], "big") % _ZLIB_CHECK == 0)  # noqa: PLR2004
         return zlib.MAX_WBITS if framed else -zlib.MAX_WBITS

@@ -1,4 +1,4 @@
-"""Selection of the engine."""
+"""Selection of the action engine."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _SPARES_OF_AUTO = 1
 
 
 def make_engine(settings: Settings) -> Engine:
-    """Creates the engine that the settings select.
+    """Creates the engine that is selected in the settings.
 
     Args:
-        settings: ``action_engine`` and the limits of processes.
+        settings: Settings with ``action_engine`` and the limits of processes.
 
     Raises:
         PartMissing: Deno or an engine's bundle is not installed.
@@ -36,7 +36,8 @@ def make_engine(settings: Settings) -> Engine:
         from svcnb.emulator.sandbox.auto import AutoEngine
 
         spares = settings.action_spares or _SPARES_OF_AUTO
-        return AutoEngine(settings.limits, spares=spares, concurrency=concurrency, vocabulary=vocabulary)
+        idle = settings.action_spares or 0
+        return AutoEngine(settings.limits, spares=spares, idle=idle, concurrency=concurrency, vocabulary=vocabulary)
     from svcnb.emulator.sandbox.v8 import V8Engine
 
     spares = settings.action_spares or _SPARES

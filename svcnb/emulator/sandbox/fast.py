@@ -1,8 +1,8 @@
 """Engine `fast`: QuickJS-ng in WebAssembly. Its memory is restored from an image before every run.
 
-Processes are long-lived. Each does one run at a time, and the engine's whole memory is overwritten before the next. So
-no data of one run is available to another. An operation that QuickJS cannot do exactly as V8 does is a trap. It ends
-the run with kind ``unsupported``. `svcnb.emulator.sandbox.auto.AutoEngine` repeats such runs on `v8`.
+Processes are long-lived. Each executes one run at a time, and the engine's whole memory is overwritten before the next
+run. No run can therefore read data of another run. An operation that QuickJS cannot perform exactly like V8 is a trap:
+the run ends with the error kind ``unsupported``. `svcnb.emulator.sandbox.auto.AutoEngine` repeats such runs on `v8`.
 """
 
 from __future__ import annotations
@@ -22,27 +22,31 @@ from svcnb.protocol.vocabulary import Vocabulary
 NAME = "fast"
 BOOTSTRAP = STATIC / "fast.js"
 
-# The engine ends a run at its deadline and continues to serve. Where it cannot, the process is ended a little later.
+# The engine stops a run at its deadline and can then be reused. If it cannot, the process is killed a little later.
 GRACE_S = 0.05
-# The image twice, the compiled engines, and the memory that grows beside them.
+# Memory of the engine itself: two copies of the image, the compiled engines, and their additional growth.
 _OWN_MIB = 256
+# A process holds some 45 MB and starts in a fifth of a second. A workshop keeps many emulators that are rarely in use.
+_REST_S = 120.0
 
 
 class FastEngine(PooledEngine):
-    """Runs actions in QuickJS inside long-lived Deno processes.
+    """Engine that runs actions in QuickJS inside long-lived Deno processes.
 
     Args:
-        limits: Limits for which processes are prepared; a run may have tighter ones.
-        processes: Processes to keep, one of them while nothing runs. While runs have to wait, up to four times as many.
-        concurrency: Maximum of runs at the same time. More wait in a queue, and one account never has all slots.
-        vocabulary: Names that actions see.
-        busy_ms: Milliseconds of processor time after which a run ends as ``unsupported``. 0 means no limit.
+        limits: Limits for which processes are prepared. A run may have lower limits.
+        processes: Number of processes to keep. One is kept after half a minute without a run, none after two minutes.
+            While runs have to wait, up to four times as many are kept.
+        concurrency: Maximum number of runs at the same time. Further runs wait in a queue. One account never has all
+            slots.
+        vocabulary: Names that are visible to actions.
+        busy_ms: Processor time in milliseconds after which a run ends with ``unsupported``. 0 means no limit.
 
     Raises:
         PartMissing: Deno or the bundle is not installed.
     """
 
-    # A lowered priority cannot be undone, so the process is discarded afterwards. Only very long runs justify that.
+    # A lowered priority cannot be raised again, so the process is discarded after the run. Only long runs justify that.
     _brief_s = 0.5
 
     def __init__(
@@ -64,6 +68,7 @@ class FastEngine(PooledEngine):
             vocabulary=vocabulary,
             reuse=True,
             idle=1,
+            rest_s=_REST_S,
         )
         self._busy_ms = busy_ms
 

@@ -1,7 +1,7 @@
-"""Frames between the service and an isolate. The data of an isolate is untrusted.
+"""Message frames between the service and an isolate. Data from an isolate is untrusted.
 
-A frame consists of two little-endian numbers of 32 bits, the JSON text and the bytes. The numbers are the length of the
-text and the length of the bytes. Frames of an isolate begin with the run's secret of 16 bytes.
+A frame consists of two little-endian 32-bit numbers, a JSON text and a binary part. The numbers are the lengths of the
+text and of the binary part. Frames from an isolate begin with the run's 16-byte secret.
 """
 
 from __future__ import annotations
@@ -16,44 +16,44 @@ from svcnb.protocol.nesting import deeper_than, more_values_than
 
 SECRET_BYTES: Final = 16
 MAX_JSON_BYTES: Final = 4 * 1024 * 1024
-"""Maximum length of a frame's JSON text. The engine refuses a longer call before it sends it."""
+"""Maximum length of a frame's JSON text, in bytes. The engine rejects a longer call before it is sent."""
 
 _MAX_DEPTH: Final = 8
 _MAX_VALUES: Final = 10_000
-"""Maximum of values in one frame: enough for 3,000 request headers."""
+"""Maximum number of values in one frame, which is enough for 3,000 request headers."""
 _LENGTHS = struct.Struct("<II")
 _TEXT = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class BadFrame(Exception):
-    """An isolate sent data that is not a frame of its bootstrap."""
+    """An isolate sent data that its bootstrap script cannot have sent."""
 
 
 class Frame(NamedTuple):
-    """One message of an isolate.
+    """Message from an isolate.
 
     Attributes:
-        text: JSON text, not parsed yet.
-        blob: The bytes after the text.
+        text: Unparsed JSON text.
+        blob: Binary part.
     """
 
     text: bytes
     blob: bytes
 
     def body(self) -> dict[str, Any]:
-        """Parses the text.
+        """Returns the parsed text.
 
         Raises:
-            BadFrame: It is not a JSON object, nests too deeply, or contains too many values.
+            BadFrame: The text is not a JSON object, is nested too deeply, or contains too many values.
         """
         if more_values_than(self.text, _MAX_VALUES) or deeper_than(self.text, _MAX_DEPTH):
-            raise BadFrame("a frame that nests too deep or holds too many values")
+            raise BadFrame("a frame with too many levels or values")
         try:
             body = json.loads(self.text.decode())
         except ValueError:
-            raise BadFrame("a frame that holds no JSON") from None
+            raise BadFrame("a frame without JSON") from None
         if not isinstance(body, dict):
-            raise BadFrame("a frame that is no JSON object")
+            raise BadFrame("a frame that is not a JSON object")
         return body
 
 
@@ -63,22 +63,22 @@ def pack(body: dict[str, Any], blob: bytes = b"") -> bytes:
 
 
 def pack_head(body: dict[str, Any], blob_bytes: int) -> bytes:
-    """Encodes a frame for an isolate without its bytes, which the caller writes directly after it.
+    """Encodes a frame for an isolate without its binary part, which the caller must write next.
 
     Args:
-        body: The content of the JSON text.
-        blob_bytes: How many bytes follow.
+        body: Content of the JSON text.
+        blob_bytes: Length of the binary part, in bytes.
     """
     text = _TEXT(body).encode()
     return _LENGTHS.pack(len(text), blob_bytes) + text
 
 
 class FrameReader:
-    """Splits the bytes of one isolate into frames.
+    """Parser that splits the output of one isolate into frames.
 
     Args:
-        secret: The bytes with which each frame must begin.
-        max_blob_bytes: Largest blob that any frame of this run may carry.
+        secret: Bytes with which each frame must begin.
+        max_blob_bytes: Maximum length of a frame's binary part in this run, in bytes.
     """
 
     def __init__(self, secret: bytes, max_blob_bytes: int) -> None:
@@ -87,14 +87,14 @@ class FrameReader:
         self._buffer = bytearray()
 
     def add(self, data: bytes) -> None:
-        """Adds received bytes, which `frames` then reads."""
+        """Adds received bytes, which `frames` then parses."""
         self._buffer += data
 
     def frames(self) -> Iterator[Frame]:
-        """Yields complete frames. The caller may stop early and continue later.
+        """Yields all complete frames. The caller may stop early and continue later.
 
         Raises:
-            BadFrame: The secret is wrong, or the lengths are impossible.
+            BadFrame: The secret is wrong, or a length exceeds its limit.
         """
         buffer = self._buffer
         header = SECRET_BYTES + _LENGTHS.size

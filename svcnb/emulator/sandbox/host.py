@@ -1,4 +1,4 @@
-"""Host operations of an action, answered by the service: keys, encryption, outbound requests, packages."""
+"""Host operations that the service executes for actions: keys, encryption, outbound requests and packages."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final
 from svcnb.emulator.keys.custody import Custody
 from svcnb.emulator.keys.encryption import CipherError, decrypt, encrypt
 from svcnb.emulator.keys.secp import address_of, compressed_public_key
-from svcnb.emulator.platform.offload import LARGE_BYTES, offload
+from svcnb.emulator.platform.offload import LARGE_BYTES, offload, once_in_thread
 from svcnb.emulator.sandbox.protocol import FetchRequest, FetchResponse, Meter, Module, OperationRefused
-from svcnb.protocol.aes_gcm import NONCE_BYTES, TAG_BYTES
+from svcnb.protocol.aes_gcm import NONCE_BYTES, TAG_BYTES, load
 from svcnb.protocol.limits import MAX_CID_CHARS, MAX_MESSAGE_BYTES, MAX_OUTBOUND_PER_RUN, ActionLimits
 
 if TYPE_CHECKING:
@@ -21,28 +21,28 @@ if TYPE_CHECKING:
     from svcnb.emulator.sandbox.packages import Packages
 
 
-# Two digits per byte, after an optional 0x.
+# Two hex digits per byte, after an optional 0x.
 _MAX_CIPHERTEXT_CHARS: Final = 2 + 2 * (NONCE_BYTES + MAX_MESSAGE_BYTES + TAG_BYTES)
 
 
 class KeyRefused(Exception):
-    """A wallet may not be used in this execution. The text reaches the action."""
+    """A wallet may not be used in this execution. The action receives the message."""
 
 
 class ActionHost:
-    """Answers the operations of one execution.
+    """Host that executes the operations of one run.
 
     Args:
-        custody: Derives action keys.
+        custody: Custody that derives action keys.
         cid: CID of the running action.
-        wallet_secret: Returns the 32 secret bytes of a wallet for a ``pkpId`` as the action wrote it. Raises
-            `KeyRefused` when this key and action may not use the wallet.
-        headers: The headers that the action can read: ``x-request-id``, and ``x-correlation-id`` if the caller sent it.
-        network: Makes outbound requests.
-        packages: Answers imports; None when no package folder is set.
-        randomness: Source of nonces; None is the operating system.
-        meter: Checks the credit of the paying account.
-        account: The account of the run.
+        wallet_secret: Function that returns a wallet's 32-byte private key for the ``pkpId`` that the action passed. It
+            raises `KeyRefused` if this API key and action may not use the wallet.
+        headers: Headers that the action can read: ``x-request-id``, and ``x-correlation-id`` if the caller sent it.
+        network: HTTP client for outbound requests.
+        packages: Package folder for imports, or None if none is configured.
+        randomness: Source of nonces, or None for the operating system's source.
+        meter: Credit check of the paying account.
+        account: Account of the run.
     """
 
     def __init__(
@@ -71,37 +71,40 @@ class ActionHost:
 
     @property
     def headers(self) -> dict[str, str]:
-        """Request id and correlation id."""
+        """Headers with the request id and the correlation id."""
         return self._headers
 
     @property
     def account(self) -> str:
-        """The account of the run."""
+        """Account of the run."""
         return self._account
 
     @property
     def meter(self) -> Meter | None:
-        """Checks the credit of the paying account."""
+        """Credit check of the paying account."""
         return self._meter
 
     async def get_private_key(self, pkp_id: str) -> str:
-        """A wallet's private key, if this execution may use it."""
+        """Returns a wallet's private key if this execution may use the wallet."""
         return "0x" + (await self._secret(pkp_id)).hex()
 
     async def get_action_private_key(self) -> str:
-        """The running action's own private key."""
+        """Returns the running action's own private key."""
         return "0x" + self._custody.action_secret(self._cid).hex()
 
     async def get_action_public_key(self, ipfs_id: str) -> str:
-        """The compressed public key of any action. It needs no permission (specification 1.9)."""
+        """Returns the compressed public key of any action.
+
+        No permission is needed (docs/service/runtime.md#functions).
+        """
         return compressed_public_key(self._custody.action_secret(_bounded(ipfs_id)))
 
     async def get_action_wallet_address(self, ipfs_id: str) -> str:
-        """The address of any action. It needs no permission (specification 1.9)."""
+        """Returns the address of any action. No permission is needed (docs/service/runtime.md#functions)."""
         return address_of(self._custody.action_secret(_bounded(ipfs_id)))
 
     async def encrypt(self, pkp_id: str, message: str) -> str:
-        """Encrypts under a wallet's secret, with a fresh nonce."""
+        """Encrypts a message with a wallet's private key and a new nonce."""
         if len(message) > MAX_MESSAGE_BYTES or len(message.encode(errors="replace")) > MAX_MESSAGE_BYTES:
             raise OperationRefused(f"Encrypt: the message is too long, maximum {MAX_MESSAGE_BYTES} bytes")
         secret = await self._secret(pkp_id)
@@ -109,6 +112,7 @@ class ActionHost:
             nonce = os.urandom(NONCE_BYTES)
         else:
             nonce = self._randomness.bytes(NONCE_BYTES, "action nonce")
+        await once_in_thread(load)
         try:
             if len(message) > LARGE_BYTES:
                 return await offload(encrypt, secret, message, nonce)
@@ -121,6 +125,7 @@ class ActionHost:
         if len(ciphertext) > _MAX_CIPHERTEXT_CHARS:
             raise OperationRefused(f"Decrypt: the ciphertext is too long, maximum {_MAX_CIPHERTEXT_CHARS} characters")
         secret = await self._secret(pkp_id)
+        await once_in_thread(load)
         try:
             if len(ciphertext) > LARGE_BYTES:
                 return await offload(decrypt, secret, ciphertext)
@@ -134,7 +139,7 @@ class ActionHost:
             return await self._network.fetch(request, limits, self._account)
 
     async def package(self, specifier: str, importer: str | None) -> Module:
-        """The source of an imported module."""
+        """Returns the source of an imported module."""
         if self._packages is None:
             raise OperationRefused(
                 f"Cannot import {specifier!r}: this emulator has no package folder. Start it with "
@@ -151,5 +156,5 @@ class ActionHost:
 
 def _bounded(ipfs_id: str) -> str:
     if len(ipfs_id) > MAX_CID_CHARS:
-        raise OperationRefused(f"the ipfsId has {len(ipfs_id)} characters, at most {MAX_CID_CHARS} are accepted")
+        raise OperationRefused(f"the ipfsId has {len(ipfs_id)} characters: at most {MAX_CID_CHARS} are accepted")
     return ipfs_id

@@ -1,4 +1,4 @@
-"""One process of an engine. It is warmed up, and then receives one job at a time."""
+"""Process of an engine. It is warmed up and then receives one job at a time."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import asyncio
 import contextlib
 import os
 import socket
-from collections.abc import Callable
-from typing import cast
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, cast
 
 from svcnb.emulator.platform.reachable import is_stopped
 from svcnb.emulator.sandbox.process import Exit, Process, ProcessHost, error_file, read_error_file
@@ -16,15 +16,27 @@ READY = b"R"
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 
+class ProcessorUse(NamedTuple):
+    """Processor time of a thread.
+
+    Attributes:
+        used_s: Seconds during which the thread ran.
+        waited_s: Seconds during which the thread was ready to run but waited for a processor.
+    """
+
+    used_s: float
+    waited_s: float
+
+
 class StartFailed(RuntimeError):
-    """A process ended before it was warm."""
+    """A process exited before it was warmed up."""
 
 
 class Isolate(asyncio.Protocol):
-    """The service's side of one isolate.
+    """Service side of one isolate.
 
     Args:
-        host: Starts and ends the process of the isolate.
+        host: Host that starts and stops the isolate's process.
     """
 
     def __init__(self, host: ProcessHost) -> None:
@@ -42,21 +54,21 @@ class Isolate(asyncio.Protocol):
         self._writable.set()
 
     async def start(self, timeout_s: float, *, aside: bool = False, reuse: bool = False) -> None:
-        """Starts the process and waits until it is warm.
+        """Starts the process and waits until it is warmed up.
 
         Args:
             timeout_s: Maximum duration of the start, in seconds.
-            aside: Whether it warms up without the reserved cores.
-            reuse: Whether it serves one run after another. It then uses all cores once it is warm.
+            aside: Whether the process may not use the reserved cores during the warm-up.
+            reuse: Whether the process executes several runs. It then uses all cores after the warm-up.
 
         Raises:
-            StartFailed: It ended or took too long. The text contains its output.
+            StartFailed: The process exited or took too long. The message contains its output.
         """
         try:
             process = await self._spawn(aside=aside)
             async with asyncio.timeout(timeout_s):
                 await self._ready
-                # The process may be warm before the spawner reports its id.
+                # The process may be warmed up before the spawner reports its id.
                 await process.begun
         except (OSError, TimeoutError, StartFailed) as error:
             said = read_error_file(self._errors).strip() or str(error) or type(error).__name__
@@ -84,31 +96,31 @@ class Isolate(asyncio.Protocol):
         finally:
             theirs.close()
             if self._transport is None:
-                ours.close()  # no transport owns it
+                ours.close()  # no transport owns the socket
         return process
 
     @property
     def pid(self) -> int | None:
-        """Process id, once it is available."""
+        """Process id, or None until it is known."""
         return None if self._process is None else self._process.pid
 
     @property
     def is_copy(self) -> bool:
-        """Whether its process is a copy of a template."""
+        """Whether the process is a copy of a template process."""
         return self._process is not None and self._process.is_copy
 
     @property
     def usable(self) -> bool:
-        """Whether it is warm and alive."""
+        """Whether the isolate is warmed up and alive."""
         return self._process is not None and not self._process.exited.done() and self._transport is not None
 
     @property
     def suspended(self) -> bool:
-        """Whether a signal (SIGSTOP) stopped its process. False where the system does not report that."""
+        """Whether the process is stopped by a signal (SIGSTOP). False if the system does not report this."""
         return is_stopped(self.pid)
 
     def resident_bytes(self) -> int | None:
-        """Resident memory of the process, or None where the system does not report it."""
+        """Returns the resident memory of the process in bytes, or None if the system does not report it."""
         if self._statm < 0:
             return None
         try:
@@ -117,12 +129,21 @@ class Isolate(asyncio.Protocol):
             return None
 
     def grown_bytes(self) -> int | None:
-        """Resident memory beyond that of the idle spare."""
+        """Returns the growth of the resident memory since the process was idle, in bytes."""
         now = self.resident_bytes()
         return None if now is None else max(0, now - self._idle_bytes)
 
+    def processor(self) -> ProcessorUse | None:
+        """Returns the processor time of the main thread so far, or None if the system does not report it."""
+        try:
+            with open(f"/proc/{self.pid}/schedstat", "rb") as file:  # noqa: PTH123 - others wait during this read
+                used_ns, waited_ns, _ = file.read(128).split()
+            return ProcessorUse(int(used_ns) / 1e9, int(waited_ns) / 1e9)
+        except (OSError, ValueError):
+            return None
+
     async def most_grown_bytes(self) -> int:
-        """Peak resident memory of the process beyond that of the idle spare. 0 where the system does not report it."""
+        """Returns the peak growth of the resident memory in bytes, or 0 if the system does not report it."""
         most = self._most_resident_bytes()
         if most is None:
             how, _ = await self.died()
@@ -130,7 +151,7 @@ class Isolate(asyncio.Protocol):
         return max(0, most - self._idle_bytes)
 
     def _most_resident_bytes(self) -> int | None:
-        """Peak resident memory. None once the process has ended."""
+        """Returns the peak resident memory in bytes, or None after the process has exited."""
         if self._statm < 0:
             return 0
         try:
@@ -141,30 +162,30 @@ class Isolate(asyncio.Protocol):
         return int(line.split()[1]) * 1024
 
     def begin(self, job: bytes, on_data: Callable[[bytes], None], on_lost: Callable[[], None]) -> None:
-        """Gives the isolate a job.
+        """Sends a job to the isolate.
 
         Args:
-            job: The job's frame.
-            on_data: Receives all output of the isolate.
-            on_lost: Called when its channel closes.
+            job: Frame of the job.
+            on_data: Callback that receives all output of the isolate.
+            on_lost: Callback for the loss of the connection to the isolate.
         """
         self._on_data, self._on_lost = on_data, on_lost
         self.write(job)
 
     def write(self, data: bytes | bytearray) -> None:
-        """Sends bytes, which must not change until they are sent.
+        """Sends bytes, which must not be modified until they are sent.
 
-        They are lost silently when the process is gone. ``on_lost`` reports that.
+        If the process has exited, the bytes are discarded without an error. ``on_lost`` reports the exit.
         """
         if self._transport is not None:
             self._transport.write(data)
 
     async def drained(self) -> None:
-        """Waits until the process has read most of the written bytes, or has ended."""
+        """Waits until the process has read most of the written bytes or has exited."""
         await self._writable.wait()
 
     def rest(self) -> None:
-        """Ignores its output until it is given another job."""
+        """Ignores output of the isolate until the next job."""
         self._on_data = self._on_lost = None
         self.resume()
         if self._aside and self._process is not None:
@@ -172,51 +193,51 @@ class Isolate(asyncio.Protocol):
             self._host.bring_back(self._process)
 
     def deafen(self) -> None:
-        """Ignores all further output of the isolate, and its end."""
+        """Ignores all further output of the isolate, and its exit."""
         self._on_data = self._on_lost = None
         self.pause()
 
     def lower(self, *, aside: bool) -> None:
-        """Gives it a smaller share of the processor from now on.
+        """Lowers the priority of the process permanently.
 
         Args:
-            aside: Whether it also leaves the reserved cores.
+            aside: Whether the process must also leave the reserved cores.
         """
         if self._process is not None:
             self._host.lower(self._process, aside=aside)
 
     def step_aside(self) -> None:
-        """Moves the isolate off the reserved cores until the end of its run."""
+        """Moves the process off the reserved cores until the end of its run."""
         if self._process is not None:
             self._aside = True
             self._host.step_aside(self._process)
 
     def pause(self) -> None:
-        """Stops reading from the isolate, so that it has to wait."""
+        """Stops reading from the isolate, which then has to wait."""
         if self._transport is not None and not self._transport.is_closing():
             self._transport.pause_reading()
 
     def resume(self) -> None:
-        """Continues reading."""
+        """Continues to read from the isolate."""
         if self._transport is not None and not self._transport.is_closing():
             self._transport.resume_reading()
 
     async def died(self, timeout_s: float = 5.0) -> tuple[Exit, str]:
-        """Waits for the end of the process.
+        """Waits until the process has exited.
 
         Returns:
-            How it ended, and the end of its standard error.
+            Exit result of the process, and the end of its standard error output.
         """
         if self._process is None:
             return Exit(None), ""
         try:
             how = await asyncio.wait_for(asyncio.shield(self._process.exited), timeout_s)
         except TimeoutError:
-            how = Exit(None, reason="it does not end")
+            how = Exit(None, reason="it does not stop")
         return how, read_error_file(self._errors)
 
     def close(self) -> None:
-        """Ends the process and releases all resources."""
+        """Stops the process and releases all resources."""
         if self._process is not None:
             self._host.kill(self._process)
         if self._transport is not None:
@@ -238,7 +259,7 @@ class Isolate(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Called by the event loop."""
-        # Not checked: uvloop's transports are not subclasses of asyncio's, they only have the same methods.
+        # The type is not checked, because uvloop's transports are not subclasses of asyncio's transports.
         self._transport = cast("asyncio.Transport", transport)
 
     def pause_writing(self) -> None:
@@ -257,7 +278,7 @@ class Isolate(asyncio.Protocol):
             if data == READY:
                 self._ready.set_result(None)
             else:
-                self._ready.set_exception(StartFailed(f"it greeted with {data[:64]!r}"))
+                self._ready.set_exception(StartFailed(f"its first message was {data[:64]!r}"))
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the signature is asyncio's
         """Called by the event loop."""
@@ -267,3 +288,14 @@ class Isolate(asyncio.Protocol):
             self._ready.set_exception(StartFailed("it closed its channel"))
         if self._on_lost is not None:
             self._on_lost()
+
+
+def shares_of_processor(before: Mapping[Isolate, ProcessorUse | None], passed_s: float) -> tuple[float, float]:
+    """Returns the fractions of a period in which isolates ran, and in which they were ready to run. 0 if unknown."""
+    used_s = waited_s = 0.0
+    for isolate, then in before.items():
+        if then is not None and (now := isolate.processor()) is not None:
+            used_s += now.used_s - then.used_s
+            waited_s += now.waited_s - then.waited_s
+    whole_s = passed_s * len(before)
+    return (used_s / whole_s, (used_s + waited_s) / whole_s) if whole_s > 0 else (0.0, 0.0)

@@ -1,4 +1,7 @@
-"""Load gauge: decides whether the machine is too busy for another execution (reference facts 8)."""
+"""Load monitor that decides whether the machine is too busy for another execution.
+
+Source: docs/service/http.md#overload-and-transport.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +14,17 @@ PRESSURE = Path("/proc/pressure/cpu")
 
 
 class LoadGauge:
-    """Samples load average and CPU pressure, at most once per ``interval_s``.
+    """Monitor of load average and CPU pressure, which are sampled at most once per ``interval_s``.
 
     Args:
         multiplier: 1-minute load average per core above which the machine is overloaded.
-        psi_threshold: CPU pressure stall ("some") in percent of the last interval above which it is overloaded.
-        interval_s: Seconds that one sample stays valid.
-        clock: Seconds, monotonic.
-        load_average: Reads the 1-minute load average; None where the system has none.
-        stalled_us: Reads the total stall time in microseconds; None where the kernel does not report it.
+        psi_threshold: CPU pressure stall ("some") above which the machine is overloaded, in percent of the last
+            interval.
+        interval_s: Seconds for which a sample is valid.
+        clock: Monotonic clock that returns seconds.
+        load_average: Function that returns the 1-minute load average, or None if the system has none.
+        stalled_us: Function that returns the total stall time in microseconds, or None if the kernel does not report
+            it.
     """
 
     def __init__(
@@ -43,7 +48,7 @@ class LoadGauge:
         self._overloaded = False
 
     def overloaded(self) -> bool:
-        """Whether executions should be refused with 429 now."""
+        """Returns whether executions should now be rejected with status 429."""
         now = self._clock()
         if self._sampled_at is None or now - self._sampled_at >= self._interval_s:
             self._sample(now)
@@ -54,14 +59,14 @@ class LoadGauge:
         stalled = self._stalled_us()
         pressure = 0.0
         if stalled is not None and self._stalled_before is not None and self._sampled_at is not None:
-            # After a long pause between samples this is the mean, which hides a burst. The load average still shows it.
+            # After a long pause between samples, the mean hides a burst. The load average still shows it.
             pressure = (stalled - self._stalled_before) / ((now - self._sampled_at) * 1_000_000) * 100
         self._sampled_at, self._stalled_before = now, stalled
         self._overloaded = (load is not None and load > self._limit) or pressure > self._psi_threshold
 
 
 def read_load_average() -> float | None:
-    """The 1-minute load average, or None (Windows)."""
+    """Returns the 1-minute load average, or None on Windows."""
     try:
         return os.getloadavg()[0]
     except (AttributeError, OSError):
@@ -69,7 +74,10 @@ def read_load_average() -> float | None:
 
 
 def read_stalled_us() -> int | None:
-    """Microseconds in which some task waited for a CPU since boot, or None where the kernel does not report them."""
+    """Returns the time since boot in which some task waited for a CPU, in microseconds.
+
+    Returns None if the kernel does not report it.
+    """
     try:
         text = PRESSURE.read_text(encoding="ascii")
     except OSError:

@@ -1,17 +1,19 @@
-"""Outbound requests of actions. The policy decides whether they are sent, refused, recorded or replayed."""
+"""Outbound requests of actions. The network policy decides whether they are sent, rejected, recorded or replayed."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 from svcnb.emulator.platform.addresses import AddressPolicy, AddressRefused, is_public
 from svcnb.emulator.platform.fair_limit import FairLimit, LimitReached
-from svcnb.emulator.platform.offload import in_thread
+from svcnb.emulator.platform.offload import LARGE_BYTES, in_thread, offload
 from svcnb.emulator.sandbox.content_coding import ACCEPTED, BadCoding, decoded
 from svcnb.emulator.sandbox.protocol import FetchRequest, FetchResponse, OperationRefused
 from svcnb.emulator.sandbox.recording import Recording, RecordingError
@@ -31,9 +33,11 @@ if TYPE_CHECKING:
 Policy = Literal["allow", "deny", "record", "replay"]
 POLICIES: tuple[Policy, ...] = ("allow", "deny", "record", "replay")
 
+# Modules that the HTTP library would otherwise import on the event loop, at the first request.
+_LOADED_LATE = ("anyio._backends._asyncio", "httpcore._backends.anyio")
 _MAX_REDIRECTS = 20  # WHATWG Fetch, HTTP-redirect fetch
 _CONNECT_S = 10.0
-# Headers that the client sets for each hop, or that have no meaning after it.
+# Hop-by-hop headers, and headers that the HTTP client sets itself.
 _NOT_FORWARDED = frozenset({"connection", "content-length", "host", "keep-alive", "te", "transfer-encoding", "upgrade"})
 _NOT_RETURNED = frozenset({"connection", "content-encoding", "content-length", "set-cookie", "transfer-encoding"})
 
@@ -42,9 +46,10 @@ class Network:
     """HTTP client for the outbound requests of all executions.
 
     Args:
-        policy: ``allow``, ``deny``, ``record`` (allow and record), or ``replay`` (only recorded answers).
-        file: The recording.
-        addresses: Addresses to which connections are allowed. Only public ones when None. Redirects are checked too.
+        policy: ``allow``, ``deny``, ``record`` (allow and record), or ``replay`` (only recorded responses).
+        file: Path of the recording.
+        addresses: Addresses to which connections are allowed, or None for public addresses only. The check also applies
+            to redirects.
     """
 
     def __init__(
@@ -65,20 +70,20 @@ class Network:
 
     @property
     def file(self) -> Path | None:
-        """The recording in use."""
+        """Path of the current recording."""
         return None if self._recording is None else self._recording.path
 
     def configure(self, policy: Policy, file: Path | None = None) -> None:
-        """Changes the policy for later requests. A replay starts from the beginning.
+        """Changes the policy for future requests. A replay starts from the beginning.
 
         Raises:
-            ValueError: The policy is unknown, or needs a file.
+            ValueError: The policy is unknown, or it requires a file and none was given.
             RecordingError: The recording cannot be read.
         """
         if policy not in POLICIES:
             raise ValueError(f"network policy {policy!r} is unknown: use one of {', '.join(POLICIES)}")
         if policy in {"record", "replay"} and file is None:
-            raise ValueError(f"network policy {policy!r} needs a file, the recording")
+            raise ValueError(f"network policy {policy!r} needs network_file, the path of the recording")
         recording = None
         if file is not None:
             recording = Recording(file, must_exist=policy == "replay")
@@ -86,37 +91,39 @@ class Network:
 
     @property
     def held_bytes(self) -> int:
-        """Bytes of large answers that runs have not received yet."""
+        """Total length of large responses that runs have not received yet, in bytes."""
         return self._held.held
 
     async def close(self) -> None:
-        """Closes connections."""
+        """Closes all connections."""
         client, self._client = self._client, None
         if client is not None:
             await client.aclose()
 
     async def fetch(self, request: FetchRequest, limits: ActionLimits, account: str = "") -> FetchResponse:
-        """Makes one request, or answers it, as the policy requires.
+        """Sends one request or returns its recorded response, depending on the policy.
 
         Args:
-            request: The request.
+            request: Request of the action.
             limits: Limits of the run.
-            account: The account of the run.
+            account: Account of the run.
 
         Raises:
-            OperationRefused: The policy forbids the request, or it failed. The action gets a TypeError.
+            OperationRefused: The policy forbids the request, or the request failed. The action receives a TypeError.
         """
         parts = urlsplit(request.url)
         if parts.scheme not in {"http", "https"}:
-            raise _refused(f"the scheme {parts.scheme!r} is not supported, use http or https")
-        policy, recording = self.policy, self._recording  # these may change during the request
+            raise _refused(f"the scheme {parts.scheme!r} is not supported: use http or https")
+        policy, recording = self.policy, self._recording  # both may change during the request
         if policy == "deny":
-            raise _refused("outbound requests are switched off (network policy 'deny')")
+            raise _refused("outbound requests are disabled (network policy 'deny')")
         if policy == "replay" and recording is not None:
-            found = recording.replay(request)
+            # The recording compares requests including their bodies.
+            is_long = request.body is not None and len(request.body) > LARGE_BYTES
+            found = await offload(recording.replay, request) if is_long else recording.replay(request)
             if found is None:
                 raise _refused(
-                    f"the recording {recording.path.name} holds no answer to {request.method} {request.url}; "
+                    f"the recording {recording.path.name} contains no response to {request.method} {request.url}; "
                     "record it first (network policy 'record')"
                 )
             return found
@@ -146,11 +153,12 @@ class Network:
                 finally:
                     await response.aclose()
         except TimeoutError:
-            raise _refused(f"no answer within {limits.fetch_timeout_ms} ms") from None
+            raise _refused(f"no response within {limits.fetch_timeout_ms} ms") from None
         except LimitReached as error:
             raise _refused(
                 f"{error}: an account has at most {MAX_OUTBOUND_PER_ACCOUNT} requests at once and "
-                f"{MAX_HELD_BYTES_PER_ACCOUNT} bytes of answers, all accounts {MAX_OUTBOUND} and {MAX_HELD_BYTES}"
+                f"{MAX_HELD_BYTES_PER_ACCOUNT} bytes of responses; all accounts together have {MAX_OUTBOUND} and "
+                f"{MAX_HELD_BYTES}"
             ) from None
         except AddressRefused as error:
             raise _refused(str(error)) from None
@@ -171,7 +179,10 @@ class Network:
     async def _read(
         self, response: httpx.Response, max_bytes: int, account: str
     ) -> tuple[bytes | bytearray, tuple[Callable[[], None], ...]]:
-        """The body, and functions that release its memory budget. A large body waits for budget before each read."""
+        """Returns the body, and functions that release its memory budget.
+
+        Before each read of a large body, the method waits for free budget.
+        """
         data = bytearray()
         held: tuple[Callable[[], None], ...] = ()
         try:
@@ -179,8 +190,8 @@ class Network:
             async for chunk in decoded(response.aiter_raw(SMALL_ANSWER_BYTES), coding):
                 data += chunk
                 if len(data) > max_bytes:
-                    raise _refused(  # noqa: TRY301 - the budget is released here
-                        f"the answer is longer than {max_bytes} bytes"
+                    raise _refused(  # noqa: TRY301 - this block releases the budget
+                        f"the response is longer than {max_bytes} bytes"
                     )
                 if not held and len(data) > SMALL_ANSWER_BYTES:
                     amount = _announced(response, max_bytes)
@@ -189,12 +200,12 @@ class Network:
         except BaseException:
             for give_back in held:
                 give_back()
-            data = bytearray()  # the error refers to this frame, and may be kept for long
+            data = bytearray()  # the error refers to this frame and may be kept for a long time
             raise
         return data if held else bytes(data), held
 
     async def _get_client(self) -> httpx.AsyncClient:
-        # Created in a thread, because loading httpx and the system's certificates takes half a second.
+        # Created in a thread, because importing httpx and loading the system's certificates takes half a second.
         async with self._making:
             if self._client is None:
                 self._client = await in_thread(self._new_client)
@@ -205,11 +216,14 @@ class Network:
 
         import httpx
 
-        # One client serves all executions: it must not carry data from one to the next.
+        for name in _LOADED_LATE:
+            with suppress(ImportError):
+                import_module(name)
+        # All executions share one client, which must not transfer data between them.
         no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=[]))
         return httpx.AsyncClient(
             transport=_checked_transport(self._addresses),
-            trust_env=False,  # the transport reads the environment's proxies, and checks addresses first
+            trust_env=False,  # the transport reads the proxy settings and checks addresses first
             cookies=no_cookies,
             max_redirects=_MAX_REDIRECTS,
             timeout=httpx.Timeout(None, connect=_CONNECT_S, pool=_CONNECT_S),
@@ -222,7 +236,7 @@ def _checked_transport(policy: AddressPolicy) -> httpx.AsyncBaseTransport:
 
     import httpx
 
-    # No connection is reused: the pool finds one by its address, whatever host name was checked when it was made.
+    # Connections are not reused, because the pool selects them by address and ignores the host name that was checked.
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
 
     def transport(proxy: str | None = None) -> httpx.AsyncHTTPTransport:
@@ -236,7 +250,7 @@ def _checked_transport(policy: AddressPolicy) -> httpx.AsyncBaseTransport:
     }
 
     class CheckedTransport(httpx.AsyncBaseTransport):
-        """Connects to the exact address that was checked, so that a second look-up cannot return another one."""
+        """Transport that connects to the checked address, so that a second DNS lookup has no effect."""
 
         async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
             host = request.url.host
@@ -273,14 +287,17 @@ def _once(work: Callable[[], None]) -> Callable[[], None]:
 
 
 def _announced(response: httpx.Response, max_bytes: int) -> int:
-    """The memory budget of a body: its length if known, else the maximum."""
+    """Returns the memory budget of a body in bytes: its length if known, otherwise the maximum."""
     length = response.headers.get("content-length", "")
     plain = "content-encoding" not in response.headers
     return min(int(length), max_bytes) if plain and length.isascii() and length.isdigit() else max_bytes
 
 
 def _sent_to(address: str, request: httpx.Request) -> httpx.Request:
-    """A request with its host replaced by an address. The ``Host`` header and the certificate's name stay unchanged."""
+    """Returns a request whose host is replaced by an IP address.
+
+    The ``Host`` header and the host name for the certificate check remain unchanged.
+    """
     import httpx
 
     return httpx.Request(

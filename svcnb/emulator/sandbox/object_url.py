@@ -1,10 +1,10 @@
-"""Object URLs of the package's scripts, for workers in a browser page."""
+"""Object URLs for the package's scripts, which web workers in a browser page load."""
 
 from __future__ import annotations
 
 
 def object_url(script: bytes) -> str:
-    """Creates a URL under which this page finds a script."""
+    """Creates an object URL from which this page can load a script."""
     from js import URL, Blob, Object
     from pyodide.ffi import to_js
 
@@ -14,7 +14,7 @@ def object_url(script: bytes) -> str:
 
 
 def revoke(url: str) -> None:
-    """Revokes a URL from `object_url`."""
+    """Revokes an object URL from `object_url`."""
     from js import URL
 
     URL.revokeObjectURL(url)

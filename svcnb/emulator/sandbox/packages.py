@@ -1,7 +1,7 @@
-"""Packages that actions import, from a folder on this machine (reference facts 5.5).
+"""Packages that actions import, from a folder on this machine (docs/service/runtime.md#imports).
 
-The service fetches pinned ES modules from a public network of npm packages. The emulator reads them from a folder
-instead, so that lessons and tests work without internet:
+The service downloads pinned ES modules from a public CDN for npm packages. The emulator reads them from a folder
+instead, so that lessons and tests work without internet access:
 
 ```
 packages/
@@ -10,8 +10,8 @@ packages/
   @noble/hashes@1.8.0/sha256.js        import { sha256 } from "@noble/hashes@1.8.0/sha256.js"
 ```
 
-Modules may import each other: relatively, by a pinned name, or in the form of the network (`/npm/name@1.2.3/+esm`). At
-its first load, the hash of a module is written into ``integrity.json``. From then on a changed file is refused.
+Modules may import each other by a relative path, by a pinned name, or by a CDN path (`/npm/name@1.2.3/+esm`). When a
+module is loaded for the first time, its hash is written to ``integrity.json``. A file that changes later is rejected.
 """
 
 from __future__ import annotations
@@ -36,43 +36,48 @@ _ENTRY = ("index.js", "index.mjs", "+esm")
 
 
 class Packages:
-    """A folder of pinned packages.
+    """Folder of pinned packages.
 
     Args:
-        folder: The folder. It need not exist until something is imported.
+        folder: Path of the folder. It need not exist until a module is imported.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def load(self, specifier: str, importer: str | None) -> Module:
-        """Finds and checks one module.
+        """Finds and verifies one module.
 
         Args:
-            specifier: As written in the import, with an optional ``#sha384-...``.
-            importer: Canonical name of the module that imports it, None for the action itself.
+            specifier: Specifier as written in the import, with an optional ``#sha384-...`` fragment.
+            importer: Canonical name of the importing module, or None for the action itself.
 
         Raises:
-            OperationRefused: The module is not pinned, missing, too large, or changed. The text names it.
+            OperationRefused: The module has no pinned version, is missing, is too large, or was changed. The message
+                contains its name.
         """
         wanted, _, fragment = specifier.partition("#")
         package, path = self._resolve(wanted, importer, specifier)
         file, name = self._find(package, path, specifier)
         data = file.read_bytes()
         if len(data) > MAX_MODULE_BYTES:
-            raise OperationRefused(f"Cannot import {name!r}: {len(data)} bytes, maximum {MAX_MODULE_BYTES}")
+            raise OperationRefused(
+                f"Cannot import {name!r}: it has {len(data)} bytes; at most {MAX_MODULE_BYTES} are allowed"
+            )
         integrity = "sha384-" + base64.b64encode(hashlib.sha384(data).digest()).decode()
         self._check(name, integrity, fragment)
         try:
             return Module(name, data.decode(), integrity)
         except UnicodeDecodeError:
-            raise OperationRefused(f"Cannot import {name!r}: it is no UTF-8 text") from None
+            raise OperationRefused(f"Cannot import {name!r}: it is not UTF-8 text") from None
 
     def _resolve(self, wanted: str, importer: str | None, specifier: str) -> tuple[str, str]:
         if importer is not None and wanted.startswith(("./", "../")):
             pinned = _PINNED.match(importer)
             if pinned is None:
-                raise OperationRefused(f"Cannot import {specifier!r} from {importer!r}")
+                raise OperationRefused(
+                    f"Cannot import {specifier!r}: the importing module {importer!r} is not a package"
+                )
             inside = posixpath.normpath(posixpath.join(posixpath.dirname(pinned["path"] or "/"), wanted))
             return pinned["package"], inside
         if importer is not None:
@@ -98,27 +103,29 @@ class Packages:
                 whole = candidate == _ENTRY[0] and inside in {"", ".", "+esm"}
                 return file, package if whole else f"{package}/{candidate}"
         raise OperationRefused(
-            f"Cannot import {specifier!r}: the package folder holds no {package}/{tries[0]}. Put the module there; "
-            "nothing is downloaded"
+            f"Cannot import {specifier!r}: the package folder does not contain {package}/{tries[0]}. Copy the "
+            "module to that path; nothing is downloaded"
         )
 
     def _check(self, name: str, integrity: str, fragment: str) -> None:
         if fragment and fragment != integrity:
-            raise OperationRefused(f"Cannot import {name!r}: its integrity is {integrity}, the import wants {fragment}")
+            raise OperationRefused(
+                f"Cannot import {name!r}: its integrity is {integrity}, but the import expects {fragment}"
+            )
         pins = self._pins()
         pinned = pins.get(name)
         if pinned is None:
-            # Trust on first use. A read-only folder still works, without pins.
+            # Trust on first use. A read-only folder also works, but without pins.
             with contextlib.suppress(OSError):
                 text = json.dumps({**pins, name: integrity}, indent=2, sort_keys=True) + "\n"
-                # Emulators may share a folder. A concurrent reader sees either the old file or the new one.
+                # Emulators may share a folder. A concurrent reader sees either the old file or the new file.
                 draft = self._folder / f".{PINS}-{secrets.token_hex(8)}"
                 draft.write_text(text, encoding="utf-8")
                 draft.replace(self._folder / PINS)
         elif pinned != integrity:
             raise OperationRefused(
-                f"Cannot import {name!r}: its integrity is {integrity}, {PINS} wants {pinned}. The file was changed; "
-                "restore it, or remove the line if the change is wanted"
+                f"Cannot import {name!r}: its integrity is {integrity}, but {PINS} expects {pinned}. The file was "
+                "changed: restore it, or remove the line to accept the change"
             )
 
     def _pins(self) -> dict[str, str]:
@@ -127,7 +134,7 @@ class Packages:
         except FileNotFoundError:
             return {}
         except (OSError, ValueError) as error:
-            raise OperationRefused(f"Cannot import anything: {PINS} cannot be read ({error})") from None
+            raise OperationRefused(f"Cannot import modules: {PINS} cannot be read ({error})") from None
         if not isinstance(pins, dict):
-            raise OperationRefused(f"Cannot import anything: {PINS} is no JSON object")
+            raise OperationRefused(f"Cannot import modules: {PINS} is not a JSON object")
         return pins

@@ -1,4 +1,4 @@
-"""Engine `fast` in a browser page: the same image, in web workers instead of processes."""
+"""Engine `fast` in a browser page. It uses the same image in web workers instead of processes."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from svcnb.protocol.limits import ActionLimits
 from svcnb.protocol.vocabulary import Vocabulary
 
 WORKERS: Final = 2
-"""Maximum of workers, each with 10 MB of code and image."""
+"""Maximum number of workers. Each needs 10 MB for its code and image."""
 _START_S: Final = 120.0
 
 
 class PageEngine:
-    """Engine that runs actions in workers of the page.
+    """Engine that runs actions in web workers of the page.
 
     Args:
-        limits: Limits that a run may tighten.
-        concurrency: Maximum of runs at the same time, at most `WORKERS`.
-        vocabulary: Names that actions see.
+        limits: Maximum limits. A run may have lower limits.
+        concurrency: Maximum number of runs at the same time, at most `WORKERS`.
+        vocabulary: Names that are visible to actions.
     """
 
     def __init__(self, limits: ActionLimits, *, concurrency: int, vocabulary: Vocabulary) -> None:
@@ -44,17 +44,17 @@ class PageEngine:
         self._stopped = True
 
     async def prepare(self) -> None:
-        """Starts to warm up a worker and returns at once."""
+        """Starts to warm up a worker and returns immediately."""
         self._stopped = False
         if self._warming is None:
             self._warming = asyncio.create_task(self._new(), name="svcnb-engine-worker")
 
     async def start(self) -> None:
-        """Same as `prepare`."""
+        """Starts to warm up a worker. Same as `prepare`."""
         self._stopped = False
 
     async def stop(self) -> None:
-        """Ends every worker."""
+        """Stops all workers."""
         self._stopped = True
         if self._warming is not None:
             self._warming.cancel()
@@ -66,9 +66,9 @@ class PageEngine:
             self._idle.pop().close()
 
     async def run(self, source: str, params: object, limits: ActionLimits, host: Host) -> Outcome:
-        """Runs one action; see `svcnb.emulator.sandbox.protocol.Engine`."""
+        """Runs one action. See `svcnb.emulator.sandbox.protocol.Engine`."""
         if self._stopped:
-            raise EngineUnavailable("the engine does not run")
+            raise EngineUnavailable("the engine is not running")
         if is_blank(source):
             return nothing_to_do(NAME)
         came = time.monotonic()
@@ -86,11 +86,11 @@ class PageEngine:
                 self._give(isolate, again=outcome is not None and session.answered)
 
     async def is_reachable(self) -> bool:
-        """Whether the engine is running."""
+        """Returns whether the engine is running."""
         return not self._stopped
 
     def state(self) -> EngineState:
-        """State of the engine."""
+        """Returns the state of the engine."""
         return EngineState(
             name=NAME,
             ready=len(self._idle),

@@ -1,4 +1,4 @@
-"""One worker of the engine `fast` in a browser page. See `svcnb.emulator.sandbox.isolate.Isolate`."""
+"""Web worker of the engine `fast` in a browser page. See `svcnb.emulator.sandbox.isolate.Isolate`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from svcnb.emulator.sandbox.isolate import READY, StartFailed
+from svcnb.bundles import read_bundle
+from svcnb.emulator.sandbox.isolate import READY, ProcessorUse, StartFailed
 from svcnb.emulator.sandbox.object_url import object_url, revoke
 from svcnb.emulator.sandbox.process import Exit
 
@@ -16,7 +17,7 @@ BUNDLE: Final = STATIC / "fast_page.js"
 
 
 class PageIsolate:
-    """The service's side of one worker. Ending the worker also ends its run."""
+    """Service side of one worker. Its run ends when the worker is stopped."""
 
     def __init__(self) -> None:
         self._worker: Any = None
@@ -27,24 +28,24 @@ class PageIsolate:
         self._held: list[bytes] | None = None
 
     async def start(self, names: str, timeout_s: float) -> None:
-        """Starts the worker and waits until it is warm.
+        """Starts the worker and waits until it is warmed up.
 
         Args:
-            names: The names that actions see, as JSON.
+            names: Names that are visible to actions, as JSON text.
             timeout_s: Maximum duration of the start, in seconds.
 
         Raises:
-            StartFailed: It failed or took too long.
+            StartFailed: The worker failed or took too long.
         """
         from js import Object, Worker
         from pyodide.ffi import create_proxy, to_js
 
         files = {
-            "image": (STATIC / "fast.image").read_bytes(),
-            "quickjs": (STATIC / "quickjs.wasm").read_bytes(),
-            "secp256k1": (STATIC / "secp256k1.wasm").read_bytes(),
+            "image": read_bundle(STATIC / "fast.image"),
+            "quickjs": read_bundle(STATIC / "quickjs.wasm"),
+            "secp256k1": read_bundle(STATIC / "secp256k1.wasm"),
         }
-        url = object_url(BUNDLE.read_bytes())
+        url = object_url(read_bundle(BUNDLE))
         try:
             self._worker = Worker.new(url, to_js({"type": "module"}, dict_converter=Object.fromEntries))
             self._proxies = [create_proxy(self._heard), create_proxy(self._failed)]
@@ -63,43 +64,47 @@ class PageIsolate:
 
     @property
     def usable(self) -> bool:
-        """Whether it is warm and alive."""
+        """Whether the worker is warmed up and alive."""
         return self._worker is not None and self._ready.done()
 
     def grown_bytes(self) -> int | None:
-        """None: a browser does not report it. The engine has a limit of its own."""
+        """Returns None, because a browser does not report memory use. The engine has its own limit."""
+        return None
+
+    def processor(self) -> ProcessorUse | None:
+        """Returns None, because a browser does not report processor time."""
         return None
 
     async def most_grown_bytes(self) -> int:
-        """0, for the same reason."""
+        """Returns 0, because a browser does not report memory use."""
         return 0
 
     def begin(self, job: bytes, on_data: Callable[[bytes], None], on_lost: Callable[[], None]) -> None:
-        """Gives the worker a job. Arguments are those of `Isolate.begin`."""
+        """Sends a job to the worker. For arguments, see `Isolate.begin`."""
         self._on_data, self._on_lost = on_data, on_lost
         self.write(job)
 
     def write(self, data: bytes | bytearray) -> None:
-        """Sends bytes. They are lost when the worker was ended."""
+        """Sends bytes. They are discarded if the worker was stopped."""
         if self._worker is not None:
             from pyodide.ffi import to_js
 
             self._worker.postMessage(to_js(data))
 
     async def drained(self) -> None:
-        """Returns at once, because the browser buffers the bytes."""
+        """Returns immediately, because the browser buffers the bytes."""
 
     def rest(self) -> None:
-        """Ignores its output until it is given another job."""
+        """Ignores output of the worker until the next job."""
         self._on_data = self._on_lost = None
         self._held = None
 
     def deafen(self) -> None:
-        """Ignores all further output."""
+        """Ignores all further output of the worker."""
         self.rest()
 
     def lower(self, *, aside: bool) -> None:
-        """Does nothing: a browser schedules its workers without control by a page."""
+        """Does nothing, because a page cannot control the scheduling of workers."""
 
     def pause(self) -> None:
         """Buffers the output until `resume`."""
@@ -112,12 +117,12 @@ class PageIsolate:
         for data in held:
             self._hear(data)
 
-    async def died(self, timeout_s: float = 5.0) -> tuple[Exit, str]:  # noqa: ARG002 - as of `Isolate`
-        """How it ended."""
+    async def died(self, timeout_s: float = 5.0) -> tuple[Exit, str]:  # noqa: ARG002 - same as `Isolate`
+        """Returns the exit result of a failed worker."""
         return Exit(None, reason="the worker failed"), ""
 
     def close(self) -> None:
-        """Ends the worker."""
+        """Stops the worker."""
         if self._worker is not None:
             self._worker.terminate()
             self._worker = None
@@ -136,7 +141,7 @@ class PageIsolate:
             if data == READY:
                 self._ready.set_result(None)
             else:
-                self._ready.set_exception(StartFailed(f"it greeted with {data[:64]!r}"))
+                self._ready.set_exception(StartFailed(f"its first message was {data[:64]!r}"))
         elif self._held is not None:
             self._held.append(data)
         elif self._on_data is not None:

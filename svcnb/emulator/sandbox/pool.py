@@ -1,4 +1,4 @@
-"""Pool of warm isolates, which are started before they are needed."""
+"""Pool of isolates that are started and warmed up before they are needed."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import os
 import time
 from collections import deque
 from collections.abc import Callable
+from typing import NamedTuple
 
 from svcnb.emulator.platform.reachable import Reachable
-from svcnb.emulator.sandbox.isolate import Isolate, StartFailed
+from svcnb.emulator.sandbox.isolate import Isolate, ProcessorUse, StartFailed, shares_of_processor
 from svcnb.emulator.sandbox.process import ProcessHost
 from svcnb.emulator.sandbox.protocol import EngineUnavailable
 from svcnb.emulator.sandbox.scheduler import Shares
@@ -19,30 +20,47 @@ _LOG = logging.getLogger(__name__)
 
 _START_S = 30.0
 _FAILURES_TO_OPEN = 5
-_ANSWER_S = 2.0  # a working spawner answers a ping within milliseconds
-_OPEN_S = 60.0  # reference facts 5.8
+_ANSWER_S = 2.0  # a working spawner responds to a ping within milliseconds
+_OPEN_S = 60.0  # docs/service/runtime.md#processes-and-caches
 _GROWTH = 4
 _CALM_S = 30.0
 _HEAD_START_S = 0.01
 _WARMING_S = 0.08  # processor time that a spare uses before its first job
-# A run that ends within this time makes its process available to the next. Another process would only slow both down.
+# If a run ends within this time, its process is available to the next run. Another process would slow both down.
 _PATIENCE_S = 0.05
+# If processes are ready to run for more than this fraction of the time, they are limited by the processor, and more
+# processes would not help.
+_WORKING = 0.5
+# After this number of checks in which no run ended while runs were waiting, another process is started in any case.
+_STALLS = 10
+
+
+class _Waiting(NamedTuple):
+    """Run that waits for an isolate, with the start time of the wait."""
+
+    account: str
+    place: asyncio.Future[Isolate]
+    since: float
 
 
 class Pool:
-    """Keeps isolates warm and hands each one out once.
+    """Pool of warmed-up isolates. Each isolate executes one run, unless ``reuse`` is set.
+
+    If ``spares`` is two or more, the last spare is reserved for accounts whose recent use is not clearly above average.
+    While several accounts have recent use, it is reserved for an account that has only one unfinished run.
 
     Args:
-        new_host: Creates the host that starts processes. It is called again when a host is lost.
-        spares: How many to keep ready. Of two and more, the last is reserved for accounts that did not use clearly more
-            than others recently. While several accounts want isolates, it is reserved for a run that is its account's
-            only one. When spares run low, up to four times as many are kept, until there were enough for half a minute.
+        new_host: Function that creates the host that starts processes. It is called again if the host is lost.
+        spares: Number of isolates to keep ready. If spares run low, up to four times as many are kept until there have
+            been enough for half a minute.
         shares: Recent use by each account.
-        runs_of: How many unfinished runs an account has, including those that wait for an isolate.
-        reuse: Whether isolates are returned by `give`. Those in use then count as kept, and more are started only for
-            runs that have waited for some time.
-        idle: How many of them to keep until the first run, and after half a minute without a run. None means all.
-        clock: Seconds, monotonic.
+        runs_of: Function that returns the number of unfinished runs of an account, including waiting runs.
+        reuse: Whether isolates are returned with `give`. Isolates in use then count towards ``spares``. More are only
+            started if runs have to wait although the processor is not busy.
+        idle: Number of isolates to keep before the first run and after half a minute without a run. None means all.
+            With 0, the host also stops its template process.
+        rest_s: Seconds without a run after which the pool keeps no isolate until the next run. None means never.
+        clock: Monotonic clock that returns seconds.
     """
 
     def __init__(
@@ -54,23 +72,28 @@ class Pool:
         runs_of: Callable[[str], int] = lambda _: 1,
         reuse: bool = False,
         idle: int | None = None,
+        rest_s: float | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._new_host = new_host
         self._base = spares
         self._idle = spares if idle is None else idle
+        self._rest_s = rest_s
         self._target = 0
         self._clock = clock
         self._host: ProcessHost | None = None
         self._reuse = reuse
-        self._lent = 0
+        self._lent: set[Isolate] = set()
+        self._returned = 0
+        self._stalled = 0
+        self._patience: asyncio.TimerHandle | None = None
         self._reserve = min(1, spares - 1)
         self._shares = shares
         self._runs_of = runs_of
         self._ready: deque[Isolate] = deque()
-        self._waiting: list[tuple[str, asyncio.Future[Isolate]]] = []
+        self._waiting: list[_Waiting] = []
         self._starting: set[asyncio.Task[None]] = set()
-        # Two at a time on two cores: more would only slow each other down.
+        # On two cores, two processes start at a time. More would slow each other down.
         self._max_starting = max(2, os.cpu_count() or 2)
         self._failures = 0
         self._last_failure = ""
@@ -84,25 +107,25 @@ class Pool:
 
     @property
     def ready(self) -> int:
-        """How many spares are available."""
+        """Number of available spares."""
         return sum(isolate.usable for isolate in self._ready)
 
     @property
     def waiting(self) -> int:
-        """How many runs wait for a spare."""
+        """Number of runs that wait for an isolate."""
         return len(self._waiting)
 
     @property
     def available(self) -> bool:
-        """False while the circuit breaker is open, because starts failed repeatedly."""
+        """Whether isolates can be started. False while the circuit breaker is open after repeated failures."""
         return not self._stopped and self._clock() >= self._open_until
 
     async def reachable(self) -> bool:
-        """Whether the process that starts isolates works and no spare is stopped by a signal."""
+        """Returns whether the spawner responds and no spare is stopped by a signal."""
         if not self.available or any(isolate.suspended for isolate in self._ready):
             return False
         if self._host is None or not self._host.alive:
-            return True  # it is started for the next run
+            return True  # the spawner is started for the next run
         return await self._reachable.now(self._host.pid)
 
     async def _host_answers(self) -> bool:
@@ -112,19 +135,21 @@ class Pool:
         """Starts to fill the pool in the background.
 
         Args:
-            spares: How many to start with; when None, as many as while idle. A later call may only raise the number.
+            spares: Initial number of isolates, or None for the number that is kept while idle. A later call can only
+                raise the number.
         """
         self._stopped = False
+        self._last_used = self._clock()
         self._target = max(self._target, self._idle if spares is None else spares)
         self._fill()
 
     async def stop(self) -> None:
-        """Ends all spares. Waiting callers get `EngineUnavailable`."""
+        """Stops all spares. In waiting callers, `take` raises `EngineUnavailable`."""
         self._stopped = True
-        for timer in (self._calm, self._refill):
+        for timer in (self._calm, self._refill, self._patience):
             if timer is not None:
                 timer.cancel()
-        self._calm = self._refill = None
+        self._calm = self._refill = self._patience = None
         self._refuse_waiting("the engine was stopped")
         await self._reachable.close()
         for task in list(self._starting):
@@ -137,28 +162,28 @@ class Pool:
             await host.stop()
 
     async def take(self, account: str = "") -> Isolate:
-        """Returns a warm isolate for one job. The caller closes it.
+        """Returns a warmed-up isolate for one job. The caller must close it or return it with `give`.
 
         Args:
-            account: The account of the run. The account with the least recent use gets the next isolate.
+            account: Account of the run. The account with the least recent use receives the next isolate.
 
         Raises:
             EngineUnavailable: No isolate can be started.
         """
         if not self.available:
-            raise EngineUnavailable(self._last_failure or "the engine does not run")
+            raise EngineUnavailable(self._last_failure or "the engine is not running")
         self._last_used = self._clock()
+        was_idle = self._target < self._base
         self._target = max(self._target, self._base)
         self._bury_dead()
         if self._may_take(account):
             return self._hand_out(account)
         place: asyncio.Future[Isolate] = asyncio.get_running_loop().create_future()
-        entry = (account, place)
+        entry = _Waiting(account, place, self._clock())
         self._waiting.append(entry)
-        patience = None
         if self._reuse:
-            patience = asyncio.get_running_loop().call_later(_PATIENCE_S, self._grow_and_fill)
-        else:
+            self._look_at_waiting_later()
+        elif not was_idle:
             self._grow()
         self._fill()
         try:
@@ -168,19 +193,18 @@ class Pool:
                 self._take_back(place.result())
             raise
         finally:
-            if patience is not None:
-                patience.cancel()
             if entry in self._waiting:
                 self._waiting.remove(entry)
 
     def give(self, isolate: Isolate, *, again: bool) -> None:
-        """Returns an isolate that `take` handed out.
+        """Returns an isolate from `take` to the pool.
 
         Args:
             isolate: The isolate.
-            again: Whether it may serve another run.
+            again: Whether the isolate can execute another run. Otherwise, it is closed.
         """
-        self._lent -= 1
+        self._lent.discard(isolate)
+        self._returned += 1
         if again and isolate.usable and not self._stopped:
             isolate.rest()
             self._ready.append(isolate)
@@ -191,8 +215,8 @@ class Pool:
         self._fill()
 
     def _take_back(self, isolate: Isolate) -> None:
-        """Puts back an unused isolate whose caller was cancelled at the moment it was handed out."""
-        self._lent -= self._reuse
+        """Puts back an unused isolate whose caller was cancelled while it received the isolate."""
+        self._lent.discard(isolate)
         if isolate.usable and not self._stopped:
             self._ready.appendleft(isolate)
             self._serve()
@@ -209,7 +233,7 @@ class Pool:
     def _hand_out(self, account: str) -> Isolate:
         isolate = self._ready.popleft()
         if self._reuse:
-            self._lent += 1
+            self._lent.add(isolate)
             return isolate
         self._shares.add(account, _WARMING_S)
         if len(self._ready) <= self._reserve:
@@ -218,13 +242,31 @@ class Pool:
         return isolate
 
     def _grow(self) -> None:
-        """Raises the number of spares when they run low, because warming one takes longer than most runs."""
+        """Raises the number of spares when they run low, because a warm-up takes longer than most runs."""
         self._last_low = self._clock()
         self._target = min(self._target + 1, self._base * _GROWTH)
 
-    def _grow_and_fill(self) -> None:
-        self._grow()
-        self._fill()
+    def _look_at_waiting_later(self) -> None:
+        if self._patience is None and self._waiting and not self._stopped:
+            before = {isolate: isolate.processor() for isolate in self._lent}
+            self._patience = asyncio.get_running_loop().call_later(
+                _PATIENCE_S, self._look_at_waiting, self._clock(), self._returned, before
+            )
+
+    def _look_at_waiting(self, at: float, returned: int, before: dict[Isolate, ProcessorUse | None]) -> None:
+        """Starts another process if a run has waited for a long time and another process would help."""
+        self._patience = None
+        now = self._clock()
+        self._stalled = self._stalled + 1 if before and self._returned == returned else 0
+        if self._waiting and now - self._waiting[0].since >= _PATIENCE_S:
+            used, wanted = shares_of_processor(before, now - at)
+            # A starting process delays the others. If this check is late, the service itself lacks processor time.
+            is_waiting = wanted < _WORKING and not self._starting and now - at < 2 * _PATIENCE_S
+            is_long = self._stalled > 0 and (used > _WORKING or self._stalled >= _STALLS)
+            if is_waiting or is_long:
+                self._grow()
+                self._fill()
+        self._look_at_waiting_later()
 
     def _bury_dead(self) -> None:
         for isolate in [isolate for isolate in self._ready if not isolate.usable]:
@@ -232,7 +274,7 @@ class Pool:
             isolate.close()
 
     def _fill_soon(self) -> None:
-        """Fills the pool, with a delay if spares are left: starting a process uses a core that a new run needs."""
+        """Fills the pool, with a delay if spares are left, because the start of a process uses a core."""
         if not self._ready:
             self._fill()
         elif self._refill is None:
@@ -245,21 +287,23 @@ class Pool:
         if self._stopped or self._clock() < self._open_until:
             return
         no_hurry = self._is_no_hurry()
-        # The first process writes the code cache, and the others then start in half the time. Started with it, they
-        # would compile, too.
+        # The first process writes the code cache, so that later processes start in half the time. Processes started at
+        # the same time would have to compile the code too.
         at_once = 1 if no_hurry or not self.started else self._max_starting
         needed = 0 if self._reuse else len(self._waiting)
-        wanted = self._target + needed - self._lent - len(self._ready) - len(self._starting)
+        wanted = self._target + needed - len(self._lent) - len(self._ready) - len(self._starting)
         for _ in range(min(wanted, at_once - len(self._starting))):
             task = asyncio.ensure_future(self._add(aside=no_hurry))
             self._starting.add(task)
             task.add_done_callback(self._added)
 
     def _is_no_hurry(self) -> bool:
-        """Whether only accounts with clearly more use than others want spares. The others then keep a core."""
+        """Returns whether only accounts with clearly above-average use need spares. Other accounts then keep a core."""
         if not self._shares.contested:
             return False
-        return all(self._shares.greedy(account) for account, _ in self._waiting) if self._waiting else self.ready > 0
+        return (
+            all(self._shares.greedy(waiting.account) for waiting in self._waiting) if self._waiting else self.ready > 0
+        )
 
     async def _add(self, *, aside: bool) -> None:
         if self._host is None or not self._host.alive:
@@ -272,17 +316,17 @@ class Pool:
         except StartFailed:
             if host.alive:
                 raise
-            return  # the host was lost with all its starting isolates, which counts as one failure: see `_lost`
+            return  # `_lost` counts the loss of the host, with all its starting isolates, as one failure
         self.started += 1
         self._failures = 0
         self._ready.append(isolate)
         self._serve()
 
     def _serve(self) -> None:
-        """Hands spares to waiting callers, the account with the least recent use first."""
+        """Assigns spares to waiting callers, starting with the account with the least recent use."""
         while self._waiting:
-            entry = min(self._waiting, key=lambda waiting: self._shares.of(waiting[0]))
-            account, place = entry
+            entry = min(self._waiting, key=lambda waiting: self._shares.of(waiting.account))
+            account, place, _ = entry
             if not place.done():
                 if not self._may_take(account):
                     return
@@ -312,13 +356,13 @@ class Pool:
 
     def _refuse_waiting(self, text: str) -> None:
         waiting, self._waiting = self._waiting, []
-        for _, place in waiting:
+        for _, place, _ in waiting:
             if not place.done():
                 place.set_exception(EngineUnavailable(text))
 
     def _lost(self) -> None:
-        """Handles the loss of the host, which ended every isolate."""
-        _LOG.warning("the process that starts isolates was lost; another takes its place")
+        """Handles the loss of the host, which also stopped all isolates."""
+        _LOG.warning("the process that starts isolates was lost and is replaced")
         self._host = None
         while self._ready:
             self._ready.popleft().close()
@@ -327,14 +371,29 @@ class Pool:
             self._fill()
 
     def _settle_later(self) -> None:
-        if self._target > self._idle and self._calm is None:
-            self._calm = asyncio.get_running_loop().call_later(_CALM_S, self._settle)
+        if self._calm is not None:
+            return
+        # An isolate that was starting when the target sank is one too many.
+        if self._target > self._idle or len(self._ready) + len(self._lent) > self._target:
+            wait_s = _CALM_S
+        elif self._rest_s is not None and self._target:
+            wait_s = max(_CALM_S, self._last_used + self._rest_s - self._clock())
+        else:
+            return
+        self._calm = asyncio.get_running_loop().call_later(wait_s, self._settle)
 
     def _settle(self) -> None:
         self._calm = None
         now = self._clock()
         if now - self._last_low >= _CALM_S:
-            self._target = min(self._target, self._base if now - self._last_used < _CALM_S else self._idle)
-            while self._ready and len(self._ready) + self._lent > self._target:
+            self._target = min(self._target, self._needed(now - self._last_used))
+            while self._ready and len(self._ready) + len(self._lent) > self._target:
                 self._ready.pop().close()
+            if self._target == 0 and self._host is not None:
+                self._host.rest()
         self._settle_later()
+
+    def _needed(self, unused_s: float) -> int:
+        if unused_s < _CALM_S or self._lent:
+            return self._base
+        return 0 if self._rest_s is not None and unused_s >= self._rest_s else self._idle

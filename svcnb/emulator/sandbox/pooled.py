@@ -1,4 +1,4 @@
-"""Base class of the engines: a pool of processes, an admission limit, and checks of the running actions."""
+"""Base class of the engines: a process pool, an admission limit, and monitoring of the running actions."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from svcnb import tools
+from svcnb.bundles import bundle_exists, read_bundle
 from svcnb.emulator.sandbox.isolate import Isolate
 from svcnb.emulator.sandbox.pool import Pool
 from svcnb.emulator.sandbox.process import ProcessHost
@@ -22,11 +23,11 @@ from svcnb.protocol.vocabulary import Vocabulary
 
 STATIC = Path(__file__).with_name("static")
 
-# Deno maps about 750 MiB of data segment before it runs anything (measured with 2.9.8).
+# Deno maps a data segment of about 750 MiB before it runs any code (measured with version 2.9.8).
 DENO_DATA_MIB = 772
 _LOOK_S = 0.03
-# No lock file is needed, because no code comes from elsewhere. Only the bundle is read, and --no-remote, --no-npm and
-# --cached-only refuse every https:, jsr: and npm: module.
+# No lock file is needed, because no external code is loaded. Only the bundle is read, and --no-remote, --no-npm and
+# --cached-only reject all https:, jsr: and npm: modules.
 FLAGS = (
     "--quiet",
     "--no-prompt",
@@ -40,18 +41,20 @@ _BLANK = frozenset(" \t\n\r\f\v")
 
 
 class PooledEngine(ABC):
-    """Engine that runs actions in processes of its own, which are warmed up in advance.
+    """Engine that runs actions in separate processes, which are warmed up in advance.
 
     Args:
-        limits: Limits for which processes are prepared; a run may have tighter ones.
-        name: Its name in settings and traces.
-        bootstrap: The bundle that processes run.
-        beside: Names of the files that the bundle needs in its folder.
-        spares: Warm processes to keep.
-        concurrency: Maximum of runs at the same time. More wait in a queue, and one account never has all slots.
-        vocabulary: Names that actions see.
-        reuse: Whether a process serves one run after another.
-        idle: How many of them to keep while nothing runs. None means all.
+        limits: Limits for which processes are prepared. A run may have lower limits.
+        name: Name of the engine in settings and traces.
+        bootstrap: Bundle that the processes run.
+        beside: Names of other files that must be in the bundle's folder.
+        spares: Number of warmed-up processes to keep.
+        concurrency: Maximum number of runs at the same time. Further runs wait in a queue. One account never has all
+            slots.
+        vocabulary: Names that are visible to actions.
+        reuse: Whether a process executes several runs in sequence.
+        idle: Number of processes to keep while nothing runs. None means all.
+        rest_s: Seconds without a run after which no process is kept until the next run. None means never.
 
     Raises:
         PartMissing: Deno or the bundle is not installed.
@@ -69,6 +72,7 @@ class PooledEngine(ABC):
         vocabulary: Vocabulary | None,
         reuse: bool = False,
         idle: int | None = None,
+        rest_s: float | None = None,
     ) -> None:
         self._limits = limits
         self._name = name
@@ -76,13 +80,19 @@ class PooledEngine(ABC):
         self._bootstrap = bootstrap
         self._beside = tuple(beside)
         self._deno = tools.deno()
-        if not bootstrap.is_file():
+        if not bundle_exists(bootstrap):
             raise tools.PartMissing("the action engine", f"no {bootstrap}", "Run: python hatch_build.py")
         self._reuse = reuse
         self._places = Places(concurrency)
         self._shares = Shares()
         self._pool = Pool(
-            self._new_host, spares=spares, shares=self._shares, runs_of=self._places.of, reuse=reuse, idle=idle
+            self._new_host,
+            spares=spares,
+            shares=self._shares,
+            runs_of=self._places.of,
+            reuse=reuse,
+            idle=idle,
+            rest_s=rest_s,
         )
         self._sessions: set[Session] = set()
         self._watch: asyncio.Task[None] | None = None
@@ -91,40 +101,40 @@ class PooledEngine(ABC):
     @property
     @abstractmethod
     def _brief_s(self) -> float:
-        """Seconds after which a run gets a lower priority than others."""
+        """Seconds after which a run gets a lower priority than other runs."""
 
     @abstractmethod
     def _command(self, bootstrap: Path) -> list[str]:
-        """Command line of one process."""
+        """Returns the command line of one process."""
 
     def _template_command(self, bootstrap: Path) -> list[str] | None:  # noqa: ARG002 - for engines that have one
-        """Command line of a process that makes warm copies of itself. None when the engine does not use one."""
+        """Returns the command line of a template process, which copies itself, or None if the engine has none."""
         return None
 
     @abstractmethod
     def _resource_limits(self) -> dict[str, int]:
-        """Resource limits of one process, by the names of the module ``resource``."""
+        """Returns the resource limits of one process, by their names in the module ``resource``."""
 
     @abstractmethod
     def _session(self, isolate: Isolate, host: Host, limits: ActionLimits) -> Session:
-        """Prepares a run."""
+        """Creates the session of a run."""
 
     @abstractmethod
     def _end(self, isolate: Isolate, session: Session, outcome: Outcome | None) -> None:
         """Releases an isolate after its run."""
 
     async def prepare(self) -> None:
-        """Starts one process, which leaves the machine free for other parts that are starting. `start` follows."""
+        """Starts only one process, so that other components can start at the same time. Call `start` afterwards."""
         self._stopped = False
         self._pool.start(spares=1)
 
     async def start(self) -> None:
-        """Starts to warm up in the background and returns at once."""
+        """Starts to warm up processes in the background and returns immediately."""
         self._stopped = False
         self._pool.start()
 
     async def stop(self) -> None:
-        """Ends every process. Runs under way end with kind ``host``."""
+        """Stops all processes. Running actions end with the error kind ``host``."""
         self._stopped = True
         if self._watch is not None:
             self._watch.cancel()
@@ -133,9 +143,9 @@ class PooledEngine(ABC):
         await self._pool.stop()
 
     async def run(self, source: str, params: object, limits: ActionLimits, host: Host) -> Outcome:
-        """Runs one action; see `svcnb.emulator.sandbox.protocol.Engine`."""
+        """Runs one action. See `svcnb.emulator.sandbox.protocol.Engine`."""
         if self._stopped:
-            raise EngineUnavailable("the engine does not run")
+            raise EngineUnavailable("the engine is not running")
         if is_blank(source):
             return nothing_to_do(self._name)
         came = time.monotonic()
@@ -143,11 +153,11 @@ class PooledEngine(ABC):
             return await self._run(source, params, limits, host, came)
 
     async def is_reachable(self) -> bool:
-        """Whether its processes answer; see `svcnb.emulator.sandbox.protocol.Engine`."""
+        """Returns whether the processes respond. See `svcnb.emulator.sandbox.protocol.Engine`."""
         return not self._stopped and await self._pool.reachable()
 
     def state(self) -> EngineState:
-        """State of the engine."""
+        """Returns the state of the engine."""
         return EngineState(
             name=self._name,
             ready=self._pool.ready,
@@ -165,11 +175,11 @@ class PooledEngine(ABC):
         try:
             if self._shares.greedy(host.account):
                 if self._reuse:
-                    isolate.step_aside()  # until the end of its run; niceness could not be undone
+                    isolate.step_aside()  # until the end of its run; a higher niceness could not be undone
                 else:
                     session.give_way(aside=True)
             await session.begin(source, params)
-            # The isolate works already while this part runs.
+            # The isolate is already working while the following code runs.
             self._sessions.add(session)
             self._look_after()
             outcome = await session.end(waited_s)
@@ -183,22 +193,23 @@ class PooledEngine(ABC):
             self._watch = asyncio.ensure_future(self._look_at_sessions())
 
     async def _look_at_sessions(self) -> None:
-        # V8 limits the heap. This limit also includes memory outside of the heap, such as large buffers.
+        # V8 only limits the heap. This check also includes memory outside the heap, such as large buffers.
         while self._sessions:
             await asyncio.sleep(_LOOK_S)
             for session in list(self._sessions):
                 self._shares.add(session.account, _LOOK_S)
                 session.check_memory()
+                session.check_processor()
                 if session.elapsed_s > self._brief_s:
                     session.give_way(aside=self._shares.greedy(session.account))
 
     def _new_host(self, on_lost: Callable[[], None]) -> ProcessHost:
         folder = Path(tempfile.mkdtemp(prefix="svcnb-engine-"))
-        # Stack traces that an action reads contain this neutral folder instead of the path of the installation.
+        # Stack traces in actions contain this neutral folder instead of the path of the installation.
         for name in (self._bootstrap.name, *self._beside):
             file = self._bootstrap.with_name(name)
-            if file.is_file():
-                (folder / name).write_bytes(file.read_bytes())
+            if bundle_exists(file):
+                (folder / name).write_bytes(read_bundle(file))
         bootstrap = folder / self._bootstrap.name
         return ProcessHost(
             self._command(bootstrap),
@@ -218,12 +229,15 @@ class PooledEngine(ABC):
 
 
 def is_blank(source: str) -> bool:
-    """Whether a source contains only ASCII whitespace."""
+    """Returns whether a source contains only ASCII whitespace."""
     return not source.strip("".join(_BLANK))
 
 
 def nothing_to_do(engine: str) -> Outcome:
-    """Outcome of a source of ASCII whitespace alone: it succeeds and does nothing (reference facts 5.1)."""
+    """Returns the successful outcome of a source that contains only ASCII whitespace.
+
+    Source: docs/service/runtime.md#calling-main.
+    """
     trace = Trace(engine)
     trace.add("start")
     trace.add("end", ok=True)

@@ -1,4 +1,4 @@
-"""Client of the spawner: starts, ends and monitors the processes of an engine."""
+"""Client of the spawner, which starts, stops and monitors the processes of an engine."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _STOP_S = 5.0
 
 
 class Exit(NamedTuple):
-    """How a process ended.
+    """Exit result of a process.
 
     Attributes:
-        status: Exit code, negative for a signal; None when it could not be started.
-        cpu_s: Processor seconds that it used.
-        held_bytes: Its peak resident memory.
-        reason: Why it could not be started, or was lost.
+        status: Exit code, negative for a signal, or None if the process could not be started.
+        cpu_s: Used processor time in seconds.
+        held_bytes: Peak resident memory in bytes.
+        reason: Reason why the process could not be started or was lost.
     """
 
     status: int | None
@@ -37,25 +37,25 @@ class Exit(NamedTuple):
 
 
 class Process:
-    """A process that the spawner has started or will start."""
+    """Process that the spawner has started or will start."""
 
     def __init__(self, token: int, loop: asyncio.AbstractEventLoop) -> None:
         self.token = token
         self.pid: int | None = None
         self.is_copy = False
-        """Whether it is a copy of a template."""
+        """Whether the process is a copy of a template process."""
         self.begun: asyncio.Future[None] = loop.create_future()
-        """Done once the id is available, or will never be."""
+        """Future that completes when the process id is known, or when the start has failed."""
         self.exited: asyncio.Future[Exit] = loop.create_future()
 
     def begin(self, pid: int, *, is_copy: bool) -> None:
-        """Records its id."""
+        """Records the process id."""
         self.pid, self.is_copy = pid, is_copy
         if not self.begun.done():
             self.begun.set_result(None)
 
     def end(self, how: Exit) -> None:
-        """Records its end."""
+        """Records the exit of the process."""
         if not self.begun.done():
             self.begun.set_result(None)
         if not self.exited.done():
@@ -63,17 +63,17 @@ class Process:
 
 
 class ProcessHost:
-    """Starts processes of one kind through its own spawner.
+    """Starter of processes with the same command line. It uses its own spawner.
 
     Args:
-        argv: Command line of every process.
-        template: Command line of a process that makes copies of itself, which are used once it is warm. None to start
-            each process anew.
-        env: Their whole environment.
-        cwd: Their folder.
-        limits: Resource limits by the names of the module ``resource``.
-        remove: Folder that is removed after the last process has ended, also when the emulator is killed.
-        on_lost: Called once when the spawner has ended without a stop.
+        argv: Command line of each process.
+        template: Command line of a template process, whose copies are used after its warm-up. With None, each process
+            is started separately.
+        env: Complete environment of the processes.
+        cwd: Working directory of the processes.
+        limits: Resource limits, by their names in the module ``resource``.
+        remove: Folder that is removed after the last process has exited, even if the emulator is killed.
+        on_lost: Callback that is called once if the spawner exits unexpectedly.
     """
 
     def __init__(
@@ -111,14 +111,14 @@ class ProcessHost:
 
     @property
     def pid(self) -> int | None:
-        """Process id of the spawner, None while it is not running."""
+        """Process id of the spawner, or None while it is not running."""
         return None if self._spawner is None else self._spawner.pid
 
     def start(self) -> None:
         """Starts the spawner.
 
         Raises:
-            OSError: It cannot be started.
+            OSError: The spawner cannot be started.
         """
         self._loop = asyncio.get_running_loop()
         ours, theirs = socket.socketpair()
@@ -128,7 +128,7 @@ class ProcessHost:
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                start_new_session=True,  # the emulator handles an interrupt from the keyboard
+                start_new_session=True,  # keyboard interrupts are handled by the emulator
                 env={},
             )
         except OSError:
@@ -145,59 +145,64 @@ class ProcessHost:
         """Starts a process.
 
         Args:
-            channel: The standard input and output of the process. The caller closes its own copy.
-            errors: Descriptor of its standard error.
-            aside: Whether it starts without the reserved cores.
+            channel: Socket for the standard input and output of the process. The caller closes its own copy.
+            errors: File descriptor for the standard error of the process.
+            aside: Whether the process may not use the reserved cores during its start.
 
         Returns:
-            The process. Its attribute ``exited`` reports its end.
+            The process. Its attribute ``exited`` reports its exit.
 
         Raises:
-            OSError: The spawner is gone.
+            OSError: The spawner has exited.
         """
         if self._control is None or self._loop is None:
-            raise OSError("the spawner does not run")
+            raise OSError("the spawner is not running")
         process = Process(next(self._tokens), self._loop)
         self._processes[process.token] = process
         try:
             self._send({"spawn": process.token, "aside": aside}, [channel.fileno(), errors])
         except OSError as error:
             del self._processes[process.token]
-            if isinstance(error, ConnectionError):  # visible here before the event loop reports it
+            if isinstance(error, ConnectionError):  # occurs here before the event loop reports it
                 self._lose()
             raise
         return process
 
     def kill(self, process: Process) -> None:
-        """Ends a process by a signal that it cannot prevent."""
+        """Kills a process with a signal that it cannot handle."""
         self._order("kill", process)
 
     def lower(self, process: Process, *, aside: bool) -> None:
-        """Gives it a smaller share of the processor than others have.
+        """Lowers the priority of a process below that of others.
 
         Args:
             process: The process.
-            aside: Whether it also leaves the reserved cores.
+            aside: Whether the process must also leave the reserved cores.
         """
         self._order("lower", process, aside=aside)
 
     def bring_near(self, process: Process) -> None:
-        """Moves its main thread to the reserved cores, where it wakes without delay."""
+        """Moves the main thread of a process to the reserved cores, where it wakes without delay."""
         self._order("near", process)
 
     def step_aside(self, process: Process) -> None:
-        """Moves it off the reserved cores, until `bring_back`."""
+        """Moves a process off the reserved cores until `bring_back` is called."""
         self._order("off", process)
 
     def bring_back(self, process: Process) -> None:
-        """Allows it to use all cores again."""
+        """Allows a process to use all cores again."""
         self._order("back", process)
 
+    def rest(self) -> None:
+        """Stops the template process, if any. A new one is started when many processes are needed again."""
+        with contextlib.suppress(OSError):
+            self._send({"rest": True})
+
     async def answers(self, timeout_s: float) -> bool:
-        """Whether the spawner answers a ping.
+        """Returns whether the spawner responds to a ping.
 
         Args:
-            timeout_s: Seconds to wait for the answer.
+            timeout_s: Maximum time to wait for the response, in seconds.
         """
         number = next(self._tokens)
         pong = self._pings[number] = asyncio.get_running_loop().create_future()
@@ -212,14 +217,14 @@ class ProcessHost:
         return self.alive
 
     async def stop(self) -> None:
-        """Ends every process and the spawner, and waits until they have ended."""
+        """Stops all processes and the spawner, and waits until they have exited."""
         self._disconnect("the engine was stopped")
         spawner, self._spawner = self._spawner, None
         if spawner is not None:
             try:
                 await asyncio.to_thread(spawner.wait, _STOP_S)
             except subprocess.TimeoutExpired:
-                spawner.kill()  # the kernel ends its children with it
+                spawner.kill()  # the kernel then kills its children
                 spawner.wait()
                 self._remove_folder()
 
@@ -230,7 +235,7 @@ class ProcessHost:
 
     def _send(self, message: dict[str, Any], descriptors: Sequence[int] = ()) -> None:
         if self._control is None:
-            raise OSError("the spawner does not run")
+            raise OSError("the spawner is not running")
         data = json.dumps(message, separators=(",", ":")).encode() + b"\n"
         sent = socket.send_fds(self._control, [data], list(descriptors))
         while sent < len(data):  # only the first message is long
@@ -253,7 +258,7 @@ class ProcessHost:
             self._hear(json.loads(line))
 
     def _lose(self) -> None:
-        """Handles the end of the spawner without a stop."""
+        """Handles an unexpected exit of the spawner."""
         spawner, self._spawner = self._spawner, None
         if sys.platform != "linux":
             self._end_orphans()
@@ -265,12 +270,12 @@ class ProcessHost:
         self._on_lost()
 
     def _remove_folder(self) -> None:
-        """Removes the folder for a spawner that could not do it."""
+        """Removes the folder if the spawner could not remove it."""
         if (folder := self._setup["remove"]) is not None:
             shutil.rmtree(str(folder), ignore_errors=True)
 
     def _end_orphans(self) -> None:
-        """Ends the children of a lost spawner on systems where the kernel does not end them with their parent."""
+        """Kills the children of a lost spawner on systems where the kernel does not kill them with their parent."""
         for process in self._processes.values():
             if process.pid is not None:
                 with contextlib.suppress(OSError):
@@ -303,7 +308,7 @@ class ProcessHost:
 
 
 def error_file() -> int:
-    """A descriptor of a nameless file for the standard error of a process. Its size limit bounds the file."""
+    """Opens an unnamed temporary file for the standard error of a process. A resource limit bounds its size."""
     if hasattr(os, "memfd_create"):
         return os.memfd_create("stderr", os.MFD_CLOEXEC)
     import tempfile
@@ -313,7 +318,7 @@ def error_file() -> int:
 
 
 def read_error_file(descriptor: int, limit: int = 16_384) -> str:
-    """The last ``limit`` bytes at most of an `error_file`. Empty when the descriptor is -1."""
+    """Returns at most the last ``limit`` bytes of an `error_file` as text. It is empty if the descriptor is -1."""
     if descriptor < 0:
         return ""
     size = os.fstat(descriptor).st_size

@@ -4,24 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, Protocol
+from typing import Final, Literal, NamedTuple, Protocol
 
 from svcnb.emulator.sandbox.trace import Trace
 from svcnb.protocol.limits import ActionLimits
 
 ErrorKind = Literal["throw", "syntax", "timeout", "memory", "funds", "host", "unsupported"]
 
+ABORTED: Final = "aborted by the action"
+"""Cancellation message for an operation that the action aborted."""
+
 
 class EngineUnavailable(RuntimeError):
-    """No process can be started to run actions. Nothing was executed, so nothing is charged (specification 7: 503)."""
+    """The engine cannot start a process for an action. Nothing was executed, so nothing is charged.
+
+    Source: docs/service/http.md#errors.
+    """
 
 
 class OperationRefused(Exception):
-    """A host operation fails with an error inside the action, which may catch it.
+    """A host operation failed. The action receives a JavaScript error, which it may catch.
 
     Args:
-        message: Text of the JavaScript error. It never contains a secret.
-        name: Class of the JavaScript error.
+        message: Message of the JavaScript error. It never contains a secret.
+        name: Class name of the JavaScript error.
     """
 
     def __init__(
@@ -32,12 +38,12 @@ class OperationRefused(Exception):
 
 
 class FetchRequest(NamedTuple):
-    """One outbound request of an action.
+    """Outbound request of an action.
 
     Attributes:
-        method: Upper-case HTTP method.
-        url: Absolute address.
-        headers: Name and value pairs in order.
+        method: HTTP method in uppercase.
+        url: Absolute URL.
+        headers: Pairs of name and value, in order.
         body: Request body, or None.
         redirect: ``follow``, ``error`` or ``manual`` (WHATWG Fetch).
     """
@@ -50,16 +56,16 @@ class FetchRequest(NamedTuple):
 
 
 class FetchResponse(NamedTuple):
-    """The answer to a `FetchRequest`.
+    """Response to a `FetchRequest`.
 
     Attributes:
-        status: HTTP status from 200 to 599.
+        status: HTTP status code from 200 to 599.
         status_text: Reason phrase, often empty.
-        headers: Name and value pairs; content encodings are already removed.
-        body: The whole body; a large one is not copied into `bytes`.
-        url: Address after redirects.
-        redirected: Whether there was a redirect.
-        held: Functions to call when the body is no longer held, to release its memory budget.
+        headers: Pairs of name and value. The content encoding is already removed.
+        body: Complete body. A large body is not copied into `bytes`.
+        url: URL after redirects.
+        redirected: Whether the request was redirected.
+        held: Functions that release the memory budget of the body. Call them when the body is no longer in memory.
     """
 
     status: int
@@ -72,11 +78,11 @@ class FetchResponse(NamedTuple):
 
 
 class Meter(NamedTuple):
-    """Checks whether the account can still pay for a run.
+    """Periodic check whether an account can still pay for a run.
 
     Attributes:
         every_s: Seconds between two checks.
-        lasts: Called with the seconds that the run has taken so far. False ends the run.
+        lasts: Function that receives the elapsed seconds of the run. If it returns False, the run is stopped.
     """
 
     every_s: float
@@ -84,37 +90,37 @@ class Meter(NamedTuple):
 
 
 class Host(Protocol):
-    """Operations that an action may request. An engine counts them; a host decides whether they are allowed.
+    """Operations that an action may request. The engine enforces their number, and the host checks permissions.
 
-    Each may raise `OperationRefused`, which becomes an ordinary error inside the action.
+    Each operation may raise `OperationRefused`, which the action receives as a JavaScript error.
     """
 
     @property
     def headers(self) -> dict[str, str]:
-        """Request id and correlation id (reference facts 2.8)."""
+        """Headers with the request id and the correlation id (docs/service/http.md#response-headers)."""
 
     @property
     def account(self) -> str:
-        """The account of the run. Accounts share an engine, and runs of one account only wait for each other."""
+        """Account of the run. Accounts share an engine, and the scheduler distributes it fairly among them."""
 
     @property
     def meter(self) -> Meter | None:
-        """Checks the credit of the paying account. None when no account pays."""
+        """Credit check of the paying account, or None if no account pays."""
 
     async def get_private_key(self, pkp_id: str) -> str:
-        """A wallet's private key, ``0x`` and 64 hex digits."""
+        """Returns a wallet's private key, ``0x`` and 64 hex digits."""
 
     async def get_action_private_key(self) -> str:
-        """The running action's own private key."""
+        """Returns the running action's own private key."""
 
     async def get_action_public_key(self, ipfs_id: str) -> str:
-        """Any action's compressed public key, ``0x`` and 66 hex digits."""
+        """Returns the compressed public key of any action, ``0x`` and 66 hex digits."""
 
     async def get_action_wallet_address(self, ipfs_id: str) -> str:
-        """Any action's address in lower case."""
+        """Returns the address of any action, in lowercase."""
 
     async def encrypt(self, pkp_id: str, message: str) -> str:
-        """AES-256-GCM under a wallet's secret (reference facts 4.4)."""
+        """Encrypts a message with AES-256-GCM and a wallet's private key (docs/service/keys.md#encryption)."""
 
     async def decrypt(self, pkp_id: str, ciphertext: str) -> str:
         """Decrypts a result of `encrypt`."""
@@ -123,16 +129,16 @@ class Host(Protocol):
         """Makes one outbound request under the network policy."""
 
     async def package(self, specifier: str, importer: str | None) -> Module:
-        """The source of an imported module (reference facts 5.5)."""
+        """Returns the source of an imported module (docs/service/runtime.md#imports)."""
 
 
 class Module(NamedTuple):
-    """One module of a package that an action imports.
+    """Module of an imported package.
 
     Attributes:
         name: Canonical name, ``package@version/path``.
-        source: JavaScript text.
-        integrity: ``sha384-`` and base64.
+        source: JavaScript source.
+        integrity: SHA-384 hash as ``sha384-`` and base64.
     """
 
     name: str
@@ -144,14 +150,14 @@ class Outcome(NamedTuple):
     """Result of one execution.
 
     Attributes:
-        ok: Whether ``main`` finished.
-        response: Value for the answer (reference facts 5.2); None when not ok.
-        logs: Console output. It is also kept for failed runs, although only successful answers contain it.
-        error: Text of the 500 answer, without its general prefix.
-        error_kind: The kind of failure. ``host`` is a failure of the service. ``unsupported`` is an operation that the
-            engine cannot do. The others are failures of the action.
+        ok: Whether ``main`` completed without an error.
+        response: Value for the response (docs/service/runtime.md#response), or None if ``ok`` is False.
+        logs: Console output. It is also kept for failed runs, although only successful responses contain it.
+        error: Message for the 500 response, without its common prefix.
+        error_kind: Kind of failure. ``host`` is a failure of the service, and ``unsupported`` is an operation that the
+            engine does not support. All others are failures of the action.
         trace: Timeline of the run.
-        elapsed_s: Seconds of wall clock from start to end, without the time in the queue.
+        elapsed_s: Wall-clock time of the run in seconds, without the time in the queue.
     """
 
     ok: bool
@@ -168,12 +174,12 @@ class EngineState:
     """Engine status.
 
     Attributes:
-        name: Its name in settings and traces.
-        ready: Spares that wait for a job.
-        running: Executions under way.
-        waiting: Executions in the queue.
-        started: Processes started so far.
-        available: Whether a run can be expected to start.
+        name: Name of the engine in settings and traces.
+        ready: Number of spares that are ready for a job.
+        running: Number of executions in progress.
+        waiting: Number of executions in the queue.
+        started: Number of processes started so far.
+        available: Whether the engine accepts runs.
     """
 
     name: str
@@ -186,32 +192,35 @@ class EngineState:
 
 
 class Engine(Protocol):
-    """Runs actions, each in an isolate of its own."""
+    """Engine that runs each action in its own isolate."""
 
     async def prepare(self) -> None:
-        """Starts to warm up only what a first run needs, and returns at once. `start` follows."""
+        """Starts the minimum warm-up for a first run and returns immediately. Call `start` afterwards."""
 
     async def start(self) -> None:
-        """Starts to warm up in the background and returns at once."""
+        """Starts the full warm-up in the background and returns immediately."""
 
     async def stop(self) -> None:
-        """Ends every process. Runs under way end with kind ``host``."""
+        """Stops all processes. Running actions end with the error kind ``host``."""
 
     async def run(self, source: str, params: object, limits: ActionLimits, host: Host) -> Outcome:
         """Runs one action.
 
         Args:
-            source: JavaScript text.
-            params: JSON value that ``main`` receives.
+            source: JavaScript source.
+            params: JSON value that is passed to ``main``.
             limits: Limits of the run.
-            host: Answers its operations.
+            host: Host that executes the action's operations.
 
         Raises:
             EngineUnavailable: No process could be started.
         """
 
     async def is_reachable(self) -> bool:
-        """Whether the engine's processes answer within seconds. A process that was stopped by a signal does not."""
+        """Returns whether the engine's processes respond within seconds.
+
+        A process that is stopped by a signal does not respond.
+        """
 
     def state(self) -> EngineState:
-        """State of the engine."""
+        """Returns the state of the engine."""

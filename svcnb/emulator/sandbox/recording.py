@@ -1,4 +1,4 @@
-"""Recordings of outbound requests, as files that people can read, commit and replay.
+"""Recordings of outbound requests in human-readable files, which can be committed and replayed.
 
 ```json
 {"version": 1, "exchanges": [{"request": {"method": "GET", "url": "https://..."},
@@ -27,9 +27,12 @@ from svcnb.protocol.nesting import parse
 
 VERSION = 1
 MAX_RECORDING_BYTES: Final = 64 * 1024 * 1024
-"""Maximum of body bytes in one recording. They are kept in memory during use. No exchange is added beyond it."""
+"""Maximum total length of the bodies in one recording, in bytes.
+
+They are kept in memory while the recording is in use.
+"""
 MAX_FILE_BYTES: Final = 4 * MAX_RECORDING_BYTES
-"""Maximum size of a file that is read: UTF-8 takes at most four bytes per character."""
+"""Maximum size of a recording file in bytes. UTF-8 needs at most four bytes per character."""
 _HEAD: Final = f'{{\n  "version": {VERSION},\n  "exchanges": [\n'
 _TAIL: Final = "\n  ]\n}\n"
 
@@ -41,14 +44,14 @@ class RecordingError(ValueError):
 
 
 class Recording:
-    """One file of exchanges.
+    """Recording file with HTTP exchanges.
 
     Args:
-        path: The file.
+        path: Path of the file.
         must_exist: Whether a missing file is an error (replay) or an empty recording (record).
 
     Raises:
-        RecordingError: It is missing, too large, not JSON, or of another version.
+        RecordingError: The file is missing, too large, not a recording, or has a different version.
     """
 
     def __init__(self, path: Path, *, must_exist: bool) -> None:
@@ -61,7 +64,7 @@ class Recording:
         try:
             text = _read(path)
         except UnicodeDecodeError as error:
-            raise RecordingError(f"the recording {path} is not a recording: {error.reason}") from None
+            raise RecordingError(f"the file {path} is not a recording: {error.reason}") from None
         except FileNotFoundError:
             if must_exist:
                 raise RecordingError(
@@ -73,7 +76,7 @@ class Recording:
         try:
             content = parse(text)
             if content["version"] != VERSION:
-                raise RecordingError(f"the recording {path} has version {content['version']}, want {VERSION}")
+                raise RecordingError(f"the recording {path} has version {content['version']}: expected {VERSION}")
             for exchange in content["exchanges"]:
                 self._remember(exchange)
                 if not must_exist:
@@ -81,10 +84,10 @@ class Recording:
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             if isinstance(error, RecordingError):
                 raise
-            raise RecordingError(f"the recording {path} is not a recording: {error}") from None
+            raise RecordingError(f"the file {path} is not a recording: {error}") from None
 
     def replay(self, request: FetchRequest) -> FetchResponse | None:
-        """The next recorded answer to a request, in order. After the last one, it is repeated."""
+        """Returns the next recorded response to a request, or None if there is none. The last response is repeated."""
         key = _key(request)
         answers = self._answers.get(key)
         if not answers:
@@ -105,8 +108,7 @@ class Recording:
     def _add(self, request: FetchRequest, response: FetchResponse) -> None:
         if self._chars + len(response.body) + len(request.body or b"") > MAX_RECORDING_BYTES:
             raise RecordingError(
-                f"the recording {self.path.name} is full: it may hold {MAX_RECORDING_BYTES} bytes; record into "
-                "another file"
+                f"the recording {self.path.name} is full: it may contain {MAX_RECORDING_BYTES} bytes; use another file"
             )
         self._keep(_text(_exchange(request, response)))
         try:
@@ -133,18 +135,23 @@ class Recording:
 
 
 def _read(path: Path) -> str:
-    # A pipe must not even be opened, because opening it waits for a writer.
+    # A pipe must not be opened, because the call would wait for a writer.
     if not stat.S_ISREG(path.stat().st_mode):
         raise RecordingError(f"the recording {path} is not a file")
     with path.open("rb") as file:
         about = os.fstat(file.fileno())
         if about.st_size > MAX_FILE_BYTES:
-            raise RecordingError(f"the recording {path} has {about.st_size} bytes, at most {MAX_FILE_BYTES} are read")
+            raise RecordingError(
+                f"the recording {path} has {about.st_size} bytes; at most {MAX_FILE_BYTES} are allowed"
+            )
         return file.read().decode()
 
 
 def _text(exchange: dict[str, Any]) -> str:
-    """The text of an exchange in the file. Line breaks in strings are escaped, so all others belong to the layout."""
+    """Returns the text form of an exchange for the file.
+
+    Line breaks in strings are escaped, so all other line breaks are part of the layout.
+    """
     return "    " + json.dumps(exchange, indent=2, ensure_ascii=False).replace("\n", "\n    ")
 
 

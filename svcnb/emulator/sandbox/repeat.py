@@ -1,13 +1,16 @@
-"""Host for repeated runs. It answers the second attempt as the first, so that no operation happens twice."""
+"""Host for repeated runs. The second attempt receives the results of the first, so no operation is executed twice."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final, TypeVar, cast
 
+from svcnb.emulator.sandbox.answer_order import AnswerOrder
 from svcnb.emulator.sandbox.protocol import (
+    ABORTED,
     FetchRequest,
     FetchResponse,
     Host,
@@ -15,33 +18,38 @@ from svcnb.emulator.sandbox.protocol import (
     Module,
     OperationRefused,
 )
+from svcnb.emulator.sandbox.same_request import Content, RpcId, content, with_ids
 from svcnb.protocol.limits import ActionLimits
 
 T = TypeVar("T")
 
 MAX_REPEATABLE_BYTES: Final = 8 * 1024 * 1024
-"""Maximum bytes of remembered operations and answers. A run with larger requests or answers is not repeated."""
+"""Maximum total length of stored operations and results, in bytes. A run with more data and with side effects cannot be
+repeated."""
 _ENTRY_BYTES: Final = 1_024
-ASTRAY_TEXT: Final = "The repeated run makes other requests than before"
+ASTRAY_TEXT: Final = "The repeated run makes different requests"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class _Entry:
-    """One operation of the first attempt.
+    """Operation of the run.
 
     Attributes:
-        asked: Its name and arguments.
-        is_request: Whether it reaches beyond the service.
-        work: Its answer or refusal. It continues if the attempt ends first.
+        asked: Name and arguments of the operation.
+        work: Future of the result or error. The operation continues even if the attempt ends first.
     """
 
     asked: tuple[object, ...]
-    is_request: bool
     work: asyncio.Future[object]
+
+    @cached_property
+    def content(self) -> Content:
+        """Comparable content of the operation. It is only computed for a repeated run."""
+        return _content(self.asked)
 
     @property
     def held(self) -> tuple[Callable[[], None], ...]:
-        """Functions that release the memory budget of its answer."""
+        """Functions that release the memory budget of the result."""
         if not self.work.done() or self.work.cancelled() or self.work.exception() is not None:
             return ()
         result = self.work.result()
@@ -49,16 +57,17 @@ class _Entry:
 
 
 class RepeatableHost:
-    """Host that remembers its answers, so that a repeated run gets the same ones.
+    """Host that stores the results of operations, so that a repeated run receives the same results.
 
-    Operations of the first attempt are answered from memory, or by the same request if it is still under way. A key
-    operation can be repeated without harm. A request cannot, because it may have had effects elsewhere.
+    Operations of the first attempt return the stored result, or wait for the request that is still in progress. Each
+    result is used once, in the order of the first attempt (`svcnb.emulator.sandbox.answer_order.AnswerOrder`).
 
-    So the repetition diverges in two cases. It makes a new request while requests of the first attempt are unused, or
-    it ends without having made one of them.
+    Key operations and read-only requests can be made again safely. Other requests cannot, because they may have had
+    side effects. The repeated run diverges if it makes a new request with side effects while such requests of the
+    first attempt are unused. It also diverges if it ends before it has made all of them.
 
     Args:
-        host: Answers new operations.
+        host: Host that executes new operations.
     """
 
     def __init__(self, host: Host) -> None:
@@ -70,39 +79,41 @@ class RepeatableHost:
         self._kept_bytes = 0
         self._forgets = False
         self._held: list[Callable[[], None]] = []
+        self._order = AnswerOrder()
 
     @property
     def operations(self) -> int:
-        """How many operations the run has requested."""
+        """Number of operations that the run has requested."""
         return len(self._entries)
 
     def repeat(self, elapsed_s: float) -> None:
         """Starts the second attempt of the run.
 
         Args:
-            elapsed_s: Seconds that the first attempt took. They count for the credit of the paying account.
+            elapsed_s: Duration of the first attempt in seconds. It is included in the credit check.
         """
         self._left = list(self._entries)
         self._elapsed_s = elapsed_s
+        self._order.repeat()
 
     @property
     def astray(self) -> bool:
-        """Whether the finished repetition does not match the operations that happened."""
-        return self._lost_its_way or any(entry.is_request for entry in self._left or ())
+        """Whether the operations of the finished repeated run differ from those of the first attempt."""
+        return self._lost_its_way or self._has_unused_effects
 
     @property
     def headers(self) -> dict[str, str]:
-        """Request and correlation id."""
+        """Headers with the request id and the correlation id."""
         return self._host.headers
 
     @property
     def account(self) -> str:
-        """The account of the run."""
+        """Account of the run."""
         return self._host.account
 
     @property
     def meter(self) -> Meter | None:
-        """Checks the credit of the account that pays for both attempts."""
+        """Credit check of the account that pays for both attempts."""
         meter = self._host.meter
         if meter is None or not self._elapsed_s:
             return meter
@@ -134,48 +145,67 @@ class RepeatableHost:
 
     async def fetch(self, request: FetchRequest, limits: ActionLimits) -> FetchResponse:
         """See `Host`."""
-        return await self._answer(("fetch", request), lambda: self._host.fetch(request, limits), is_request=True)
+        return await self._answer(("fetch", request), lambda: self._host.fetch(request, limits))
 
     async def package(self, specifier: str, importer: str | None) -> Module:
-        """See `Host`. Loading a package changes nothing, so it is not remembered."""
+        """See `Host`. The result is not stored, because loading a package has no side effects."""
         return await self._host.package(specifier, importer)
 
     def close(self) -> None:
-        """Cancels requests without a waiting caller, after both attempts have ended."""
+        """Cancels unfinished requests. Call it after both attempts have ended."""
         for entry in self._entries:
             entry.work.cancel()
         for give_back in (*self._held, *(each for entry in self._entries for each in entry.held)):
             give_back()
-        # Errors refer to this host, and the host to them. Without this step, their data waits for the garbage
-        # collector.
+        # Errors and this host refer to each other. Without this step, their data would remain in memory until the next
+        # garbage collection.
         self._entries.clear()
         self._left = None
+        self._order.give_up()
 
-    async def _answer(
-        self, asked: tuple[object, ...], ask: Callable[[], Coroutine[Any, Any, T]], *, is_request: bool = False
-    ) -> T:
-        entry = self._find(asked)
-        if entry is None:
-            if is_request and self._left is not None and self._lost_its_way:
-                raise OperationRefused(ASTRAY_TEXT)
-            if is_request and any(other.is_request for other in self._left or ()):
-                self._lost_its_way = True
-                raise OperationRefused(ASTRAY_TEXT)
-            entry = _Entry(asked, is_request, asyncio.ensure_future(ask()))
-            entry.work.add_done_callback(_look_at)
-            self._entries.append(entry)
-            self._note(_ENTRY_BYTES + sum(map(_size, asked)))
+    @property
+    def _has_unused_effects(self) -> bool:
+        return any(not entry.content.is_safe for entry in self._left or ())
+
+    async def _answer(self, asked: tuple[object, ...], ask: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        entry = self._find(asked) or self._make(asked, ask)
+        ids = _new_ids(entry.asked, asked)
+        self._order.started(entry)
         try:
+            await self._order.turn(entry)
             answer = await asyncio.shield(entry.work)
             self._note(_size(answer))
+        except asyncio.CancelledError as error:
+            if ABORTED in error.args:
+                self._order.aborted(entry)
+            raise
         finally:
             if entry.work.done():
+                self._order.answered(entry)
                 self._forget(entry)
-            del entry  # an error of the operation refers to this frame
+            del entry  # an error of the operation keeps a reference to this frame
+        if isinstance(answer, FetchResponse):
+            answer = await with_ids(answer, ids)
         return cast("T", answer)
 
+    def _make(self, asked: tuple[object, ...], ask: Callable[[], Coroutine[Any, Any, object]]) -> _Entry:
+        """Starts a new operation.
+
+        Raises:
+            OperationRefused: The run is repeated and may not make this request.
+        """
+        if self._left is not None and not _content(asked).is_safe:
+            self._lost_its_way = self._lost_its_way or self._has_unused_effects
+            if self._lost_its_way:
+                raise OperationRefused(ASTRAY_TEXT)
+        entry = _Entry(asked, asyncio.ensure_future(ask()))
+        entry.work.add_done_callback(_look_at)
+        self._entries.append(entry)
+        self._note(_ENTRY_BYTES + sum(map(_size, asked)))
+        return entry
+
     def _note(self, size: int) -> None:
-        """Counts the bytes remembered for a repetition."""
+        """Counts the bytes that are stored for a repeated run."""
         self._kept_bytes += size
         if self._left is None and self._kept_bytes > MAX_REPEATABLE_BYTES:
             self._forgets = True
@@ -183,24 +213,43 @@ class RepeatableHost:
                 self._forget(entry)
 
     def _forget(self, entry: _Entry) -> None:
-        """Drops an answered operation once there are too many bytes to remember."""
+        """Discards a completed operation if too many bytes are stored."""
         if not self._forgets or entry not in self._entries:
             return
         self._entries.remove(entry)
-        self._held += entry.held  # the caller may have gone
-        # A key operation may be repeated; a request must not be made twice.
-        if entry.is_request and self._left is None:
-            self._lost_its_way = True
+        self._held += entry.held  # the caller may no longer exist
+        # The operation may be executed again, unless it had side effects.
+        if self._left is None:
+            self._order.give_up()
+            if not entry.content.is_safe:
+                self._lost_its_way = True
 
     def _find(self, asked: tuple[object, ...]) -> _Entry | None:
-        entry = next((entry for entry in self._left or () if entry.asked == asked), None)
-        if entry is not None and self._left is not None:
+        """Returns the first unused, equivalent operation of the first attempt, or None."""
+        if not self._left:
+            return None
+        key = _content(asked).key
+        entry = next((entry for entry in self._left if entry.content.key == key), None)
+        if entry is not None:
             self._left.remove(entry)
         return entry
 
 
+def _content(asked: tuple[object, ...]) -> Content:
+    """Returns the comparable content of an operation. Key operations have no side effects."""
+    request = asked[1] if asked[0] == "fetch" else None
+    return content(request) if isinstance(request, FetchRequest) else Content(asked, is_safe=True)
+
+
+def _new_ids(first: tuple[object, ...], second: tuple[object, ...]) -> dict[RpcId, RpcId]:
+    """Returns a mapping from the JSON-RPC ids of a request to those of an equivalent later request."""
+    if first == second:
+        return {}
+    return dict(zip(_content(first).ids, _content(second).ids, strict=True))
+
+
 def _size(value: object) -> int:
-    """Approximate size of a part of an operation, in bytes."""
+    """Returns the approximate size of a value of an operation, in bytes."""
     if isinstance(value, str | bytes):
         return len(value)
     if isinstance(value, FetchResponse):
@@ -211,6 +260,6 @@ def _size(value: object) -> int:
 
 
 def _look_at(work: asyncio.Future[object]) -> None:
-    """Ignores a refusal without a waiting caller."""
+    """Marks an error as retrieved, because no caller may be waiting for it."""
     if not work.cancelled():
         work.exception()

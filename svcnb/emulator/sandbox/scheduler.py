@@ -1,4 +1,4 @@
-"""Fair scheduler: decides which account goes first for scarce resources, such as spare processes and slots."""
+"""Fair scheduler of limited resources, such as spare processes and slots, among accounts."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _PART_FOR_NEWCOMERS = 8
 
 
 class Shares:
-    """Recent process seconds of each account. Past use is halved every two seconds.
+    """Recent process time of each account, in seconds. Past use is halved every two seconds.
 
     Args:
-        clock: Seconds, monotonic.
+        clock: Monotonic clock that returns seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -32,7 +32,10 @@ class Shares:
         self._as_of = clock()
 
     def add(self, account: str, seconds: float) -> None:
-        """Adds use to an account. A new one starts with the least use of the others: rest earns no credit."""
+        """Adds use to an account.
+
+        A new account starts with the lowest use of the others, so inactivity earns no advantage.
+        """
         self._age()
         so_far = self._used.get(account)
         if so_far is None:
@@ -40,11 +43,14 @@ class Shares:
         self._used[account] = so_far + seconds
 
     def of(self, account: str) -> float:
-        """Recent use by an account, for comparison with others."""
+        """Returns the recent use of an account, for comparison with other accounts."""
         return self._used.get(account, 0.0)
 
     def greedy(self, account: str) -> bool:
-        """Whether an account used clearly more than the average of the others. Always False for a single account."""
+        """Returns whether an account has used clearly more than the average of the other accounts.
+
+        The result is always False for a single account.
+        """
         self._age()
         others = [used for name, used in self._used.items() if name != account]
         return bool(others) and self.of(account) > _CLEARLY * sum(others) / len(others)
@@ -63,12 +69,13 @@ class Shares:
 
 
 class Places:
-    """Slots for runs. One account never has all of them, and the account with the fewest gets the next.
+    """Slots for runs. The account with the fewest slots receives the next one, and one account never has all slots.
+
+    With four or more slots, one account can have at most three quarters of them. With eight or more, an eighth is
+    reserved for accounts without a slot.
 
     Args:
-        count: How many slots there are. Of four and more, a quarter is not given to an account that has the others
-            already. Of eight and more, an eighth is reserved for accounts that have none, even if many accounts share
-            the rest.
+        count: Number of slots.
     """
 
     def __init__(self, count: int) -> None:
@@ -80,16 +87,16 @@ class Places:
 
     @property
     def waiting(self) -> int:
-        """How many callers wait in the queue."""
+        """Number of callers in the queue."""
         return len(self._line)
 
     def of(self, account: str) -> int:
-        """How many slots an account has."""
+        """Returns the number of slots that an account uses."""
         return self._held[account]
 
     @asynccontextmanager
     async def held_by(self, account: str) -> AsyncIterator[None]:
-        """Waits for the account's turn, and holds a slot."""
+        """Waits for a slot and holds it for the account."""
         if self._free_for(account):
             self._held[account] += 1
         else:
@@ -113,7 +120,7 @@ class Places:
             if entry in self._line:
                 self._line.remove(entry)
             else:
-                self._leave(account)  # the slot was assigned just when the caller was cancelled
+                self._leave(account)  # the slot was assigned while the caller was being cancelled
             raise
 
     def _leave(self, account: str) -> None:
@@ -122,7 +129,7 @@ class Places:
             del self._held[account]
         able = [entry for entry in self._line if self._free_for(entry[0]) and not entry[1].done()]
         if able:
-            chosen = min(able, key=lambda entry: self._held[entry[0]])  # the first in the queue among equals
+            chosen = min(able, key=lambda entry: self._held[entry[0]])  # among equals, the first in the queue
             self._line.remove(chosen)
             self._held[chosen[0]] += 1
             chosen[1].set_result(None)

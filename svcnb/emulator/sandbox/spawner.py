@@ -1,20 +1,21 @@
-"""Spawner: a small process that starts and ends the processes of an engine.
+"""Spawner: a small process that starts and stops the processes of an engine.
 
-Run as a script: ``python -I -S spawner.py FD``, where FD is one end of a stream socket pair. The emulator holds the
-other end. It exists for three reasons:
+It is run as a script: ``python -I -S spawner.py FD``, where FD is one end of a stream socket pair. The emulator has the
+other end. The spawner exists for three reasons:
 
-- Forking a small process is fast and blocks no event loop.
-- The kernel can tie a child to it, so that the child dies when this process dies.
-- When the emulator itself is killed, this process notices. It then ends all children, removes their folder and exits.
+- A fork of a small process is fast and does not block the event loop.
+- The kernel can kill the children when the spawner dies.
+- If the emulator is killed, the spawner detects this. It then kills all children, removes their folder and exits.
 
-Lines of JSON both ways:
+Both sides send JSON messages, one per line:
     in   {"argv", "template", "env", "cwd", "limits", "remove"}   once, first; template: another argv, or null
     in   {"spawn": token, "aside"}                       with two descriptors: standard input and output, standard error
     in   {"kill": token}                                 ends it
     in   {"near": token}                                 moves its main thread onto the reserved cores
     in   {"off": token}  |  {"back": token}              off the reserved cores, and onto all again
     in   {"lower": token, "aside"}                       lowers its priority, on all cores or off the reserved ones
-    in   {"ping": number}                                asks whether this process works
+    in   {"rest": true}                                  ends the template, until processes are needed often again
+    in   {"ping": number}                                checks that the spawner responds
     out  {"pong": number}
     out  {"spawned": token, "pid", "copy"}  |  {"failed": token, "error"}
     out  {"exited": token, "status", "cpu_s", "held"}      held: its peak memory, in bytes
@@ -32,7 +33,7 @@ import signal
 import socket
 import sys
 
-TYPE_CHECKING = False  # replaces the name of `typing`, which takes longer to load than all other modules
+TYPE_CHECKING = False  # not imported from `typing`, which takes longer to load than all other modules
 if TYPE_CHECKING:
     from typing import Any
 
@@ -40,14 +41,15 @@ _PR_SET_PDEATHSIG = 1
 _PR_SET_NO_NEW_PRIVS = 38
 _MAX_LINE = 1 << 16
 _RSS_UNIT = 1 if sys.platform == "darwin" else 1024
-# A tenth of the share of others: little beside work with a waiting caller, but not zero on a busy machine.
+# Niceness that results in a tenth of the processor share of others: a low priority, but not zero on a busy machine.
 _LOWER = 10
 _LOWEST = 19
 _AGAIN_S = 0.1
-# This part of the cores, at least one, is reserved for work with a waiting caller. Shares alone do not keep a core
-# free. The kernel checks a busy process again only at the next tick, and threads that wake on a busy core have to wait.
+# One in this number of cores, but at least one, is reserved for work with a waiting caller. Priorities alone do not
+# keep a core free: the kernel interrupts a busy process only at the next tick, and threads that wake on its core must
+# wait.
 _PART_FOR_OTHERS = 4
-# After this many processes, more are likely to follow. A template then makes them.
+# After this number of processes, more are likely to follow, and a template process creates them.
 _TEMPLATE_AFTER = 4
 _TEMPLATE_FAILURES = 3
 _COPY_S = 2.0
@@ -55,11 +57,11 @@ _TEMPLATE_READY = b"F"
 
 
 class Template:
-    """A warm process that makes copies of itself, which are children of the spawner.
+    """Warmed-up process that creates copies of itself, which are children of the spawner.
 
     Args:
-        connection: Its standard input and output.
-        pid: Its process id.
+        connection: Standard input and output of the process.
+        pid: Process id.
     """
 
     def __init__(self, connection: socket.socket, pid: int) -> None:
@@ -68,14 +70,14 @@ class Template:
         self.is_ready = False
 
     def copy(self, channel: int, errors: int) -> int | None:
-        """Makes a copy.
+        """Creates a copy.
 
         Args:
-            channel: The copy's standard input and output.
-            errors: The copy's standard error.
+            channel: Descriptor for the copy's standard input and output.
+            errors: Descriptor for the copy's standard error.
 
         Returns:
-            Its process id, or None if the template does not answer.
+            Process id of the copy, or None if the template does not respond.
         """
         try:
             socket.send_fds(self.connection, [b"x"], [channel, errors])
@@ -100,7 +102,7 @@ class Spawner:
         self._setup: dict[str, Any] | None = None
         self._tokens: dict[int, int] = {}  # pid to token
         self._pids: dict[int, int] = {}  # token to pid
-        self._owed: set[int] = set()  # sessions whose share is restored as soon as the kernel permits
+        self._owed: set[int] = set()  # sessions whose priority is restored as soon as the kernel permits it
         self._cores = os.sched_getaffinity(0) if sys.platform == "linux" else set()
         self._kept = set(sorted(self._cores)[: max(1, len(self._cores) // _PART_FOR_OTHERS)])
         self._aside = self._cores - self._kept or self._cores
@@ -110,7 +112,7 @@ class Spawner:
         self._prctl = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
 
     def serve(self) -> None:
-        """Serves until the emulator has ended, then removes everything."""
+        """Processes messages until the emulator has exited, then stops all processes and removes the folder."""
         wake_out, wake_in = os.pipe()
         os.set_blocking(wake_out, False)
         os.set_blocking(wake_in, False)
@@ -132,7 +134,7 @@ class Spawner:
                 if self._control.fileno() in readable and not self._receive():
                     return
         except (BrokenPipeError, ConnectionResetError):
-            return  # the emulator is gone
+            return  # the emulator has exited
         finally:
             self._end()
 
@@ -154,6 +156,9 @@ class Spawner:
             self._setup = order
         elif "ping" in order:
             self._tell({"pong": order["ping"]})
+        elif "rest" in order:
+            self._drop_template()
+            self._spawned = 0
         else:
             self._treat(order)
 
@@ -161,7 +166,7 @@ class Spawner:
         what = next(word for word in ("kill", "near", "off", "back", "lower") if word in order)
         pid = self._pids.get(order[what])
         if pid is None:
-            return  # reaped; only this process reaps, so a listed id cannot be reused yet
+            return  # already reaped; only this process reaps, so the id of a listed process cannot be reused
         if what == "kill":
             _kill(pid)
         elif what == "near":
@@ -232,7 +237,7 @@ class Spawner:
             os.close(errors)
 
     def _hear_template(self, template: Template) -> None:
-        """Handles an event of a template: it is warm, or has ended."""
+        """Handles the message that a template is warmed up, or its exit."""
         try:
             heard = template.connection.recv(1)
         except OSError:
@@ -244,12 +249,16 @@ class Spawner:
             self._end_template()
 
     def _end_template(self) -> None:
-        """Ends the template. Processes are started without one until there is another."""
+        """Stops a failed template. Until there is a new one, processes are started without a template."""
+        if self._template is not None:
+            self._drop_template()
+            self._failures += 1
+
+    def _drop_template(self) -> None:
         if self._template is not None:
             self._template.connection.close()
             _kill(self._template.pid)
             self._template = None
-            self._failures += 1
 
     def _become_isolate(self, channel: int, errors: int, spawner: int, *, aside: bool, argv: list[str] | None) -> None:
         try:
@@ -261,7 +270,7 @@ class Spawner:
                 self._prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
                 self._prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
             if os.getppid() != spawner:
-                return  # the parent died before the tie was made
+                return  # the parent died before the kernel setting took effect
             os.dup2(channel, 0)
             os.dup2(channel, 1)
             os.dup2(errors, 2)
@@ -273,7 +282,7 @@ class Spawner:
             os.chdir(setup["cwd"])
             argv = argv or setup["argv"]
             os.execve(argv[0], argv, setup["env"])  # noqa: S606 - no shell is needed
-        except BaseException as error:  # noqa: BLE001 - a forked child must never return into the parent's loop
+        except BaseException as error:  # noqa: BLE001 - a forked child must never return to the parent's loop
             with contextlib.suppress(OSError):
                 os.write(2, f"cannot start: {error}\n".encode())
         finally:
@@ -307,7 +316,7 @@ class Spawner:
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(pid, 0)
         if self._setup and (folder := self._setup.get("remove")):
-            import shutil  # slow to load, which does not matter here
+            import shutil  # slow to import, which does not matter here
 
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -319,17 +328,17 @@ def _kill(pid: int) -> None:
 
 def _lower(pid: int, by: int) -> None:
     with contextlib.suppress(OSError):
-        # Lower than this process, whatever its own niceness is. Each isolate leads a process group of its own, so this
+        # The priority is relative to the spawner's own niceness. Each isolate has its own process group, so the change
         # includes all of its threads.
         os.setpriority(os.PRIO_PGRP, pid, min(_LOWEST, os.getpriority(os.PRIO_PROCESS, 0) + by))
     _weigh(pid, by)
 
 
 def _weigh(pid: int, niceness: int) -> bool:
-    """Sets the niceness of a session. Where the kernel shares time between sessions, that of a process has no effect.
+    """Sets the niceness of a session. If the kernel schedules by session, the niceness of a process has no effect.
 
     Returns:
-        False when it must be tried again: the kernel accepts ten changes per second from a user who is not root.
+        False if the call must be repeated later. The kernel accepts only ten changes per second from non-root users.
     """
     try:
         with open(f"/proc/{pid}/autogroup", "w", encoding="ascii") as file:  # noqa: PTH123 - this script loads few modules
@@ -337,25 +346,25 @@ def _weigh(pid: int, niceness: int) -> bool:
     except BlockingIOError:
         return False
     except OSError:
-        pass  # not supported by the system, or the process has ended
+        pass  # not supported by the system, or the process has exited
     return True
 
 
 def _confine(pid: int, cores: set[int]) -> None:
-    """Restricts the threads of a process, and those they start later, to these cores.
+    """Restricts all current and future threads of a process to the given cores.
 
-    Where the system does not support or permit that, nothing changes.
+    If the system does not support or permit this, nothing changes.
     """
     if not cores:
         return
     with contextlib.suppress(OSError):
         for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208 - this script loads few modules
-            with contextlib.suppress(OSError):  # this thread has ended
+            with contextlib.suppress(OSError):  # this thread has exited
                 os.sched_setaffinity(int(thread), cores)
 
 
 def _bring(pid: int, cores: set[int]) -> None:
-    """Moves the main thread of a process to these cores. Its helper threads stay where they are."""
+    """Moves the main thread of a process to the given cores. Its other threads are not moved."""
     if cores:
         with contextlib.suppress(OSError):
             os.sched_setaffinity(pid, cores)
@@ -370,5 +379,5 @@ def _limit(which: int, value: int) -> None:
 
 if __name__ == "__main__":
     for _name in ("SIGINT", "SIGTERM", "SIGHUP"):
-        signal.signal(getattr(signal, _name), signal.SIG_IGN)  # it ends when the emulator ends
+        signal.signal(getattr(signal, _name), signal.SIG_IGN)  # the spawner exits with the emulator
     Spawner(socket.socket(fileno=int(sys.argv[1]))).serve()

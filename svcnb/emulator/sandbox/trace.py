@@ -1,4 +1,4 @@
-"""Timeline of one execution: its events and their memory use. It never contains a secret."""
+"""Timeline of one execution, with events and memory use. It never contains a secret."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ def _cut(name: str, text: str) -> str:
 
 
 class TraceEvent(NamedTuple):
-    """One event of a run.
+    """Event of a run.
 
     Attributes:
         at_ms: Milliseconds since the start of the run.
         kind: ``start``, ``key``, ``encrypt``, ``decrypt``, ``fetch``, ``console``, ``import`` or ``end``.
-        memory_bytes: Resident memory of the isolate beyond that of an idle one, or None where it cannot be read.
-        detail: Data of the event: the operation's name, method, host, status and bytes, and how it ended. The member
-            ``took_ms`` is the time in milliseconds that the action waited for the service. At the start it is the time
-            in the queue.
+        memory_bytes: Growth of the isolate's resident memory since it was idle, in bytes, or None if unknown.
+        detail: Data of the event, such as the operation's name, method, host, status, length and result. The member
+            ``took_ms`` is the time in milliseconds that the action waited for the service. For ``start``, it is the
+            time in the queue.
     """
 
     at_ms: float
@@ -34,20 +34,20 @@ class TraceEvent(NamedTuple):
     detail: dict[str, object]
 
     def as_dict(self) -> dict[str, object]:
-        """The event as JSON."""
+        """Returns the event as a JSON object."""
         memory = {} if self.memory_bytes is None else {"memory_bytes": self.memory_bytes}
         return {"at_ms": self.at_ms, "kind": self.kind, **memory, **self.detail}
 
 
 class Trace:
-    """Collects the events of one run.
+    """Timeline of the events of one run.
 
-    ``why`` gives the reason for the choice of the engine, where there was a choice.
+    The attribute ``why`` contains the reason for the choice of the engine, or None if there was no choice.
 
     Args:
-        engine: Name of the engine of the run.
-        memory: Reads the isolate's memory in bytes, or None.
-        clock: Seconds, monotonic.
+        engine: Name of the engine that executes the run.
+        memory: Function that returns the isolate's memory growth in bytes, or None if unknown.
+        clock: Monotonic clock that returns seconds.
     """
 
     def __init__(
@@ -70,15 +70,17 @@ class Trace:
         return self._clock() - self._started
 
     def timed(self, kind: str, since_s: float, **detail: object) -> None:
-        """Records the end of something that began when `elapsed_s` was ``since_s``."""
+        """Records the end of an operation that began when `elapsed_s` was ``since_s``."""
         now_s = self.elapsed_s
         self._note(now_s, kind, {**detail, "took_ms": round((now_s - since_s) * 1000, 3)})
 
     def add(self, kind: str, **detail: object) -> float:
-        """Records an event now. Beyond `MAX_EVENTS` only the end is kept, and the rest is counted.
+        """Records an event at the current time.
+
+        Beyond `MAX_EVENTS` events, only ``end`` is recorded and others are counted.
 
         Returns:
-            The time of the event, as `elapsed_s`.
+            Time of the event in seconds since the start of the run.
         """
         now_s = self.elapsed_s
         self._note(now_s, kind, detail)
@@ -92,7 +94,7 @@ class Trace:
         self.events.append(TraceEvent(round(at_s * 1000, 3), kind, self._memory(), short))
 
     def as_dict(self) -> dict[str, object]:
-        """The timeline as JSON."""
+        """Returns the timeline as a JSON object."""
         dropped = {"dropped": self.dropped} if self.dropped else {}
         why = {} if self.why is None else {"why": self.why}
         return {"engine": self.engine, **why, "events": [event.as_dict() for event in self.events], **dropped}

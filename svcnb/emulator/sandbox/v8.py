@@ -33,7 +33,7 @@ _YOUNG_MIB = 4
 def command_line(
     deno: Path, bootstrap: Path, memory_limit_mb: int, names: str, *, is_template: bool = False
 ) -> list[str]:
-    """Command line of one isolate, or of the template that isolates are copies of."""
+    """Returns the command line of one isolate, or of the template process whose copies are isolates."""
     v8 = [
         "--v8-flags=--disallow-code-generation-from-strings",
         f"--max-old-space-size={memory_limit_mb}",
@@ -41,31 +41,33 @@ def command_line(
     ]
     if not is_template:
         return [str(deno), "run", *FLAGS, ",".join(v8), str(bootstrap), names]
-    # A copy of a process has one thread. The copies give up the permission to call `fork`.
+    # A copied process must have only one thread. The copies give up the permission to call `fork`.
     v8.append("--single-threaded")
     return [str(deno), "run", *FLAGS, "--allow-ffi", ",".join(v8), str(bootstrap), names, "template"]
 
 
 def _can_copy() -> bool:
-    """Whether templates work on this system: they use system calls of Linux by number."""
+    """Returns whether templates work on this system. They use Linux system calls by number."""
     return sys.platform == "linux" and platform.machine() in {"x86_64", "aarch64"}
 
 
 class V8Engine(PooledEngine):
-    """Engine that runs each action in a Deno process of its own.
+    """Engine that runs each action in its own Deno process.
 
     Args:
-        limits: Limits for which processes are prepared; a run may have tighter ones.
-        spares: Warm processes to keep.
-        concurrency: Maximum of runs at the same time. More wait in a queue, and one account never has all slots.
-        vocabulary: Names that actions see.
-        bootstrap: The script that Deno runs, for tests.
+        limits: Limits for which processes are prepared. A run may have lower limits.
+        spares: Number of warmed-up processes to keep.
+        idle: Number of processes to keep before the first run and after half a minute without a run. None means all.
+        concurrency: Maximum number of runs at the same time. Further runs wait in a queue. One account never has all
+            slots.
+        vocabulary: Names that are visible to actions.
+        bootstrap: Script that Deno runs. Only tests change it.
 
     Raises:
         PartMissing: Deno or the bundle is not installed.
     """
 
-    # Most runs end sooner. One that continues must not delay the start of others, especially if it is a busy loop.
+    # Most runs are shorter. A longer run must not delay the start of others, especially if it is a busy loop.
     _brief_s = 0.05
 
     def __init__(
@@ -73,6 +75,7 @@ class V8Engine(PooledEngine):
         limits: ActionLimits,
         *,
         spares: int = 3,
+        idle: int | None = None,
         concurrency: int = 16,
         vocabulary: Vocabulary | None = None,
         bootstrap: Path = BOOTSTRAP,
@@ -85,11 +88,12 @@ class V8Engine(PooledEngine):
             spares=spares,
             concurrency=concurrency,
             vocabulary=vocabulary,
+            idle=idle,
         )
         self._ending: dict[Isolate, asyncio.TimerHandle] = {}
 
     async def stop(self) -> None:
-        """Ends every process. Runs under way end with kind ``host``."""
+        """Stops all processes. Running actions end with the error kind ``host``."""
         self._stopped = True
         for isolate in list(self._ending):
             self._bury(isolate)
@@ -117,7 +121,7 @@ class V8Engine(PooledEngine):
         return Session(isolate, host, limits, Trace(NAME, isolate.grown_bytes), alone=True)
 
     def _end(self, isolate: Isolate, session: Session, outcome: Outcome | None) -> None:  # noqa: ARG002 - one run each
-        # The end of a successful run may wait: ending a process is work, and the answer must be sent first.
+        # After a successful run, the process is stopped later. This takes time, and the response must be sent first.
         if self._stopped or outcome is None or not outcome.ok:
             isolate.close()
             return

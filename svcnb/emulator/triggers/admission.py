@@ -1,8 +1,8 @@
-"""Admission of runs: the checks of the one transaction that creates a run.
+"""Admission of runs: the checks in the transaction that creates a run.
 
-Once that transaction is committed, the run ends even if a process is killed. Before the commit, the run does not exist.
+After the commit, the run is executed even if the process is killed. Before the commit, the run does not exist.
 
-Source: reference facts G27, G28, 10.2; design 5.
+Source: docs/service/triggers.md#errors, docs/service/triggers.md#runs-of-a-trigger.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ _NAMESPACE: Final = uuid.UUID("6f0c1a52-5d0f-5a3e-9a53-0f4b6b1f1e0d")
 
 
 def run_id(trigger_id: str, cause: str) -> str:
-    """The id of the run that a cause starts. It is always the same, so a cause cannot start two runs.
+    """Returns the id of the run for a cause. The same cause has the same id, so it cannot start two runs.
 
     Args:
         trigger_id: The trigger.
-        cause: Identifies the tick or the log, unique within the trigger.
+        cause: Identifier of the tick or the log, unique within the trigger.
     """
     return str(uuid.uuid5(_NAMESPACE, f"{trigger_id}\n{cause}"))
 
 
 def room(connection: Connection, trigger: TriggerRecord) -> int:
-    """How many more runs of a trigger may be queued or running now.
+    """Returns how many more runs of a trigger may be admitted now.
 
     Args:
         connection: Inside a transaction.
-        trigger: Its ``max_queued_runs`` (None means 100) limits the runs that have not ended.
+        trigger: Its ``max_queued_runs`` (None means 100) limits the number of unfinished runs.
     """
     limit = DEFAULT_QUEUED_RUNS if trigger.max_queued_runs is None else trigger.max_queued_runs
     open_ones = "SELECT count(*) FROM trigger_runs WHERE trigger_id = :id AND finished_at IS NULL"
@@ -49,9 +49,9 @@ def room(connection: Connection, trigger: TriggerRecord) -> int:
 
 
 def rate_is_used_up(connection: Connection, trigger: TriggerRecord, now: float) -> bool:
-    """Whether the limit ``max_runs_per_minute`` (None means 60) of webhook runs in the last 60 seconds is reached."""
+    """Returns whether webhook runs of the last 60 s have reached ``max_runs_per_minute`` (None means 60)."""
     limit = DEFAULT_RUNS_PER_MINUTE if trigger.max_runs_per_minute is None else trigger.max_runs_per_minute
-    # Runs in the future were admitted before the clock was set back.
+    # Runs with a time in the future were admitted before the clock was set back.
     lately = (
         "SELECT count(*) FROM trigger_runs WHERE trigger_id = :id AND source = 'webhook' "
         "AND started_at > :since AND started_at <= :until"
@@ -61,17 +61,17 @@ def rate_is_used_up(connection: Connection, trigger: TriggerRecord, now: float) 
 
 
 def is_admitted(connection: Connection, identifier: str) -> bool:
-    """Whether a run with this id exists."""
+    """Returns whether a run with this id exists."""
     return bool(connection.rows("SELECT 1 FROM trigger_runs WHERE id = :id", id=identifier))
 
 
 def require_room_for_input(connection: Connection, trigger: TriggerRecord, input_json: str) -> None:
-    """Refuses a run if the inputs of the owner's unfinished runs would be too large in total.
+    """Rejects a run if the inputs of the owner's unfinished runs would be too large together.
 
     Args:
         connection: Inside a transaction.
         trigger: The trigger of the run.
-        input_json: Its input.
+        input_json: The input of the run, as JSON text.
 
     Raises:
         Refused: 429 ``queue_depth_exceeded``.
@@ -86,17 +86,17 @@ def require_room_for_input(connection: Connection, trigger: TriggerRecord, input
     if int(held) + len(input_json) > MAX_OPEN_INPUT_BYTES:
         raise limited(
             "queue_depth_exceeded",
-            f"The inputs of waiting runs would exceed {MAX_OPEN_INPUT_BYTES} bytes, the most that one owner may have.",
+            f"The inputs of waiting runs would exceed {MAX_OPEN_INPUT_BYTES} bytes, the maximum for one owner.",
             1,
         )
 
 
 def require_room_for_trigger(connection: Connection, values: dict[str, Any]) -> None:
-    """Refuses a new or changed trigger that, together with the owner's other triggers, is too large.
+    """Rejects a new or changed trigger if the owner's triggers would be too large together.
 
     Args:
         connection: Inside a transaction.
-        values: The columns of the trigger after the change.
+        values: The columns of the trigger, including the change.
 
     Raises:
         Refused: 413 ``triggers_too_large``.
@@ -116,7 +116,7 @@ def require_room_for_trigger(connection: Connection, values: dict[str, Any]) -> 
             413,
             "triggers_too_large",
             f"The triggers of one owner may have {MAX_TRIGGERS_BYTES} bytes of code, params and settings together. "
-            "Delete triggers that you do not use, or send less.",
+            "Delete unused triggers, or send less.",
         )
 
 

@@ -1,7 +1,7 @@
-"""``/agent``: pages on which a person in a browser authorises a client (specification 5.9; reference facts 10.5).
+"""Pages under ``/agent``, on which a user authorises a client (docs/service/triggers.md#authorisation).
 
-The session cookie is sent to these pages only, never to ``/api``. Otherwise another page of this machine could make the
-browser call the API. Every change needs a form that carries the session's own secret.
+Browsers send the session cookie only to these pages, and never to ``/api``. Otherwise, another page on this machine
+could make the browser call the API. Every change requires a form with the CSRF token of the session.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _PATH: Final = "/agent"
 _AUTHORIZE: Final = f"{_PATH}/authorize"
 _MAX_FORM_BYTES: Final = 16_384
 _FOLDER_HEADERS: Final = ("x-forwarded-prefix", "x-forwarded-context")
-"""Headers in which proxies name the folder that they remove; the second is jupyter-server-proxy's."""
+"""Headers in which proxies send the path prefix that they remove. jupyter-server-proxy uses the second header."""
 
 _FOLDER: Final = re.compile(r"(?:/[A-Za-z0-9._~@%-]{1,200}){1,12}/?")
 
 
 def endpoints(rows: Rows) -> list[Endpoint]:
-    """The endpoints of these pages."""
+    """Returns the endpoints for these pages."""
     return [
         rows.row("GET", _AUTHORIZE, question),
         rows.row("POST", _AUTHORIZE, answer),
@@ -41,7 +41,7 @@ def endpoints(rows: Rows) -> list[Endpoint]:
 
 
 async def question(ask: Ask) -> Response:
-    """The approval page. On a private machine, the person who opens it is signed in as its default user."""
+    """Returns the approval page. On a private machine, it signs the user in as the default user."""
     try:
         challenge = check_challenge(ask.call.request.query_params.get("challenge", ""))
     except Refused as refusal:
@@ -59,7 +59,7 @@ async def question(ask: Ask) -> Response:
 
 
 async def answer(ask: Ask) -> Response:
-    """Approves a challenge: JSON to programs, a page to browsers."""
+    """Approves a challenge. Programs receive JSON, and browsers a page."""
     identity = ask.triggers.identity
     cookie = ask.call.request.cookies.get(COOKIE, "")
     wants_page = "text/html" in ask.header("accept")
@@ -77,13 +77,13 @@ async def answer(ask: Ask) -> Response:
 
 
 async def login_page(ask: Ask) -> Response:
-    """The page that asks who the user is."""
+    """Returns the sign-in page."""
     challenge = ask.call.request.query_params.get("challenge", "")
     return pages.sign_in(_target(challenge), without_token=DEFAULT_EMAIL if _is_private(ask) else None)
 
 
 async def login(ask: Ask) -> Response:
-    """Signs a user in for seven days. The default user of a private emulator needs no control token; all others do."""
+    """Signs a user in for seven days. Requires the control token, except for the default user of a private emulator."""
     try:
         _same_origin(ask)
         form = await _form(ask)
@@ -96,20 +96,19 @@ async def login(ask: Ask) -> Response:
     wanted = parse_qs(urlsplit(next_page).query).get("challenge", [""])[0] if next_page.startswith("authorize") else ""
     if not wanted:
         return _with_session(ask, pages.page("Signed in", "<p>Open the approval page of your client.</p>"), cookie)
-    # Rebuilt from its single parameter, so that the form cannot send the browser to another address.
+    # Built from the challenge only, so that the form cannot redirect the browser to another address.
     return _with_session(ask, RedirectResponse(_target(wanted), 303), cookie)
 
 
 def _signed_in(ask: Ask, cookie: str) -> User:
     user = ask.triggers.identity.by_session(cookie)
     if user is None:
-        raise Refused(401, "unauthorized", "No session: open the approval page again.")
+        raise Refused(401, "unauthorized", "The session is missing or has expired: open the approval page again.")
     return user
 
 
 def _check_right_to_sign_in(ask: Ask, email: str, given: str) -> None:
-    # Other users exist where people share an emulator. A local program must not sign in as one of them without the
-    # token.
+    # Several users may share an emulator. Without the token, a local program must not sign in as another user.
     if _is_private(ask) and user_of(email) == user_of(DEFAULT_EMAIL):
         return
     if not hmac.compare_digest(given.encode(), ask.triggers.control_token.encode()):
@@ -118,16 +117,16 @@ def _check_right_to_sign_in(ask: Ask, email: str, given: str) -> None:
             if given
             else f"signing in as a user other than {DEFAULT_EMAIL} needs the control token"
         )
-        raise Refused(401, "unauthorized", f"{message}: enter control_token of the emulator's ready line")
+        raise Refused(401, "unauthorized", f"{message}: enter the control_token from the emulator's ready line")
 
 
 def _target(challenge: str) -> str:
-    # Relative to the other pages, because a proxy may have added a folder in front of all paths.
+    # Relative address, because a proxy may add a prefix to all paths.
     return f"authorize?{urlencode({'challenge': challenge})}" if challenge else "authorize"
 
 
 def _is_private(ask: Ask) -> bool:
-    """Whether only local people can send requests: the emulator listens on loopback, and the host name is local."""
+    """Returns whether the request is local: the emulator listens on loopback, and the Host header is a local name."""
     settings = ask.triggers.settings
     name = urlsplit(f"//{ask.header('host')}").hostname or ""
     return settings.is_private and name in LOOPBACK
@@ -135,13 +134,13 @@ def _is_private(ask: Ask) -> bool:
 
 def _same_origin(ask: Ask) -> None:
     origin = ask.header("origin")
-    site = ask.header("sec-fetch-site")  # set by the browser; no page can change it
+    site = ask.header("sec-fetch-site")  # browsers set this header, and pages cannot change it
     if (origin and urlsplit(origin).netloc != ask.header("host")) or site not in {"", "same-origin", "none"}:
-        raise Refused(403, "csrf_failed", "A page of another origin cannot do this.")
+        raise Refused(403, "csrf_failed", "A page of another origin cannot send this request.")
 
 
 def _with_session(ask: Ask, response: Response, cookie: str) -> Response:
-    # A browser sends the cookie to the path that it sees. A proxy names that path in a header.
+    # The cookie's path must be the path in the browser's address. A proxy sends its prefix in a header.
     folder = next((given for name in _FOLDER_HEADERS if _FOLDER.fullmatch(given := ask.header(name))), "")
     path = f"{folder.rstrip('/')}{_PATH}"
     response.set_cookie(COOKIE, cookie, max_age=SESSION_S, path=path, httponly=True, samesite="strict")
@@ -152,10 +151,10 @@ async def _form(ask: Ask) -> dict[str, str]:
     if ask.header("content-type").partition(";")[0].strip().lower() == "application/json":
         given: Any = await ask.json()
         if not isinstance(given, dict):
-            raise bad("invalid_json", "The body is a JSON object.")
+            raise bad("invalid_json", "The body must be a JSON object.")
         return {name: value for name, value in given.items() if isinstance(value, str)}
     try:
         text = (await ask.bytes(_MAX_FORM_BYTES)).decode()
         return {name: values[0] for name, values in parse_qs(text, max_num_fields=16).items()}
     except ValueError:
-        raise bad("invalid_form", "The form cannot be read.") from None
+        raise bad("invalid_form", "The form cannot be parsed.") from None

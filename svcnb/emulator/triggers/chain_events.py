@@ -1,15 +1,15 @@
-"""Watcher that starts runs by logs (specification 4.5; reference facts 10.3).
+"""Scanner that starts runs for logs of a chain (docs/service/triggers.md#sources-of-runs).
 
-Every trigger has its own position on its chain: the next block to read. A poll reads from there up to the newest block
-that has enough confirmations. In one transaction it admits one run per log and advances the position. If the queue is
-full, the log and all logs after it wait for the next poll.
+Every trigger has its own position on its chain: the next block to read. A poll reads from this position to the newest
+block with enough confirmations. One transaction admits one run per log and advances the position. If the queue is full,
+the remaining logs wait for the next poll.
 
-The run's id is derived from the log: its chain, its transaction, its contents, and its index among equal logs of that
-transaction. The id does not depend on the block. When a reorganisation moves the transaction into another block, it is
-the same log, and it has already had its run.
+The id of a run is derived from the log: its chain, its transaction, its content, and its index among equal logs of the
+transaction. The id does not depend on the block. So if a reorganisation moves the transaction to another block, the log
+does not start a second run.
 
-The hash of the last block read reveals a reorganisation deeper than the confirmations. The last blocks are then read
-again.
+The stored hash of the last block read reveals a reorganisation that is deeper than the confirmations. The scanner then
+reads the last blocks again.
 """
 
 from __future__ import annotations
@@ -21,11 +21,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from svcnb.emulator.errors import ChainUnavailable
+from svcnb.emulator.platform import abi
 from svcnb.emulator.platform.clock import Clock
 from svcnb.emulator.platform.database import Connection
+from svcnb.emulator.platform.json_rpc import Rpc
+from svcnb.emulator.platform.offload import offload
 from svcnb.emulator.platform.store import Store, StoreUnavailable
 from svcnb.emulator.triggers.admission import admit, is_admitted, room, run_id
-from svcnb.emulator.triggers.rpc import Rpc, RpcTrouble
 from svcnb.emulator.triggers.rules import ChainEventConfig, chain_event
 from svcnb.emulator.triggers.scanner import Scanner
 from svcnb.emulator.triggers.store import (
@@ -38,6 +41,7 @@ from svcnb.emulator.triggers.store import (
 )
 from svcnb.protocol.event_signature import Reading, UndecodableLog
 from svcnb.protocol.hashes import keccak256
+from svcnb.protocol.json_rpc import RpcError
 from svcnb.protocol.wire.triggers import CHAIN_IDS, ChainName
 
 _LOG = logging.getLogger(__name__)
@@ -52,9 +56,9 @@ class WatchedChain:
     """A chain that triggers can watch.
 
     Attributes:
-        name: Its name in a trigger's settings.
-        rpc: The JSON-RPC connection to it.
-        confirmations: How many blocks must follow a log's block.
+        name: Name of the chain in a trigger's settings.
+        rpc: JSON-RPC connection to the chain.
+        confirmations: Number of blocks that must follow the block of a log.
     """
 
     name: ChainName
@@ -64,7 +68,7 @@ class WatchedChain:
 
 @dataclass
 class _Batch:
-    """The result of one read of a chain for one trigger."""
+    """Logs of a range of blocks for one trigger."""
 
     trigger: TriggerRecord
     config: ChainEventConfig
@@ -75,7 +79,7 @@ class _Batch:
 
 
 class ChainEvents(Scanner):
-    """Watcher of one chain. Further arguments are those of `Scanner`.
+    """Scanner of one chain. Other arguments as for `Scanner`.
 
     Args:
         chain: The chain to watch.
@@ -90,7 +94,7 @@ class ChainEvents(Scanner):
         self._chain = chain
 
     async def _round(self) -> None:
-        triggers = await self._store.run(self._watching)
+        triggers = await self._store.run_long(self._watching)
         if not triggers:
             await self._poke.wait()
             self._next_look = self._clock.now()
@@ -101,7 +105,7 @@ class ChainEvents(Scanner):
             await self._timer.until(self._next_look, self._poke)
             return
         is_done = await self._poll(triggers)
-        # After a clock jump, polls happen as often as if the time had passed normally, until nothing new is found.
+        # After a clock jump, the number of polls is the same as in normal time, until no new logs are found.
         self._next_look = now + self._interval_s if is_done else self._next_look + self._interval_s
 
     def _watching(self, connection: Connection) -> list[TriggerRecord]:
@@ -109,11 +113,11 @@ class ChainEvents(Scanner):
         return [trigger for trigger in found if from_json(trigger.config)["chain"].lower() == self._chain.name]
 
     async def _poll(self, triggers: list[TriggerRecord]) -> bool:
-        """Reads the chain once for all triggers. Returns whether all triggers have read everything."""
+        """Reads the chain once for all triggers. Returns whether all triggers have read all available logs."""
         try:
             head = await self._chain.rpc.number()
-        except RpcTrouble as error:
-            _LOG.warning("chain %s: %s", self._chain.name, error)
+        except (ChainUnavailable, RpcError) as error:
+            _LOG.warning("chain %s: %.300s", self._chain.name, error)
             return True
         limit = asyncio.Semaphore(_AT_ONCE)
 
@@ -121,11 +125,11 @@ class ChainEvents(Scanner):
             async with limit:
                 try:
                     return await self._read(trigger, head)
-                except RpcTrouble as error:
-                    _LOG.warning("chain %s, trigger %s: %s", self._chain.name, trigger.id, error)
+                except (ChainUnavailable, RpcError) as error:
+                    _LOG.warning("chain %s, trigger %s: %.300s", self._chain.name, trigger.id, error)
                 except StoreUnavailable:
                     raise
-                except Exception:  # noqa: BLE001 - it must not delay the logs of other triggers
+                except Exception:  # noqa: BLE001 - the error must not delay other triggers
                     _LOG.exception("chain %s, trigger %s: its logs could not be read", self._chain.name, trigger.id)
                 return True
 
@@ -139,12 +143,12 @@ class ChainEvents(Scanner):
             first = config.start_block if config.start_block is not None else max(0, head - _LOOK_BACK_BLOCKS)
         elif trigger.last_block_hash is not None and await self._is_reorganised(first, trigger.last_block_hash, head):
             lowest = config.start_block or 0
-            _LOG.warning("chain %s was reorganised below block %s: reading again", self._chain.name, first)
+            _LOG.warning("chain %s was reorganised below block %s: reading blocks again", self._chain.name, first)
             first = max(lowest, min(first, safe + 1) - _REORG_BLOCKS)
         if first > safe:
             return True
         batch = await self._fetch(trigger, config, first, min(safe, first + _MAX_BLOCKS - 1))
-        complete, admitted = await self._store.run(
+        complete, admitted = await self._store.run_long(
             lambda connection: _admit_logs(connection, batch, self._chain.name, self._clock.now())
         )
         if admitted:
@@ -156,8 +160,8 @@ class ChainEvents(Scanner):
 
     async def _fetch(self, trigger: TriggerRecord, config: ChainEventConfig, first: int, last: int) -> _Batch:
         while True:
-            # The hash is requested first. If the chain reorganises in between, the next poll detects it and reads
-            # again.
+            # The hash is requested before the logs. If the chain is reorganised in between, the next poll detects this
+            # and reads the blocks again.
             last_hash = await self._chain.rpc.block_hash(last)
             question = {
                 "fromBlock": hex(first),
@@ -166,19 +170,22 @@ class ChainEvents(Scanner):
                 "topics": config.topics,
             }
             try:
-                logs = await self._chain.rpc.call("eth_getLogs", question)
-            except RpcTrouble as error:
-                # Providers limit ranges or results, each with a different message: request half the range.
-                if error.code is None or first == last:
+                logs = await self._chain.rpc.request("eth_getLogs", question)
+            except RpcError:
+                # Providers limit the range or the number of results, with different messages, so any error halves the
+                # range.
+                if first == last:
                     raise
                 last = first + (last - first) // 2
                 continue
-            # A filter list longer than the topics of a log matches nothing, not even with wildcards, as on geth. Other
-            # nodes differ.
-            wanted = len(config.topics)
-            kept = [log for log in logs if not log.get("removed") and len(log["topics"]) >= wanted]
-            kept.sort(key=_place)
+            # As on Geth, a filter with more topics than a log does not match, even with wildcards. Other nodes differ.
+            kept = await offload(_usable, logs, len(config.topics))
             return _Batch(trigger, config, first, last, last_hash, kept)
+
+
+def _usable(logs: list[dict[str, Any]], topics: int) -> list[dict[str, Any]]:
+    kept = [log for log in logs if not log.get("removed") and len(log["topics"]) >= topics]
+    return sorted(kept, key=_place)
 
 
 def _place(log: dict[str, Any]) -> tuple[int, int]:
@@ -186,7 +193,7 @@ def _place(log: dict[str, Any]) -> tuple[int, int]:
 
 
 def _admit_logs(connection: Connection, batch: _Batch, chain: ChainName, now: float) -> tuple[bool, int]:
-    """Admits the runs of a batch until the queue is full. Returns whether all were admitted, and how many."""
+    """Admits runs for a batch until the queue is full. Returns whether all are admitted, and how many are new."""
     trigger = find_trigger(connection, batch.trigger.id)
     before = batch.trigger
     if (
@@ -198,7 +205,7 @@ def _admit_logs(connection: Connection, batch: _Batch, chain: ChainName, now: fl
             before.next_block,
         )
     ):
-        return False, 0  # changed during the request to the chain: the next poll handles it
+        return False, 0  # the trigger changed during the request; the next poll reads again
     space = room(connection, trigger)
     admitted, seen = 0, Counter[str]()
     for log in batch.logs:
@@ -227,21 +234,22 @@ def _contents(log: dict[str, Any]) -> str:
 
 
 def event_of(log: dict[str, Any], config: ChainEventConfig) -> dict[str, Any]:
-    """The ``event`` of a run's params.
+    """Returns the ``event`` member of a run's params.
 
     Args:
-        log: As ``eth_getLogs`` returns it.
+        log: Log from ``eth_getLogs``.
         config: The trigger's settings.
 
     Returns:
-        The members of reference facts 10.3, and ``decoded_as``. That says which arguments were read as indexed, whether
-        the signature marked them, and whether another choice would also fit the log. If the log does not fit the
-        signature, ``decoded`` is empty and ``decode_error`` gives the reason, because losing the run would be worse.
+        The members from docs/service/triggers.md#sources-of-runs, and ``decoded_as``. ``decoded_as`` contains the
+        arguments that were decoded as indexed, whether the signature marks them, and whether another choice also
+        matches the log. If the log does not match the signature, ``decoded`` is empty and ``decode_error`` contains the
+        reason. The run starts in any case.
     """
     decoded: dict[str, Any]
     details: dict[str, Any]
     try:
-        reading = config.event.read(log["topics"], log["data"])
+        reading = config.event.read(abi, log["topics"], log["data"])
         decoded, details = reading.values, {"decoded_as": _decoded_as(reading)}
     except UndecodableLog as error:
         decoded, details = {}, {"decode_error": error.message}

@@ -1,4 +1,4 @@
-"""Encryption of usage keys at rest. Each key is bound to its trigger and never shown."""
+"""Encryption of usage keys at rest. Each encrypted key is bound to its trigger and is never returned."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from svcnb.protocol.aes_gcm import NONCE_BYTES, seal, unseal
 
 
 class SealBroken(Exception):
-    """A stored key was changed, moved to another trigger, or encrypted under another root secret."""
+    """A stored key was changed, copied to another trigger, or encrypted with a different root secret."""
 
 
 class Seal:
-    """AES-256-GCM encryption with the trigger's id as additional data.
+    """AES-256-GCM encryption of usage keys, with the trigger's id as additional authenticated data.
 
     Args:
         secret: 32 bytes, derived from the emulator's root secret.
@@ -30,7 +30,7 @@ class Seal:
         return "Seal(secret=<hidden>)"
 
     def close(self, usage_key: str, trigger_id: str) -> str:
-        """Encrypts a key: the hex form of nonce, ciphertext and tag."""
+        """Encrypts a key. Returns nonce, ciphertext and tag in hex."""
         nonce = self._randomness.bytes(NONCE_BYTES, "trigger seal")
         plain = usage_key.encode("utf-8", "surrogatepass")
         return (nonce + seal(self._secret, nonce, plain, trigger_id.encode())).hex()
@@ -39,11 +39,11 @@ class Seal:
         """Decrypts a key.
 
         Raises:
-            SealBroken: The key cannot be decrypted. The message contains no part of it.
+            SealBroken: The key cannot be decrypted. The message does not contain it.
         """
         try:
             raw = unhexlify(sealed)
             plain = unseal(self._secret, raw[:NONCE_BYTES], raw[NONCE_BYTES:], trigger_id.encode())
             return plain.decode("utf-8", "surrogatepass")
         except ValueError:
-            raise SealBroken("the stored usage key cannot be opened: set it again with PATCH") from None
+            raise SealBroken("the stored usage key cannot be decrypted: set it again with PATCH") from None

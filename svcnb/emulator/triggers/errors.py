@@ -1,4 +1,4 @@
-"""Failures of the triggers service: an object with a snake_case code (reference facts 10.4)."""
+"""Errors of the triggers service, whose body is an object with a snake_case code (docs/service/triggers.md#errors)."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ _TOO_MANY: Final = 429
 
 
 class Refused(Exception):
-    """A refused request.
+    """Error response of the triggers service.
 
     Args:
         status: HTTP status.
         code: Value of the ``error`` member.
-        message: What is wrong and how to fix it, for people.
-        retry_after_s: Seconds after which a retry makes sense.
+        message: Text for the user: the problem and how to fix it.
+        retry_after_s: Value of the Retry-After header, in seconds.
     """
 
     def __init__(self, status: int, code: str, message: str, *, retry_after_s: int | None = None) -> None:
@@ -27,7 +27,7 @@ class Refused(Exception):
         self.retry_after_s = retry_after_s
 
     def response(self) -> JSONResponse:
-        """The HTTP answer."""
+        """Returns the HTTP response."""
         headers = {} if self.retry_after_s is None else {"Retry-After": str(self.retry_after_s)}
         if self.status == 401:  # noqa: PLR2004 - RFC 9110 requires this header
             headers["WWW-Authenticate"] = "Bearer"
@@ -35,15 +35,15 @@ class Refused(Exception):
 
 
 def bad(code: str, message: str) -> Refused:
-    """Error 400 for an unusable value."""
+    """Returns error 400 for an invalid value."""
     return Refused(400, code, message)
 
 
 def not_found(what: str) -> Refused:
-    """Error 404 for something that does not exist or belongs to another user."""
-    return Refused(404, "not_found", f"No such {what}. Check the id; GET /api/triggers lists yours.")
+    """Returns error 404 for something that does not exist or belongs to another user."""
+    return Refused(404, "not_found", f"No such {what}. Check the id; GET /api/triggers lists your triggers.")
 
 
 def limited(code: str, message: str, retry_after_s: int) -> Refused:
-    """Error 429 for too much at once."""
+    """Returns error 429 for a reached limit."""
     return Refused(_TOO_MANY, code, message, retry_after_s=retry_after_s)

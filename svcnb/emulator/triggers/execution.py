@@ -1,8 +1,8 @@
-"""Call of a run: the same ``POST`` to the execution endpoint that any client makes, with the same checks and price.
+"""Execution of a run: the same ``POST`` request that any client sends, with the same checks and price.
 
-In the emulator the call goes directly to its own application, without a socket. It passes the same checks, billing and
-engine, and a timeout really stops a slow run. With an execution URL set, the call goes over HTTP to another service,
-for example the real one.
+By default, the request is passed to the emulator's own application without a socket. Checks, billing and engine are the
+same, and a timeout stops a slow run. If an execution URL is set, the request is sent over HTTP to another service, for
+example the real one.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _CONNECT_S: Final = 10.0
 
 @dataclass(frozen=True)
 class RunCall:
-    """Data that one attempt sends.
+    """Request data of one attempt.
 
     Attributes:
-        run_id: The correlation id that the action receives.
-        usage_key: The trigger's key.
+        run_id: Id of the run, sent as the correlation id.
+        usage_key: The usage key of the trigger.
         code: Source of the action.
         params: The arguments of ``main``.
     """
@@ -53,28 +53,28 @@ class RunCall:
 
 
 class Execution(Protocol):
-    """Executor of the call of a run."""
+    """Executor of runs."""
 
     async def __call__(self, call: RunCall) -> Answer:
-        """Executes the call. Failures of the other side are part of the answer and are never raised."""
+        """Sends the request of a run. Never raises: the answer contains any error of the other side."""
         ...
 
     async def close(self) -> None:
-        """Closes connections."""
+        """Closes the connections."""
         ...
 
 
 class InProcess:
-    """Execution in the emulator's own application.
+    """Executor that calls the emulator's own application.
 
     Args:
-        run_path: Path of the execution endpoint below the API's prefix.
-        timeout_s: Seconds of real time after which an attempt is abandoned and its execution cancelled. With None, only
-            the limit of the execution itself applies.
+        run_path: Path of the execution endpoint below the API prefix.
+        timeout_s: Seconds of real time after which an attempt is cancelled. With None, only the limit of the execution
+            itself applies.
     """
 
     app: ASGIApp
-    """The application with its whole middleware, once it is built."""
+    """The application with all its middleware, or None until it is constructed."""
 
     def __init__(self, run_path: str, timeout_s: float | None) -> None:
         self._path = _API + run_path
@@ -86,15 +86,15 @@ class InProcess:
             async with asyncio.timeout(self._timeout_s):
                 status, data = await self._request(call)
         except TimeoutError:
-            return Answer(None, trouble=f"no answer within {self._timeout_s:g} s")
-        except Exception as error:  # noqa: BLE001 - a network client would see a lost connection
+            return Answer(None, trouble=f"no response within {self._timeout_s:g} s")
+        except Exception as error:  # noqa: BLE001 - to a network client, any error is a lost connection
             return Answer(None, trouble=f"the connection was lost: {type(error).__name__}")
         if status is None:
-            return Answer(None, trouble="the connection was lost before an answer")
+            return Answer(None, trouble="the connection was lost before a response")
         return Answer(status, await _parsed(data))
 
     async def close(self) -> None:
-        """Does nothing: there is nothing to close."""
+        """Does nothing, because there are no connections."""
 
     async def _request(self, call: RunCall) -> tuple[int | None, bytes]:
         body: bytes | None = await _body(call)
@@ -106,7 +106,7 @@ class InProcess:
             if body is not None:
                 sent, body = body, None
                 return {"type": "http.request", "body": sent, "more_body": False}
-            # The caller never disconnects: a timeout cancels the whole task.
+            # Never reports a disconnect, because a timeout cancels the whole task.
             await asyncio.Event().wait()
             return {"type": "http.disconnect"}
 
@@ -139,12 +139,12 @@ class InProcess:
 
 
 class OverHttp:
-    """Execution by another service over HTTP.
+    """Executor that calls another service over HTTP.
 
     Args:
-        base_url: Its address, without ``/core/v1``.
-        run_path: Path of the execution endpoint below the API's prefix.
-        timeout_s: Seconds after which an attempt is abandoned. The other side may continue, so the attempt is not
+        base_url: Base URL of the service, without ``/core/v1``.
+        run_path: Path of the execution endpoint below the API prefix.
+        timeout_s: Seconds after which an attempt fails. The other side may still run the action, so the attempt is not
             repeated.
     """
 
@@ -165,11 +165,11 @@ class OverHttp:
             async with asyncio.timeout(self._timeout_s):
                 answer = await self._client.post(self._url, content=await _body(call), headers=headers)
         except httpx.ConnectTimeout:
-            return Answer(None, trouble="network error: ConnectTimeout")  # nothing was started
+            return Answer(None, trouble="network error: ConnectTimeout")  # the action was not started
         except (TimeoutError, httpx.TimeoutException):
             return Answer(
                 None,
-                trouble=f"no answer within {self._timeout_s:g} s; the action may still run, so it is not started again",
+                trouble=f"no response within {self._timeout_s:g} s; the action may still run, so it is not retried",
                 may_still_run=True,
             )
         except (httpx.HTTPError, ValueError) as error:
@@ -195,5 +195,5 @@ async def _parsed(data: bytes) -> Any:
 
 
 def _header(value: str) -> bytes:
-    # A key can be any text. If a header cannot carry it, an unknown key is sent instead, and the answer is 401.
+    # A stored key can be any text. If a header cannot contain it, an unknown key is sent, and the response is 401.
     return value.encode("latin-1", "replace").replace(b"\r", b"?").replace(b"\n", b"?")

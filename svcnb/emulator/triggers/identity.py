@@ -1,10 +1,10 @@
-"""Authentication of the triggers service: bearer tokens, browser sessions, and the approval that connects them.
+"""Authentication of the triggers service: bearer tokens, browser sessions, and approvals.
 
-A client creates a token and shows only its SHA-256, the challenge. A signed-in user approves the challenge in a
-browser. From then on the token works until it is revoked. The service stores only the challenge, so a stolen database
-contains no token.
+A client creates a token and shows only the token's SHA-256, the challenge. A signed-in user approves the challenge in a
+browser. The token is then valid until it is revoked. The service stores only the challenge, so a stolen database does
+not contain tokens.
 
-Source: specification 5.9; reference facts 10.5, G22.
+Source: docs/service/triggers.md#authorisation.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ _USED_EVERY_S: Final = 60
 
 @dataclass(frozen=True)
 class User:
-    """Owner of triggers.
+    """User, who owns triggers.
 
     Attributes:
-        id: UUID, the same for the same e-mail address.
-        email: The address.
+        id: UUID, derived from the e-mail address.
+        email: The e-mail address.
     """
 
     id: str
@@ -47,7 +47,7 @@ class User:
 
 
 def challenge_of(token: str) -> str:
-    """The challenge of a token: its SHA-256 in base64url without padding."""
+    """Returns the challenge of a token: its SHA-256 in base64url without padding."""
     return base64.urlsafe_b64encode(hashlib.sha256(token.encode()).digest()).rstrip(b"=").decode()
 
 
@@ -60,20 +60,21 @@ def check_challenge(challenge: str) -> str:
     if not _CHALLENGE.match(challenge):
         raise bad(
             "invalid_challenge",
-            "A challenge is 43 characters of base64url: the SHA-256 of the token, without padding. Open the page again "
+            "A challenge must be 43 characters of base64url: the SHA-256 of the token, without padding. Open the "
+            "page again "
             "from your client.",
         )
     return challenge
 
 
 class Identity:
-    """Users, tokens and sessions.
+    """Users, tokens and sessions of the triggers service.
 
     Args:
         store: The database.
-        clock: The time for records and for the age of sessions.
+        clock: Provides the time for records and for the age of sessions.
         session_secret: 32 bytes, derived from the emulator's root secret.
-        auto_approve: Whether the first use of any well-formed token approves it, for the default user.
+        auto_approve: Whether the first use of a well-formed token approves it for the default user.
     """
 
     def __init__(self, store: Store, clock: Clock, session_secret: bytes, *, auto_approve: bool) -> None:
@@ -85,10 +86,10 @@ class Identity:
     # --- tokens -------------------------------------------------------------------------------------------------
 
     async def by_token(self, token: str) -> User:
-        """The user who approved a token.
+        """Returns the user who approved a token.
 
         Raises:
-            Refused: 401, the token is malformed, unknown or revoked.
+            Refused: 401, the token is malformed, not approved or revoked.
         """
         if not is_triggers_token(token):
             raise _unauthorized(
@@ -98,7 +99,7 @@ class Identity:
         challenge = challenge_of(token)
         user = await self._store.run(lambda connection: self._use(connection, challenge))
         if user is None and self._auto_approve:
-            await self.approve(challenge, "approved by itself")
+            await self.approve(challenge, "approved automatically")
             user = await self._store.run(lambda connection: self._use(connection, challenge))
         if user is None:
             raise _unauthorized("The token is not approved, or was revoked: approve it at /agent/authorize")
@@ -113,21 +114,21 @@ class Identity:
         if row is None or row["revoked_at"] is not None:
             return None
         now = self._clock.now()
-        # Precision of one minute is enough, and it avoids a write for each read request.
+        # A precision of one minute is enough, and avoids a write for each request.
         if row["last_used_at"] is None or now - row["last_used_at"] >= _USED_EVERY_S:
             connection.run("UPDATE trigger_tokens SET last_used_at = :now WHERE seq = :seq", now=now, seq=row["seq"])
         return User(row["user_id"], row["email"])
 
     async def approve(self, challenge: str, label: str = "", email: str = DEFAULT_EMAIL) -> User:
-        """Approves the token of a challenge. A second approval has no effect. A revoked token stays revoked.
+        """Approves the token of a challenge. A second approval has no effect, even after the token was revoked.
 
         Args:
             challenge: 43 characters of base64url.
-            label: The user's name for it.
+            label: The user's name for the token.
             email: The user whose triggers the token can use.
 
         Raises:
-            Refused: 400, not a challenge or not an e-mail address.
+            Refused: 400, the challenge or the e-mail address is invalid.
         """
         check_challenge(challenge)
         user = user_of(email)
@@ -148,14 +149,17 @@ class Identity:
         return user
 
     async def listed(self, user: User) -> list[dict[str, Any]]:
-        """The tokens of a user, newest first."""
+        """Returns the tokens of a user, newest first."""
         query = "SELECT * FROM trigger_tokens WHERE user_id = :user ORDER BY seq DESC"
         return await self._store.run(
             lambda connection: [_shown(connection, row) for row in connection.records(query, user=user.id)]
         )
 
     async def revoke(self, user: User, token_id: str | None) -> int:
-        """Revokes one token of a user, or all of them when ``token_id`` is None. Returns how many it revoked."""
+        """Revokes one token of a user, or all tokens if ``token_id`` is None.
+
+        Returns the number of revoked tokens.
+        """
         statement = "UPDATE trigger_tokens SET revoked_at = :now WHERE user_id = :user AND revoked_at IS NULL"
         if token_id is not None:
             statement += " AND id = :id"
@@ -166,10 +170,10 @@ class Identity:
     # --- sessions -----------------------------------------------------------------------------------------------
 
     async def sign_in(self, email: str) -> str:
-        """Starts a session of seven days and returns the value of its cookie.
+        """Starts a session of seven days and returns the cookie value.
 
         Raises:
-            Refused: 400, not an e-mail address.
+            Refused: 400, the e-mail address is invalid.
         """
         user = user_of(email)
         await self._store.run(lambda connection: _ensure(connection, user))
@@ -177,7 +181,7 @@ class Identity:
         return f"{body}.{self._mac('session', body)}"
 
     def by_session(self, cookie: str) -> User | None:
-        """The user of a session, or None when the cookie is missing, forged or too old."""
+        """Returns the user of a session, or None if the cookie is missing, forged or expired."""
         body, _, mac = cookie.partition(".")
         if not mac or not hmac.compare_digest(mac.encode(), self._mac("session", body).encode()):
             return None
@@ -185,11 +189,11 @@ class Identity:
         return None if abs(self._clock.now() - int(since)) > SESSION_S else user_of(email)
 
     def csrf(self, cookie: str) -> str:
-        """The secret that a form of this session must carry. Other sites can neither read nor guess it."""
+        """Returns the CSRF token that forms of this session must contain. Other sites can neither read nor guess it."""
         return self._mac("csrf", cookie)
 
     def check_csrf(self, cookie: str, given: str) -> None:
-        """Refuses a request that the user's browser sent for another site.
+        """Rejects a form that another site made the browser send.
 
         Raises:
             Refused: 403 ``csrf_failed``.
@@ -202,14 +206,14 @@ class Identity:
 
 
 def user_of(email: str) -> User:
-    """The user with an e-mail address.
+    """Returns the user with this e-mail address.
 
     Raises:
         Refused: 400 ``invalid_email``.
     """
     normal = email.strip().lower()
     if not _EMAIL.match(normal):
-        raise bad("invalid_email", "An e-mail address has the form name@place.")
+        raise bad("invalid_email", "An e-mail address must have the form name@domain.")
     return User(str(uuid.uuid5(_NAMESPACE, normal)), normal)
 
 

@@ -1,4 +1,7 @@
-"""Meaning of the answer to a run's call: success, retry or failure (specification 3; reference facts 10.2)."""
+"""Interprets the response to a run's request: success, retry or failure.
+
+Source: docs/service/resources.md#states, docs/service/triggers.md#runs-of-a-trigger.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +20,13 @@ _LONGEST_ERROR: Final = 65_536
 
 @dataclass(frozen=True)
 class Answer:
-    """Answer of the execution.
+    """Response to the request of a run.
 
     Attributes:
-        status: HTTP status, None when there was no answer (network error or timeout).
-        body: The parsed JSON, or the text when it is not JSON.
-        trouble: The problem when there was no answer.
-        may_still_run: Whether the action may still be running. Another attempt would then run it twice at the same
-            time.
+        status: HTTP status, or None if there was no response (network error or timeout).
+        body: The parsed JSON, or the text if it is not JSON.
+        trouble: The problem if there was no response.
+        may_still_run: Whether the action may still be running, so that another attempt could run it twice.
     """
 
     status: int | None
@@ -34,15 +36,15 @@ class Answer:
 
     @property
     def is_transient(self) -> bool:
-        """Whether the same call may succeed later: there was no answer, a 429, or any 5xx."""
+        """Whether the request may succeed later: there was no response, a 429, or any 5xx."""
         if self.may_still_run:
             return False
         return self.status is None or self.status == _TOO_MANY or self.status in _SERVER_ERRORS
 
     @property
     def is_thrown(self) -> bool:
-        """Whether the action itself failed: the 500 with a JSON string (specification 7, shape 2)."""
-        return self.status == 500 and isinstance(self.body, str)  # noqa: PLR2004 - the status of HTTP
+        """Whether the action itself failed: a 500 with a JSON string (docs/service/http.md#errors)."""
+        return self.status == 500 and isinstance(self.body, str)  # noqa: PLR2004 - an HTTP status
 
 
 @dataclass(frozen=True)
@@ -51,9 +53,9 @@ class Verdict:
 
     Attributes:
         status: ``success``, ``failed``, or ``retrying``.
-        response: JSON text of the raw body, None without an answer or before a retry.
-        error: Text of the failure, None on success.
-        delay_s: Seconds until the retry.
+        response: JSON text of the response body. None without a response or before a retry.
+        error: The error message, or None on success.
+        delay_s: Delay until the retry, in seconds.
     """
 
     status: Literal["success", "failed", "retrying"]
@@ -63,12 +65,12 @@ class Verdict:
 
 
 def judge(answer: Answer, attempt: int, *, retries: int, retry_thrown: bool) -> Verdict:
-    """Decides what an answer means for a run.
+    """Decides the result of an attempt from the response.
 
     Args:
-        answer: The answer to the call.
-        attempt: The number of the attempt, from 1.
-        retries: How many retries a run has.
+        answer: The response to the request.
+        attempt: The number of the attempt, starting with 1.
+        retries: Maximum number of retries of a run.
         retry_thrown: Whether a failure of the action itself is retried like any other 5xx.
     """
     body = json.dumps(answer.body, separators=(",", ":")) if answer.status is not None else None
@@ -81,7 +83,7 @@ def judge(answer: Answer, attempt: int, *, retries: int, retry_thrown: bool) -> 
 
 
 def delay_s(attempt: int) -> float:
-    """Seconds between the end of an attempt and the next one: 1, 5, 30, and 30 for all later ones."""
+    """Returns the delay before the next attempt in seconds: 1, 5, then always 30."""
     return float(RUN_RETRY_DELAYS_S[min(attempt, len(RUN_RETRY_DELAYS_S)) - 1])
 
 

@@ -1,4 +1,4 @@
-"""HTML pages for people: sign-in, and approval of a client."""
+"""HTML pages for sign-in and for the approval of clients."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Final
 from starlette.responses import HTMLResponse
 
 _SECURITY: Final = {
-    # Scripts are not allowed. The form may only post to this service. No other site may frame the page.
+    # The policy allows no scripts, no forms to other sites, and no embedding in frames.
     "Content-Security-Policy": (
         "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     ),
     "X-Frame-Options": "DENY",
-    # Not no-referrer: with that policy, browsers send the origin null with the form.
+    # Not no-referrer, because browsers would then send the origin null with the form.
     "Referrer-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
@@ -29,11 +29,11 @@ button { font: inherit; padding: .5rem 1.5rem; }
 
 
 def page(title: str, body: str, status: int = 200) -> HTMLResponse:
-    """An HTML page.
+    """Returns an HTML page.
 
     Args:
         title: Plain text.
-        body: HTML, already escaped.
+        body: Escaped HTML.
         status: HTTP status.
     """
     html = (
@@ -45,33 +45,33 @@ def page(title: str, body: str, status: int = 200) -> HTMLResponse:
 
 
 def approval(challenge: str, email: str, csrf: str) -> HTMLResponse:
-    """The page that asks whether a client may use the signed-in user's triggers."""
+    """Returns the page on which a signed-in user approves a client."""
     return page(
         "Approve a client?",
         f"<p>You are signed in as <strong>{escape(email)}</strong>. A client asks to create, change, run and delete "
-        "your triggers. Approve only if you have just started it yourself.</p>"
-        f"<p>Its challenge: <code>{escape(challenge)}</code></p>"
+        "your triggers. Approve it only if you just started this client.</p>"
+        f"<p>Challenge: <code>{escape(challenge)}</code></p>"
         '<form method="post" action="authorize">'
         f'<input type="hidden" name="challenge" value="{escape(challenge)}">'
         f'<input type="hidden" name="csrf" value="{escape(csrf)}">'
-        '<label>Label, to recognise it later (optional)<input name="label" maxlength="200" autocomplete="off"></label>'
+        '<label>Label (optional)<input name="label" maxlength="200" autocomplete="off"></label>'
         '<button type="submit">Approve</button></form>',
     )
 
 
 def approved(email: str) -> HTMLResponse:
-    """The page that confirms an approval in a browser."""
+    """Returns the page that confirms an approval."""
     return page(
         "Approved", f"<p>The client now uses the triggers of <strong>{escape(email)}</strong>. Close this page.</p>"
     )
 
 
 def sign_in(target: str, *, without_token: str | None) -> HTMLResponse:
-    """The page that asks who the user is.
+    """Returns the sign-in page.
 
     Args:
-        target: Where to go afterwards, a path of this service.
-        without_token: E-mail address of the user who needs no control token; None if every user does.
+        target: Path of this service to which the browser is redirected afterwards.
+        without_token: E-mail address of the user who does not need the control token, or None.
     """
     label, required = "Control token of this emulator", " required"
     if without_token is not None:
@@ -79,7 +79,7 @@ def sign_in(target: str, *, without_token: str | None) -> HTMLResponse:
     token = f'<label>{label}<input name="token" type="password" autocomplete="off"{required}></label>'
     return page(
         "Sign in",
-        "<p>This emulator sends no mail. Its control token proves that you may sign in.</p>"
+        "<p>This emulator does not send e-mail. Instead, its control token proves that you may sign in.</p>"
         '<form method="post" action="login">'
         f'<input type="hidden" name="next" value="{escape(target)}">'
         '<label>E-mail<input name="email" type="email" required autocomplete="email"></label>'
@@ -88,5 +88,5 @@ def sign_in(target: str, *, without_token: str | None) -> HTMLResponse:
 
 
 def problem(message: str, status: int) -> HTMLResponse:
-    """The page that shows an error."""
-    return page("That did not work", f"<p>{escape(message)}</p>", status)
+    """Returns the page that shows an error."""
+    return page("Error", f"<p>{escape(message)}</p>", status)

@@ -1,4 +1,4 @@
-"""Shared parts of all endpoints of the triggers service: bodies, the caller, and error responses."""
+"""Base of all endpoints of the triggers service: bodies, authentication and error responses."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _WHOLE: Final = re.compile(r"-?[0-9]{1,80}\Z")
 
 @dataclass(frozen=True)
 class Ask:
-    """A request to the triggers service.
+    """Request to the triggers service.
 
     Attributes:
         call: The request.
@@ -40,14 +40,14 @@ class Ask:
     triggers: Triggers
 
     def header(self, name: str) -> str:
-        """A request header, empty when absent."""
+        """Returns a request header, or an empty string if it is absent."""
         return self.call.request.headers.get(name, "")
 
     async def user(self) -> User:
-        """The caller, by bearer token.
+        """Returns the user of the bearer token.
 
         Raises:
-            Refused: 401.
+            Refused: 401, the token is missing, malformed, not approved or revoked.
         """
         scheme, _, token = self.header("authorization").partition(" ")
         if scheme.lower() != "bearer" or not token.strip():
@@ -57,7 +57,7 @@ class Ask:
         return user
 
     def identifier(self, name: str = "id") -> str:
-        """The id in the path, in its canonical form.
+        """Returns the id from the path in its canonical form.
 
         Raises:
             Refused: 400 ``invalid_id``.
@@ -65,13 +65,13 @@ class Ask:
         try:
             return str(UUID(self.call.path[name]))
         except ValueError:
-            raise bad("invalid_id", "An id is a UUID.") from None
+            raise bad("invalid_id", "An id must be a UUID.") from None
 
     async def bytes(self, limit: int) -> bytes:
-        """The body.
+        """Returns the body.
 
         Raises:
-            Refused: 413 ``body_too_large``, or 503 ``service_unavailable`` while too many bodies are held.
+            Refused: 413 ``body_too_large``, or 503 ``service_unavailable`` if the memory for bodies is full.
         """
         try:
             return await read_bytes(self.call.request, limit)
@@ -81,10 +81,10 @@ class Ask:
             raise Refused(error.status, "body_too_large", f"The body is larger than {limit} bytes.") from None
 
     async def json(self) -> Any:
-        """The body as JSON.
+        """Returns the parsed JSON body.
 
         Raises:
-            Refused: 400 ``invalid_json``, or 413.
+            Refused: 400 ``invalid_json``, or an error of `bytes`.
         """
         data = await self.bytes(self.triggers.max_body_bytes)
         try:
@@ -100,27 +100,26 @@ class Rows:
     """Factory for the endpoints of the triggers service.
 
     Args:
-        triggers: Returns the triggers service, which is created with the first request.
-        faults: Injected failures.
+        triggers: Function that returns the triggers service, which the first request creates.
+        faults: Injected faults.
     """
 
-    def __init__(self, triggers: Callable[[], Triggers], faults: Faults) -> None:
+    def __init__(self, triggers: Callable[[], Awaitable[Triggers]], faults: Faults) -> None:
         self._triggers = triggers
         self._faults = faults
 
     def row(self, method: str, path: str, handler: Handler, **shown: Any) -> Endpoint:
-        """An endpoint of the triggers service.
+        """Returns an endpoint of the triggers service.
 
         Args:
             method: HTTP method.
             path: Full path.
-            handler: Answers the request, and reads the parts of it that it needs.
-            **shown: The OpenAPI description, by attribute names of `Endpoint`. Without any, the endpoint is not
-                described.
+            handler: Handles the request and reads its body itself.
+            **shown: Attributes of `Endpoint` for the OpenAPI description. Without them, the endpoint is not described.
         """
 
         async def handle(call: Call, _given: None) -> Response:
-            triggers = self._triggers()
+            triggers = await self._triggers()
             try:
                 await self._faults.check("triggers")
                 return await handler(Ask(call, triggers))
@@ -133,13 +132,13 @@ class Rows:
         return Endpoint(method, path, handle, reads_itself=True, error_body=TriggerError, tag="Triggers", **shown)
 
     def owned(self, method: str, path: str, handler: Handler, *, errors: Iterable[int] = (), **shown: Any) -> Endpoint:
-        """An endpoint whose caller needs a token. Arguments are those of `row`, and 401 is among its errors.
+        """Returns an endpoint that requires a token, and adds 401 to its errors.
 
         Args:
             method: HTTP method.
             path: Full path.
-            handler: Answers the request.
-            errors: Statuses of its error responses.
+            handler: Handles the request.
+            errors: HTTP statuses of its errors.
             **shown: See `row`.
         """
         return self.row(method, path, handler, schemes=("TriggersToken",), errors=frozenset({401, *errors}), **shown)
@@ -149,7 +148,7 @@ def read(model: type[BaseModel], value: Any) -> Any:
     """Validates a body against a model.
 
     Raises:
-        Refused: 422 ``unprocessable_entity``. The message repeats no value of the body, because one of them is a key.
+        Refused: 422 ``unprocessable_entity``. The message omits the values of the body, because one of them is a key.
     """
     try:
         return model.model_validate(value)
@@ -160,15 +159,15 @@ def read(model: type[BaseModel], value: Any) -> Any:
 
 
 def whole(text: str | None, default: int, lowest: int, highest: int) -> int:
-    """An integer of a query string, limited to its range.
+    """Returns an integer from a query string, limited to its range.
 
     Raises:
-        Refused: 422, it is not an integer.
+        Refused: 422, the value is not an integer.
     """
     if text is None:
         return default
     if not _WHOLE.match(text):
-        raise Refused(422, "unprocessable_entity", "limit and offset are whole numbers.")
+        raise Refused(422, "unprocessable_entity", "limit and offset must be integers.")
     return max(lowest, min(int(text), highest))
 
 

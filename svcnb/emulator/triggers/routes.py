@@ -1,4 +1,4 @@
-"""``/api``: triggers and their runs (specification 4.5; reference facts 10.1, G17, G18)."""
+"""Endpoints under ``/api`` (docs/service/triggers.md#calls, docs/service/triggers.md#changes-of-a-trigger)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _TRIED: Final = _BODY | _ID | {429}
 
 
 def endpoints(rows: Rows) -> list[Endpoint]:
-    """The endpoints of triggers and runs."""
+    """Returns the endpoints for triggers and runs."""
     return [
         rows.owned("GET", "/api/me", me, response=Me),
         rows.owned("POST", "/api/triggers", create, request=CreateTrigger, response=Trigger, errors=_BODY),
@@ -60,13 +60,13 @@ def endpoints(rows: Rows) -> list[Endpoint]:
 
 
 async def me(ask: Ask) -> Response:
-    """Who approved the caller's token."""
+    """Returns the user who approved the caller's token."""
     user = await ask.user()
     return answer({"id": user.id, "email": user.email})
 
 
 async def create(ask: Ask) -> Response:
-    """Creates a trigger, enabled. The usage key is kept encrypted and is not checked before the first run."""
+    """Creates an enabled trigger. The usage key is stored encrypted and is not checked before the first run."""
     user = await ask.user()
     body: CreateTrigger = read(CreateTrigger, await ask.json())
     triggers = ask.triggers
@@ -77,7 +77,7 @@ async def create(ask: Ask) -> Response:
         require_room_for_trigger(connection, values)
         return store.add_trigger(connection, values)
 
-    made = await triggers.store.run(work)
+    made = await triggers.store.run_long(work)
     triggers.changed(made)
     return await _shown_trigger(ask, made)
 
@@ -108,21 +108,21 @@ def _new(ask: Ask, user: User, identifier: str, body: CreateTrigger) -> dict[str
 
 
 async def listed(ask: Ask) -> Response:
-    """The caller's triggers, newest first."""
+    """Lists the caller's triggers, newest first."""
     user = await ask.user()
-    found = await ask.triggers.store.run(lambda connection: store.list_triggers(connection, user.id))
+    found = await ask.triggers.store.run_long(lambda connection: store.list_triggers(connection, user.id))
     size = sum(store.trigger_chars(trigger) for trigger in found)
     shown = await _beside(lambda: encode([_shown(ask, trigger) for trigger in found]), is_long=size > LARGE_BYTES)
     return Response(shown, media_type=JSON_TYPE)
 
 
 async def one(ask: Ask) -> Response:
-    """One trigger."""
+    """Returns one trigger."""
     return await _shown_trigger(ask, await _mine(ask))
 
 
 async def change(ask: Ask) -> Response:
-    """Changes a trigger. Absent and null members stay unchanged. New code needs the usage key again."""
+    """Changes a trigger. Absent and null fields stay unchanged. New code requires the usage key again."""
     before = await _mine(ask)
     body: PatchTrigger = read(PatchTrigger, await ask.json())
     triggers = ask.triggers
@@ -132,19 +132,19 @@ async def change(ask: Ask) -> Response:
     if moved:
         changes |= {"watermark": now, "next_block": None, "last_block_hash": None}
     elif body.enabled and not before.enabled:
-        # Events while it was disabled start no runs, because it was not firing (specification 3).
+        # Events during the disabled time do not start runs (docs/service/resources.md#states).
         changes |= {"watermark": now} | await triggers.place_now(before)
     changes["updated_at"] = now
 
     def work(connection: Connection) -> TriggerRecord | None:
-        # An owner who exceeds the limit already can still rename, disable and shorten.
+        # An owner who already exceeds the limit can still rename, disable and shorten triggers.
         changed = replace(before, **changes)
         if store.trigger_chars(changed) > store.trigger_chars(before):
             require_room_for_trigger(connection, changed.__dict__)
         store.change_trigger(connection, before.id, changes)
         return store.find_trigger(connection, before.id)
 
-    after = await triggers.store.run(work)
+    after = await triggers.store.run_long(work)
     if after is None:
         raise not_found("trigger")
     triggers.changed(after)
@@ -152,27 +152,27 @@ async def change(ask: Ask) -> Response:
 
 
 async def remove(ask: Ask) -> Response:
-    """Deletes a trigger and its runs. Answers 204 also when the trigger does not exist."""
+    """Deletes a trigger and its runs. Returns 204 even if the trigger does not exist."""
     user, identifier = await ask.user(), ask.identifier()
-    if await ask.triggers.store.run(lambda connection: store.delete_trigger(connection, identifier, user.id)):
+    if await ask.triggers.store.run_long(lambda connection: store.delete_trigger(connection, identifier, user.id)):
         ask.triggers.poke()
     return Response(status_code=204)
 
 
 async def run_page(ask: Ask) -> Response:
-    """A page of a trigger's runs, newest first."""
+    """Returns a page of a trigger's runs, newest first."""
     trigger = await _mine(ask)
     query = ask.call.request.query_params
     limit = whole(query.get("limit"), RUNS_PAGE_DEFAULT, 1, RUNS_PAGE_MAX)
     offset = whole(query.get("offset"), 0, 0, _MAX_OFFSET)
-    found = await ask.triggers.store.run(lambda connection: store.list_runs(connection, trigger.id, limit, offset))
+    found = await ask.triggers.store.run_long(lambda connection: store.list_runs(connection, trigger.id, limit, offset))
     size = sum(len(run.input or "") + len(run.response or "") + len(run.error or "") for run in found)
     shown = await _beside(lambda: encode({"runs": [_shown_run(ask, run) for run in found]}), is_long=size > LARGE_BYTES)
     return Response(shown, media_type=JSON_TYPE)
 
 
 async def test(ask: Ask) -> Response:
-    """Starts one run with the given input, for triggers of every kind. Use it to test an action."""
+    """Starts a run with the given input, to test the action of a trigger of any kind."""
     trigger = await _mine(ask)
     given = await ask.json()
     triggers = ask.triggers
@@ -181,25 +181,25 @@ async def test(ask: Ask) -> Response:
 
     def work(connection: Connection) -> None:
         current = store.find_trigger(connection, trigger.id)
-        if current is None:  # deleted while the body was read
+        if current is None:  # the trigger was deleted while the body was read
             raise not_found("trigger")
         if room(connection, current) == 0:
             raise limited("queue_depth_exceeded", "The trigger's queue is full.", 1)
         require_room_for_input(connection, current, text)
         admit(connection, current, identifier, text, triggers.clock.now())
 
-    await triggers.store.run(work)
-    triggers.lanes.wake(trigger.id)
+    await triggers.store.run_long(work)
+    triggers.queues.wake(trigger.id)
     return answer({"run_id": identifier, "status": "queued"}, 202)
 
 
 async def tokens(ask: Ask) -> Response:
-    """The caller's tokens, newest first; never the tokens themselves."""
+    """Lists the records of the caller's tokens, newest first, without the tokens themselves."""
     return answer(await ask.triggers.identity.listed(await ask.user()))
 
 
 async def revoke(ask: Ask) -> Response:
-    """Revokes one token permanently. It may be the caller's own."""
+    """Revokes a token of the user permanently. The caller may revoke its own token."""
     user, identifier = await ask.user(), ask.identifier()
     await ask.triggers.identity.revoke(user, identifier)
     return Response(status_code=204)
@@ -216,24 +216,27 @@ async def revoke_all(ask: Ask) -> Response:
 
 async def _mine(ask: Ask) -> TriggerRecord:
     user, identifier = await ask.user(), ask.identifier()
-    found = await ask.triggers.store.run(lambda connection: store.find_trigger(connection, identifier, user.id))
+    found = await ask.triggers.store.run_long(lambda connection: store.find_trigger(connection, identifier, user.id))
     if found is None:
         raise not_found("trigger")
     return found
 
 
 def _require_key_for(body: PatchTrigger, before: TriggerRecord) -> None:
-    """Refuses new code without a usage key. A triggers token alone must not run other code with the stored key."""
+    """Rejects new code without a usage key: a triggers token alone must not run other code with the stored key."""
     if body.action_code != before.action_code and body.usage_api_key is None:
         raise Refused(
             422,
             "usage_api_key_required",
-            "A change of action_code needs usage_api_key: send the key for the new code, also when it stays the same.",
+            (
+                "A change of action_code needs usage_api_key: send the key for the new code, even if the key does not "
+                "change."
+            ),
         )
 
 
 async def _beside(work: Callable[[], T], *, is_long: bool) -> T:
-    """Processes user data, outside of the event loop if it is long."""
+    """Processes user data, outside of the event loop if it is large."""
     return await offload(work) if is_long else work()
 
 
@@ -244,7 +247,7 @@ async def _shown_trigger(ask: Ask, trigger: TriggerRecord) -> Response:
 
 
 def _changes(ask: Ask, before: TriggerRecord, body: PatchTrigger) -> tuple[dict[str, Any], bool]:
-    """The columns that change, and whether the trigger then fires at other times than before."""
+    """Returns the changed columns, and whether the change affects when the trigger fires."""
     changes = _given_columns(ask, body)
     name, code = changes.get("name", before.name), changes.get("action_code", before.action_code)
     kind = changes.get("kind", before.kind)
@@ -276,7 +279,7 @@ def _account_address(ask: Ask, extra: dict[str, Any] | None) -> str | None:
     member = ask.triggers.vocabulary.account_address_member
     value = (extra or {}).get(member)
     if value is not None and not isinstance(value, str):
-        raise Refused(422, "unprocessable_entity", f"The body does not match the schema: {member} is a string.")
+        raise Refused(422, "unprocessable_entity", f"The body does not match the schema: {member} must be a string.")
     return value
 
 
@@ -291,7 +294,7 @@ def _json(value: object) -> str:
     try:
         return to_json(value)
     except (ValueError, RecursionError):
-        raise Refused(422, "unprocessable_entity", "The body holds numbers that JSON cannot.") from None
+        raise Refused(422, "unprocessable_entity", "The body contains numbers that JSON does not allow.") from None
 
 
 def _shown(ask: Ask, trigger: TriggerRecord) -> dict[str, Any]:
@@ -325,6 +328,6 @@ def _shown_run(ask: Ask, run: RunRecord) -> dict[str, Any]:
         "response": from_json(run.response),
         "error": run.error,
         "attempt": run.attempt,
-        # Not part of the real service's record: how often a stop interrupted the run, so that it was executed again.
+        # Not in the real service's response: the number of times that a stop interrupted the run.
         "interruptions": run.interruptions,
     }

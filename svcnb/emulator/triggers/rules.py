@@ -1,4 +1,7 @@
-"""Rules for triggers, checked at creation and after every change (reference facts 10.1, 10.3)."""
+"""Validation of triggers at creation and at every change.
+
+Source: docs/service/triggers.md#changes-of-a-trigger, docs/service/triggers.md#sources-of-runs.
+"""
 
 from __future__ import annotations
 
@@ -18,21 +21,25 @@ from svcnb.protocol.wire.triggers import CHAIN_IDS, ChainName
 _TOPIC: Final = re.compile(r"0x[0-9a-fA-F]{64}\Z")
 _NUMBER: Final = re.compile(r"(?:0[xX][0-9a-fA-F]{1,16}|[0-9]{1,20})\Z")
 _MAX_BLOCK: Final = 2**63 - 1
+_MEMBERS: Final = (
+    "chain", "contract_address", "address", "event_signature", "indexed", "start_block", "topic_filters"
+)  # fmt: skip
+_SHOWN_CHARS: Final = 40
 
 TopicFilter = str | list[str] | None
 
 
 @dataclass(frozen=True)
 class ChainEventConfig:
-    """The checked settings of a chain_event trigger.
+    """Validated settings of a chain_event trigger.
 
     Attributes:
-        chain: The name of the chain.
-        address: The contract, lower case.
+        chain: Name of the chain.
+        address: Address of the contract, lower case.
         event: The parsed signature.
         signature: The signature as configured.
-        topics: topic0 and the filters after it, in the form of ``eth_getLogs``.
-        start_block: The first block, or None for shortly before now.
+        topics: topic0 and the topic filters, in the format of ``eth_getLogs``.
+        start_block: The first block, or None for a recent block.
     """
 
     chain: ChainName
@@ -44,35 +51,35 @@ class ChainEventConfig:
 
 
 def check(name: str, action_code: str, usage_api_key: str | None, default_params: object, config: object) -> None:
-    """Checks the rules for every kind of trigger.
+    """Checks the rules for all kinds of triggers.
 
     Args:
         name: Not blank.
         action_code: Not blank.
-        usage_api_key: Not blank; None when a stored one stays.
+        usage_api_key: Not blank; None keeps the stored key.
         default_params: An object.
         config: An object.
 
     Raises:
-        Refused: 400 with the code of the broken rule.
+        Refused: 400, with the code of the violated rule.
     """
     if not name.strip():
         raise bad("name_required", "A trigger needs a name that is not blank.")
     if not action_code.strip():
-        raise bad("action_code_required", "A trigger needs action_code, the source of the action to run.")
+        raise bad("action_code_required", "A trigger needs action_code, the source of its action.")
     if usage_api_key is not None and not usage_api_key.strip():
-        raise bad("usage_api_key_required", "A trigger needs usage_api_key, a key permitted to execute the action.")
+        raise bad("usage_api_key_required", "A trigger needs usage_api_key, a key that may execute the action.")
     if not isinstance(default_params, dict):
-        raise bad("default_params_must_be_object", f"default_params is a JSON object, not {told(default_params)}.")
+        raise bad("default_params_must_be_object", f"default_params must be a JSON object, not {told(default_params)}.")
     if not isinstance(config, dict):
-        raise bad("config_must_be_object", f"config is a JSON object, not {told(config)}.")
+        raise bad("config_must_be_object", f"config must be a JSON object, not {told(config)}.")
 
 
 def check_config(kind: str, config: dict[str, Any]) -> None:
-    """Checks the rules for the settings of one kind.
+    """Checks the rules for the settings of one kind of trigger.
 
     Raises:
-        Refused: 400 with the code of the broken rule.
+        Refused: 400, with the code of the violated rule.
     """
     if kind == "schedule":
         schedule(config)
@@ -81,7 +88,7 @@ def check_config(kind: str, config: dict[str, Any]) -> None:
 
 
 def schedule(config: dict[str, Any]) -> Cron:
-    """The schedule in a trigger's settings.
+    """Returns the parsed schedule from a trigger's settings.
 
     Raises:
         Refused: ``cron_required`` or ``invalid_cron``.
@@ -90,7 +97,7 @@ def schedule(config: dict[str, Any]) -> Cron:
     if text is None or text == "":
         raise bad("cron_required", "A schedule trigger needs config.cron, for example '*/5 * * * *'.")
     if not isinstance(text, str):
-        raise bad("invalid_cron", f"config.cron is a text of five or six fields, not {told(text)}.")
+        raise bad("invalid_cron", f"config.cron must be a string of five or six fields, not {told(text)}.")
     try:
         return Cron(text)
     except MalformedValue as error:
@@ -98,14 +105,16 @@ def schedule(config: dict[str, Any]) -> Cron:
 
 
 def chain_event(config: dict[str, Any]) -> ChainEventConfig:
-    """The checked settings of a chain_event trigger.
+    """Returns the validated settings of a chain_event trigger.
 
     Raises:
         Refused: ``invalid_chain_event_config``.
     """
+    if unknown := sorted(config.keys() - set(_MEMBERS)):
+        raise _invalid(f"unknown member {unknown[0][:_SHOWN_CHARS]!r}; allowed members are {', '.join(_MEMBERS)}")
     chain = config.get("chain")
     if not isinstance(chain, str) or chain.lower() not in CHAIN_IDS:
-        raise _invalid(f"chain is one of {', '.join(get_args(ChainName))}, not {told(chain)}")
+        raise _invalid(f"chain must be one of {', '.join(get_args(ChainName))}, not {told(chain)}")
     contract = _text("contract_address", config.get("contract_address", config.get("address")))
     signature = _text("event_signature", config.get("event_signature"))
     try:
@@ -128,13 +137,13 @@ def _event(signature: str, indexed: object) -> Event:
     if indexed is None:
         return event
     if not isinstance(indexed, list) or not all(type(place) is int for place in indexed):
-        raise _invalid(f"indexed is a list of the positions of the indexed arguments, from 0; not {told(indexed)}")
+        raise _invalid(f"indexed must be a list of the positions of the indexed arguments, from 0; not {told(indexed)}")
     return event.with_indexed(indexed)
 
 
 def _text(name: str, given: object) -> str:
     if not isinstance(given, str):
-        raise _invalid(f"{name} is a text, not {told(given)}")
+        raise _invalid(f"{name} must be a string, not {told(given)}")
     return given
 
 
@@ -142,7 +151,9 @@ def _filters(given: object) -> list[TopicFilter]:
     if given is None:
         return []
     if not isinstance(given, list) or len(given) > MAX_TOPIC_FILTERS:
-        raise _invalid(f"topic_filters is a list of at most {MAX_TOPIC_FILTERS} entries, those after topic0")
+        raise _invalid(
+            f"topic_filters must be a list of at most {MAX_TOPIC_FILTERS} entries, for the topics after topic0"
+        )
     return [_filter(entry) for entry in given]
 
 
@@ -157,8 +168,8 @@ def _filter(entry: object) -> TopicFilter:
 def _topic(topic: object) -> str:
     if not isinstance(topic, str) or not _TOPIC.match(topic):
         raise _invalid(
-            f"a topic filter is 0x and 64 hex digits, a list of such, or null for any; not {told(topic)} "
-            "(an address is padded on the left with 24 zeros)"
+            f"invalid topic filter {told(topic)}: expected 0x and 64 hex digits, a list of these, or null. Pad an "
+            "address on the left with 24 zeros"
         )
     return topic.lower()
 
@@ -172,7 +183,7 @@ def _block(given: object) -> int | None:
     elif isinstance(given, str) and _NUMBER.match(given.strip()):
         number = int(given.strip(), 0) if given.strip()[:2].lower() == "0x" else int(given.strip())
     if not 0 <= number <= _MAX_BLOCK:
-        raise _invalid(f"start_block is a block number, its decimal text or 0x hex; not {told(given)}")
+        raise _invalid(f"start_block must be a block number, its decimal text or 0x hex; not {told(given)}")
     return number
 
 

@@ -1,4 +1,4 @@
-"""Base class of scanners, which look for causes of runs at intervals of the emulator's clock."""
+"""Base class of scanners, which search for causes of runs at intervals of the emulator's clock."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _ERROR_RETRY_S: Final = 10.0
 
 
 class Scanner(ABC):
-    """Scanner that runs until it is cancelled. It waits while the database is unavailable, and after an error.
+    """Background task that scans until it is cancelled. It waits while the database is unavailable and after errors.
 
     Args:
         store: The database.
         clock: The emulator's clock.
-        interval_s: Seconds between scans.
-        wake: Called with the trigger's id after a run was admitted.
+        interval_s: Interval between scans, in seconds.
+        wake: Called with the trigger's id after the admission of a run.
     """
 
     what: ClassVar[str]
-    """The cause of its runs, for the log."""
+    """Name of the scanned causes, for the log."""
 
     def __init__(self, store: Store, clock: Clock, interval_s: float, wake: Callable[[str], None]) -> None:
         self._store = store
@@ -40,7 +40,7 @@ class Scanner(ABC):
         self._next_look = clock.now()
 
     def poke(self) -> None:
-        """Wakes the scanner after a trigger was added, changed or removed."""
+        """Wakes the scanner after a trigger was created, changed or deleted."""
         self._poke.set()
 
     async def run(self) -> None:
@@ -51,12 +51,12 @@ class Scanner(ABC):
             try:
                 await self._round()
             except StoreUnavailable as error:
-                _LOG.warning("the database is away (%s): %s wait", error.message, self.what)
+                _LOG.warning("database unavailable (%s): %s wait", error.message, self.what)
                 await asyncio.sleep(_STORE_RETRY_S)
-            except Exception:  # noqa: BLE001 - the next scan may succeed after any error
-                _LOG.exception("%s could not be looked at", self.what)
+            except Exception:  # noqa: BLE001 - the next scan may succeed
+                _LOG.exception("%s could not be scanned", self.what)
                 await asyncio.sleep(_ERROR_RETRY_S)
 
     @abstractmethod
     async def _round(self) -> None:
-        """Scans if it is time, else waits until then or until `poke`."""
+        """Scans if a scan is due, otherwise waits for the next scan or for `poke`."""

@@ -1,10 +1,10 @@
-"""Scanner that starts runs by the clock (specification 6.2; reference facts 10.3).
+"""Scanner that starts runs for schedules (docs/service/triggers.md#sources-of-runs).
 
-Schedules are scanned every 30 seconds of the emulator's clock. A scan starts at most one run per trigger: that of the
-first tick after the last tick that had its run. After a stop, the missed ticks follow, one per scan and none twice.
-After a clock jump, the number of scans is the same as if the time had passed normally.
+Schedules are scanned every 30 seconds of the emulator's clock. A scan starts at most one run per trigger: for the first
+tick without a run. After a stop, the missed ticks follow, one per scan, each once. After a clock jump, the number of
+scans is the same as if the time had passed normally.
 
-The scanner sleeps until the first scan with a due schedule, so idle schedules cost nothing.
+The scanner sleeps until a schedule is due, so idle schedules use no processor time.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _LOG = logging.getLogger(__name__)
 
 
 class Schedules(Scanner):
-    """Scanner of schedule triggers. Arguments are those of `Scanner`."""
+    """Scanner of schedule triggers. Arguments as for `Scanner`."""
 
     what = "schedules"
 
     async def _round(self) -> None:
-        triggers = await self._store.run(lambda connection: enabled_triggers(connection, "schedule"))
+        triggers = await self._store.run_long(lambda connection: enabled_triggers(connection, "schedule"))
         now = self._clock.now()
         if self._next_look > now + self._interval_s:
             self._next_look = now  # the clock was set back
@@ -47,11 +47,11 @@ class Schedules(Scanner):
         admitted = [await self._admit(trigger, scan) for trigger in triggers if due[trigger.id] <= scan]
         self._next_look = scan + self._interval_s
         if not any(admitted):
-            # All queues are full: more scans within a clock jump would find the same result each time.
+            # All queues are full, so further scans within a clock jump would have the same result.
             self._next_look = max(self._next_look, self._last_scan_until(now) + self._interval_s)
 
     def _scan_for(self, due: float) -> float:
-        """The first scan at or after a moment."""
+        """Returns the time of the first scan at or after a moment."""
         if due <= self._next_look or math.isinf(due):
             return self._next_look if due <= self._next_look else math.inf
         return self._next_look + math.ceil((due - self._next_look) / self._interval_s) * self._interval_s
@@ -67,11 +67,11 @@ class Schedules(Scanner):
 
 
 def _due(trigger: TriggerRecord) -> float:
-    """The next tick. Never for a trigger that cannot be read: it must not delay the others."""
+    """Returns the time of the next tick. An unreadable schedule is never due, so that it does not delay others."""
     try:
         return _next_tick(trigger)
-    except Exception:  # noqa: BLE001 - as the docstring says
-        _LOG.exception("the schedule of trigger %s cannot be read", trigger.id)
+    except Exception:  # noqa: BLE001 - see the docstring
+        _LOG.exception("the schedule of trigger %s cannot be parsed", trigger.id)
         return math.inf
 
 
@@ -80,7 +80,7 @@ def _next_tick(trigger: TriggerRecord) -> float:
 
 
 def _admit_tick(connection: Connection, trigger_id: str, scan: float, now: float) -> bool:
-    """Admits the first due tick. Checks everything again inside the transaction."""
+    """Admits a run for the first due tick. Checks all conditions again inside the transaction."""
     trigger = find_trigger(connection, trigger_id)
     if trigger is None or not trigger.enabled or trigger.kind != "schedule":
         return False

@@ -1,4 +1,4 @@
-"""Triggers service as a whole, started and stopped with the emulator."""
+"""Triggers service, which starts and stops with the emulator."""
 
 from __future__ import annotations
 
@@ -7,17 +7,19 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Final
 
+from svcnb.emulator.errors import ChainUnavailable
+from svcnb.emulator.platform.json_rpc import Rpc, over_http
 from svcnb.emulator.platform.store import StoreUnavailable
 from svcnb.emulator.triggers.chain_events import ChainEvents, WatchedChain
 from svcnb.emulator.triggers.encryption import Seal
 from svcnb.emulator.triggers.execution import Execution, InProcess, OverHttp
 from svcnb.emulator.triggers.identity import Identity
-from svcnb.emulator.triggers.queue import Lanes, RetryPolicy
-from svcnb.emulator.triggers.rpc import Rpc, RpcTrouble, over_http
+from svcnb.emulator.triggers.queue import RetryPolicy, RunQueues
 from svcnb.emulator.triggers.rules import chain_event
 from svcnb.emulator.triggers.schedules import Schedules
 from svcnb.emulator.triggers.store import TriggerRecord, from_json
 from svcnb.emulator.triggers.webhooks import RateWindow
+from svcnb.protocol.json_rpc import RpcError
 from svcnb.protocol.limits import CHAIN_CONFIRMATIONS
 from svcnb.protocol.wire.triggers import CHAIN_IDS, ChainName
 
@@ -36,16 +38,16 @@ _LOOK_S: Final = 5.0
 
 
 class Triggers:
-    """Service behind ``/api``, ``/webhook`` and ``/agent``, with its background tasks.
+    """Triggers service of ``/api``, ``/webhook`` and ``/agent``, with its background tasks.
 
     Args:
         settings: The emulator's settings.
         clock: The emulator's clock.
         store: The database.
         randomness: Source of ids.
-        custody: Derives the keys for encryption.
-        rpc: Answers JSON-RPC on the emulator's own chain.
-        control_token: The token whose holder may sign in as any user.
+        custody: Derives the encryption keys.
+        rpc: Handles JSON-RPC requests to the emulator's own chain.
+        control_token: The control token, with which a user may sign in under any address.
     """
 
     def __init__(
@@ -80,7 +82,7 @@ class Triggers:
             settings.webhook_posts_per_user, "user_rate_limited", "owner", "--webhook-posts-per-user"
         )
         self._execution = _execution(settings)
-        self.lanes = Lanes(
+        self.queues = RunQueues(
             store,
             clock,
             self._execution,
@@ -89,12 +91,12 @@ class Triggers:
             workers=settings.trigger_workers,
             kept_runs=settings.kept_trigger_runs,
         )
-        self.schedules = Schedules(store, clock, settings.schedule_scan_s, self.lanes.wake)
+        self.schedules = Schedules(store, clock, settings.schedule_scan_s, self.queues.wake)
         self._chains = [_watched(settings, rpc, name) for name in CHAIN_IDS]
         self._watchers: list[Schedules | ChainEvents] = [
             self.schedules,
             *(
-                ChainEvents(chain, store, clock, settings.chain_event_scan_s, wake=self.lanes.wake)
+                ChainEvents(chain, store, clock, settings.chain_event_scan_s, wake=self.queues.wake)
                 for chain in self._chains
             ),
         ]
@@ -102,11 +104,10 @@ class Triggers:
         self._tasks: list[asyncio.Task[None]] = []
 
     def attach(self, app: ASGIApp) -> None:
-        """Sets the application that runs call. No run is executed before.
+        """Sets the application that executes runs. Runs wait until it is set.
 
         Raises:
-            RuntimeError: It was called outside the event loop. It sets an event of the loop, which another thread must
-                not do.
+            RuntimeError: The call is outside the event loop, whose events only its own thread may set.
         """
         asyncio.get_running_loop()
         if isinstance(self._execution, InProcess):
@@ -114,7 +115,7 @@ class Triggers:
         self._attached.set()
 
     def start(self) -> None:
-        """Starts the background tasks. The emulator is ready before it searches for old runs."""
+        """Starts the background tasks. The emulator does not wait for the search for unfinished runs."""
         self._tasks = [asyncio.create_task(self._begin(), name="triggers")]
         self._tasks += [asyncio.create_task(watcher.run()) for watcher in self._watchers]
         for task in self._tasks:
@@ -122,54 +123,55 @@ class Triggers:
 
     async def _begin(self) -> None:
         await self._attached.wait()
-        looked = await self._look(self.lanes.start)
+        looked = await self._look(self.queues.start)
         while self.store.shared or not looked:
-            # Handles changes by other servers, runs of killed servers, and what could not be read at first.
+            # Finds changes by other servers, runs of killed servers, and runs that could not be read at the start.
             await asyncio.sleep(_LOOK_S)
-            looked = await self._look(self.lanes.look)
+            looked = await self._look(self.queues.look)
             self.poke()
 
     async def _look(self, look: Callable[[], Awaitable[None]]) -> bool:
         try:
             await look()
         except StoreUnavailable as error:
-            _LOG.warning("the database is away (%s): runs that nobody works on wait", error.message)
+            _LOG.warning("database unavailable (%s): queued runs stay queued", error.message)
             return False
         return True
 
     async def stop(self) -> None:
-        """Stops the scanners, and waits some seconds for executions under way. It may be called twice."""
+        """Stops the scanners, and waits a few seconds for executions in progress. May be called twice."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._tasks = []
-        await self.lanes.stop(_GRACE_S)
+        await self.queues.stop(_GRACE_S)
         await self._execution.close()
         for chain in self._chains:
             await chain.rpc.close()
 
     async def reload(self) -> None:
-        """Reads everything again after the database was exchanged."""
+        """Reads all state again after the database was replaced."""
         self.posts_by_address.clear()
         self.posts_by_user.clear()
-        await self.lanes.restart()
+        await self.queues.restart()
         self.poke()
 
     def changed(self, trigger: TriggerRecord) -> None:
-        """Updates the service after a trigger was created or changed. Called after the commit."""
+        """Applies a new or changed trigger. Call this after the commit."""
         if trigger.enabled:
-            self.lanes.wake(trigger.id)
+            self.queues.wake(trigger.id)
         self.poke()
 
     def poke(self) -> None:
-        """Wakes the scanners after schedules or watched events may have changed."""
+        """Wakes the scanners after a possible change of schedules or watched events."""
         for watcher in self._watchers:
             watcher.poke()
 
     async def place_now(self, trigger: TriggerRecord) -> dict[str, Any]:
-        """The position of a chain_event trigger that has read everything so far. Empty for the other kinds.
+        """Returns the columns for a chain_event trigger's position at the newest block. Empty for other kinds.
 
-        When the chain does not answer, the trigger keeps its position: repeated events are better than lost ones.
+        If the chain does not respond, the trigger keeps its position, because repeated events are better than lost
+        events.
         """
         if trigger.kind != "chain_event":
             return {}
@@ -178,15 +180,15 @@ class Triggers:
         try:
             head = await chain.rpc.number()
             return {"next_block": head + 1, "last_block_hash": await chain.rpc.block_hash(head)}
-        except RpcTrouble as error:
-            _LOG.warning("chain %s: %s", name, error)
+        except (ChainUnavailable, RpcError) as error:
+            _LOG.warning("chain %s: %.300s", name, error)
             return {}
 
 
 def _execution(settings: Settings) -> Execution:
     given_ms = settings.trigger_timeout_ms
     if settings.trigger_execution_url is None:
-        # There is no extra timeout: the engine ends a run that takes too long, and a run may wait for a free slot.
+        # No additional timeout: the engine stops runs that take too long, and a run may have to wait for a free slot.
         return InProcess(settings.vocabulary.run_path, None if given_ms is None else given_ms / 1000)
     limits = settings.limits
     timeout_s = (limits.timeout_ms + limits.client_timeout_ms_buffer if given_ms is None else given_ms) / 1000
@@ -199,11 +201,10 @@ def _watched(settings: Settings, rpc: Callable[[Any], Awaitable[Any]], name: Cha
     if url is not None:
         return WatchedChain(name, over_http(url), CHAIN_CONFIRMATIONS if confirmations is None else confirmations)
 
-    # The emulator's own chain makes a block only for a transaction. Waiting for further blocks after the newest one
-    # would never end.
+    # The emulator's own chain creates a block only for a transaction, so further confirmations might never come.
     return WatchedChain(name, Rpc(rpc), confirmations or 0)
 
 
 def _report(task: asyncio.Task[None]) -> None:
     if not task.cancelled() and (error := task.exception()) is not None:
-        _LOG.error("a watcher of the triggers service ended", exc_info=error)
+        _LOG.error("a scanner of the triggers service stopped", exc_info=error)

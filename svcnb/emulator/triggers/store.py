@@ -13,17 +13,17 @@ from svcnb.protocol.nesting import parse
 
 
 def to_json(value: object) -> str:
-    """JSON text in the form of the tables."""
+    """Returns a value as JSON text for a column."""
     return json.dumps(value, separators=(",", ":"), allow_nan=False)
 
 
 def from_json(text: str | None) -> Any:
-    """The value of a JSON column."""
+    """Returns the value of a JSON column."""
     return None if text is None else parse(text)
 
 
 def rfc3339(moment: float | None) -> str | None:
-    """A time in the form of the API: UTC, microseconds, ``Z``."""
+    """Formats a time for the API (RFC 3339): UTC, microseconds, ``Z``."""
     if moment is None:
         return None
     return datetime.fromtimestamp(moment, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
@@ -31,7 +31,7 @@ def rfc3339(moment: float | None) -> str | None:
 
 @dataclass(frozen=True)
 class TriggerRecord:
-    """A row of ``triggers``; JSON columns are still text."""
+    """Row of ``triggers``. JSON columns are text."""
 
     seq: int
     id: str
@@ -58,14 +58,14 @@ class TriggerRecord:
 
     @classmethod
     def of(cls, connection: Connection, row: dict[str, Any]) -> Self:
-        """The trigger in a row of all columns."""
+        """Creates a record from a row with all columns."""
         plain = {name: connection.unescaped(row[name]) for name in _TEXTS}
         return cls(**row | plain | {"enabled": bool(row["enabled"])})  # SQLite has no boolean type
 
 
 @dataclass(frozen=True)
 class RunRecord:
-    """A row of ``trigger_runs``; JSON columns are still text."""
+    """Row of ``trigger_runs``. JSON columns are text."""
 
     seq: int
     id: str
@@ -83,12 +83,12 @@ class RunRecord:
 
     @classmethod
     def of(cls, connection: Connection, row: dict[str, Any]) -> Self:
-        """The run in a row of all columns."""
+        """Creates a record from a row with all columns."""
         return cls(**row | {"error": connection.unescaped(row["error"])})
 
 
 def find_trigger(connection: Connection, trigger_id: str, user_id: str | None = None) -> TriggerRecord | None:
-    """One trigger, or None when it does not exist or is not this user's."""
+    """Returns one trigger, or None if it does not exist or belongs to another user."""
     row = connection.record("SELECT * FROM triggers WHERE id = :id", id=trigger_id)
     if row is None or user_id not in {None, row["user_id"]}:
         return None
@@ -96,18 +96,18 @@ def find_trigger(connection: Connection, trigger_id: str, user_id: str | None = 
 
 
 def trigger_chars(trigger: TriggerRecord) -> int:
-    """The number of characters that the owner wrote in a trigger."""
+    """Returns the total length of a trigger's user-defined text."""
     return len(trigger.name) + len(trigger.action_code) + len(trigger.default_params) + len(trigger.config)
 
 
 def list_triggers(connection: Connection, user_id: str) -> list[TriggerRecord]:
-    """A user's triggers, newest first."""
+    """Returns a user's triggers, newest first."""
     rows = connection.records("SELECT * FROM triggers WHERE user_id = :user_id ORDER BY seq DESC", user_id=user_id)
     return [TriggerRecord.of(connection, row) for row in rows]
 
 
 def enabled_triggers(connection: Connection, kind: str) -> list[TriggerRecord]:
-    """All enabled triggers of a kind, oldest first."""
+    """Returns all enabled triggers of a kind, oldest first."""
     rows = connection.records("SELECT * FROM triggers WHERE kind = :kind AND enabled ORDER BY seq", kind=kind)
     return [TriggerRecord.of(connection, row) for row in rows]
 
@@ -117,21 +117,21 @@ def add_trigger(connection: Connection, values: dict[str, Any]) -> TriggerRecord
     connection.insert("triggers", **_escaped(connection, values))
     found = find_trigger(connection, values["id"])
     if found is None:
-        raise LookupError("the trigger just inserted is not there")
+        raise LookupError("the inserted trigger is missing")
     return found
 
 
 def change_trigger(connection: Connection, trigger_id: str, values: dict[str, Any]) -> None:
     """Updates columns of a trigger."""
     connection.run(
-        f"UPDATE triggers SET {setting(values)} WHERE id = :trigger_id",  # noqa: S608 - our own names
+        f"UPDATE triggers SET {setting(values)} WHERE id = :trigger_id",  # noqa: S608 - the SQL contains no user input
         **_escaped(connection, values),
         trigger_id=trigger_id,
     )
 
 
 def delete_trigger(connection: Connection, trigger_id: str, user_id: str) -> bool:
-    """Deletes a trigger with its runs. Returns whether it existed."""
+    """Deletes a trigger and its runs. Returns whether the trigger existed."""
     statement = "DELETE FROM triggers WHERE id = :id AND user_id = :user_id"
     return bool(connection.run(statement, id=trigger_id, user_id=user_id))
 
@@ -141,13 +141,13 @@ def change_run(connection: Connection, condition: str, values: dict[str, Any], /
 
     Args:
         connection: Inside a transaction.
-        condition: Selects the runs, as SQL.
-        values: The new values by column.
-        **known: Values in the condition, by name. The names must differ from those of columns.
+        condition: SQL condition that selects the runs.
+        values: New values by column.
+        **known: Parameters of the condition by name. The names must differ from column names.
     """
     if values.get("error"):
         values = values | {"error": connection.escaped(values["error"])}
-    connection.run(f"UPDATE trigger_runs SET {setting(values)} WHERE {condition}", **values, **known)  # noqa: S608 - our own text
+    connection.run(f"UPDATE trigger_runs SET {setting(values)} WHERE {condition}", **values, **known)  # noqa: S608 - the SQL contains no user input
 
 
 def trim_runs(connection: Connection, trigger_id: str, keep: int, before: float) -> None:
@@ -156,8 +156,8 @@ def trim_runs(connection: Connection, trigger_id: str, keep: int, before: float)
     Args:
         connection: Inside a transaction.
         trigger_id: The trigger.
-        keep: How many ended runs are kept.
-        before: Unix seconds. Later runs are kept, because the rate limit counts them.
+        keep: Maximum number of ended runs to keep.
+        before: Unix seconds. Runs that started later are kept, because the rate limit counts them.
     """
     connection.run(
         """
@@ -175,12 +175,12 @@ def trim_runs(connection: Connection, trigger_id: str, keep: int, before: float)
 
 
 def empty_runs(connection: Connection, trigger_id: str, most: int) -> None:
-    """Deletes inputs and responses of the oldest ended runs of a trigger's owner. The runs themselves stay.
+    """Deletes the inputs and responses of the oldest ended runs of a trigger's owner, but keeps the runs.
 
     Args:
         connection: Inside a transaction.
         trigger_id: One of the owner's triggers.
-        most: Maximum of characters in inputs and responses. Those of the newest runs are kept.
+        most: Maximum total length of inputs and responses in characters. The newest are kept.
     """
     connection.run(
         """
@@ -203,7 +203,7 @@ def empty_runs(connection: Connection, trigger_id: str, most: int) -> None:
 
 
 def list_runs(connection: Connection, trigger_id: str, limit: int, offset: int) -> list[RunRecord]:
-    """A page of a trigger's runs, newest first."""
+    """Returns a page of a trigger's runs, newest first."""
     rows = connection.records(
         "SELECT * FROM trigger_runs WHERE trigger_id = :id ORDER BY seq DESC LIMIT :limit OFFSET :offset",
         id=trigger_id,
@@ -214,7 +214,7 @@ def list_runs(connection: Connection, trigger_id: str, limit: int, offset: int) 
 
 
 def oldest_open_run(connection: Connection, trigger_id: str) -> RunRecord | None:
-    """The oldest run of a trigger that has not ended."""
+    """Returns the oldest run of a trigger that has not ended."""
     row = connection.record(
         "SELECT * FROM trigger_runs WHERE trigger_id = :id AND finished_at IS NULL ORDER BY seq LIMIT 1", id=trigger_id
     )
@@ -222,7 +222,7 @@ def oldest_open_run(connection: Connection, trigger_id: str) -> RunRecord | None
 
 
 _TEXTS: Final = ("name", "action_code", "account_address")
-"""Columns of a trigger that contain text of the owner."""
+"""Columns of a trigger with user-defined text."""
 
 
 def _escaped(connection: Connection, values: dict[str, Any]) -> dict[str, Any]:

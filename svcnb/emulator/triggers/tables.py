@@ -1,7 +1,7 @@
-"""Tables of the triggers service. Every database has them from its first start, which loads no other triggers module.
+"""Tables of the triggers service. Every new database contains them, even before the other triggers modules are loaded.
 
-Times are Unix seconds of the emulator's clock. JSON is text written with ASCII escapes only, so that any string of a
-webhook (NUL and lone surrogates included) survives on every database.
+Times are Unix seconds of the emulator's clock. JSON is stored as text with ASCII escapes, so that all databases can
+store any string from a webhook, including NUL and lone surrogates.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from svcnb.emulator.platform.schema import Table
 
 Table("trigger_users", "id VARCHAR NOT NULL PRIMARY KEY, email VARCHAR NOT NULL UNIQUE")
 
-# Only the challenge of a token is stored: its SHA-256. The service never sees the token before its first use.
+# Only the challenge of a token is stored, which is its SHA-256.
 Table(
     "trigger_tokens",
     """
@@ -25,8 +25,8 @@ Table(
     """,
 )
 
-# The last three are the positions of the scanners. They are the last tick that had its run (or the moment to count
-# from), the next block to read, and the hash of the block before it, which reveals a reorganisation.
+# The last three columns are positions of the scanners: the last tick with a run (or the initial time), the next block
+# to read, and the hash of the block before it, which reveals a reorganisation.
 Table(
     "triggers",
     """
@@ -54,7 +54,7 @@ Table(
     ix_triggers_kind="(kind)",
 )
 
-# A queue reads the oldest unfinished run. That must not become slower as the history grows.
+# Queues read the oldest unfinished run, which must not become slower as the history grows.
 Table(
     "trigger_runs",
     """

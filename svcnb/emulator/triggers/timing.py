@@ -1,4 +1,4 @@
-"""Timer for the emulator's clock, which may be frozen, jump, or run."""
+"""Timer for the emulator's clock, which may run, jump or be frozen."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _LONGEST_WAIT_S: Final = 24 * 3600.0
 
 
 class Timer:
-    """Waits for moments of a clock.
+    """Timer that waits for a time of the emulator's clock.
 
     Args:
-        clock: The emulator's clock. A change of it wakes all waiters.
+        clock: The emulator's clock. A change of the clock wakes all waiting tasks.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -24,15 +24,15 @@ class Timer:
         clock.on_change(self._wake)
 
     async def until(self, moment: float, poke: asyncio.Event | None = None, *, since: float | None = None) -> bool:
-        """Waits until the clock shows a moment.
+        """Waits until the clock reaches a time.
 
         Args:
-            moment: Unix seconds. Infinity is never reached.
+            moment: Unix seconds. Infinity waits forever.
             poke: Event that ends the wait early.
-            since: The clock's time when the moment was chosen, in Unix seconds. None means now.
+            since: Time of the clock at which ``moment`` was chosen, in Unix seconds. None means now.
 
         Returns:
-            Whether the moment is reached. Also False when the clock was set back during the wait.
+            Whether the time has been reached. False after `poke`, or if the clock was set back during the wait.
         """
         self._loop = asyncio.get_running_loop()
         begun = self._clock.now() if since is None else since
@@ -42,7 +42,7 @@ class Timer:
             while (left := moment - self._clock.now()) > 0:
                 if (poke is not None and poke.is_set()) or self._clock.now() < begun:
                     return False
-                # A frozen clock moves only by a change. Event loops do not accept timers of several years.
+                # Only a change moves a frozen clock. Event loops do not accept timers of several years.
                 timeout = None if self._clock.frozen else min(left, _LONGEST_WAIT_S)
                 try:
                     async with asyncio.timeout(timeout):

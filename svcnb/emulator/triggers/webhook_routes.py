@@ -1,4 +1,7 @@
-"""``/webhook``: the public entry point of webhook triggers (specification 4.5; reference facts 10.4)."""
+"""Public endpoint of webhook triggers under ``/webhook``.
+
+Source: docs/service/triggers.md#calls, docs/service/triggers.md#errors.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def endpoints(rows: Rows) -> list[Endpoint]:
-    """The endpoints of webhooks."""
+    """Returns the endpoint for webhooks."""
     refusals = frozenset({400, 404, 410, 413, 429})
     return [
         rows.row(
@@ -32,9 +35,9 @@ def endpoints(rows: Rows) -> list[Endpoint]:
 
 
 async def receive(ask: Ask) -> Response:
-    """Accepts a post and answers at once. The run follows.
+    """Accepts a webhook post and responds immediately. The run starts in the background.
 
-    The body may have any content type. If it is not JSON, the action receives it as text.
+    The body may have any content type. The action receives a body that is not JSON as text.
     """
     triggers, request = ask.triggers, ask.call.request
     now = triggers.clock.now()
@@ -54,14 +57,16 @@ async def receive(ask: Ask) -> Response:
     def work(connection: Connection) -> None:
         current = _check(find_trigger(connection, trigger.id))
         if rate_is_used_up(connection, current, now):
-            raise limited("trigger_rate_limited", "The trigger has had its runs of this minute.", RATE_WINDOW_S)
+            raise limited(
+                "trigger_rate_limited", "The trigger has reached its limit of runs per minute.", RATE_WINDOW_S
+            )
         if room(connection, current) == 0:
-            raise limited("queue_depth_exceeded", "As many runs wait as the trigger allows.", 1)
+            raise limited("queue_depth_exceeded", "The trigger has reached its limit of queued runs.", 1)
         require_room_for_input(connection, current, given)
         admit(connection, current, identifier, given, now)
 
-    await triggers.store.run(work)
-    triggers.lanes.wake(trigger.id)
+    await triggers.store.run_long(work)
+    triggers.queues.wake(trigger.id)
     return JSONResponse({"run_id": identifier, "status": "queued"}, 202)
 
 
@@ -74,7 +79,7 @@ async def _target(ask: Ask) -> TriggerRecord:
         identifier = str(UUID(ask.call.path["id"]))
     except ValueError:
         raise not_found("webhook") from None
-    trigger = await ask.triggers.store.run(lambda connection: find_trigger(connection, identifier))
+    trigger = await ask.triggers.store.run_long(lambda connection: find_trigger(connection, identifier))
     return _check(trigger)
 
 

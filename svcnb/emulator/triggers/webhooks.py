@@ -1,9 +1,11 @@
-"""Conversion of a webhook post into a run: which parts are kept and refused (reference facts 10.3, 10.4).
+"""Converts a webhook post to the input of a run, and limits the rate of posts.
 
-``event_raw`` is the body as text. JSON cannot carry bytes, so ``event_raw_encoding`` says how to restore them. With
-``utf-8`` the body is the UTF-8 encoding of the text. With ``base64`` (any body that is not UTF-8) the text is the
-standard base64 of the body. In both cases an action can verify the sender's signature over exactly the bytes that were
-sent.
+Source: docs/service/triggers.md#sources-of-runs, docs/service/triggers.md#errors.
+
+``event_raw`` is the body as text. JSON cannot contain bytes, so ``event_raw_encoding`` is the encoding with which to
+restore them. With ``utf-8``, the body is the UTF-8 encoding of the text. With ``base64``, for a body that is not UTF-8,
+the text is the standard base64 of the body. In both cases, an action can verify the sender's signature over the exact
+bytes of the body.
 """
 
 from __future__ import annotations
@@ -30,12 +32,12 @@ _KEPT: Final = frozenset(
         "x-github-delivery",
         "x-github-hook-id",
         "x-slack-request-timestamp",
-        # Signed together with the body by senders that follow the common webhook conventions.
+        # Signed together with the body by senders that follow common webhook conventions.
         "webhook-id",
         "webhook-timestamp",
         "svix-id",
         "svix-timestamp",
-        # PayPal: all five are part of the verification. The signature itself is in paypal-transmission-sig.
+        # PayPal: all five headers are part of the verification. The signature is in paypal-transmission-sig.
         "paypal-auth-algo",
         "paypal-cert-url",
         "paypal-transmission-id",
@@ -50,7 +52,7 @@ _KEPT: Final = frozenset(
         # Signatures with less obvious names: Trello, Plaid (a JWT).
         "x-trello-webhook",
         "plaid-verification",
-        # Signed by senders that use HTTP message signatures (RFC 9421) or their drafts.
+        # Headers of HTTP message signatures (RFC 9421) and of earlier drafts.
         "date",
     }
 )
@@ -65,14 +67,14 @@ _MANY_SENDERS: Final = 10_000
 
 
 def safe_headers(headers: Iterable[tuple[bytes, bytes]], vocabulary: Vocabulary) -> dict[str, list[str]]:
-    """The headers that an action receives.
+    """Returns the headers that an action receives.
 
-    Content type, user agent, request id, forwarding headers and all headers with a sender's signature are kept.
-    Credentials are never kept.
+    Keeps content type, user agent, request id, forwarding headers and all headers with a sender's signature. Never
+    keeps credentials.
 
     Args:
-        headers: Names and values as received. A name may occur more than once.
-        vocabulary: Contains the name of the payment processor's signature header.
+        headers: Received names and values. A name may occur more than once.
+        vocabulary: Provides the name of the payment processor's signature header.
 
     Returns:
         Lower-case names with all their values, in order.
@@ -91,14 +93,14 @@ def safe_headers(headers: Iterable[tuple[bytes, bytes]], vocabulary: Vocabulary)
 
 
 def run_input(body: bytes, content_type: str, headers: dict[str, list[str]]) -> dict[str, Any]:
-    """The input of a webhook run.
+    """Returns the input of a webhook run.
 
     Args:
-        body: The exact bytes.
-        content_type: The header of the request.
+        body: The body as bytes.
+        content_type: The Content-Type header of the request.
         headers: The result of `safe_headers`.
 
-    A body that is not JSON becomes text, whatever its content type is: senders test an address with an empty body.
+    A body that is not JSON becomes text, whatever its content type, because senders test an address with an empty body.
     """
     try:
         raw, encoding = body.decode(), "utf-8"
@@ -119,13 +121,13 @@ def run_input(body: bytes, content_type: str, headers: dict[str, list[str]]) -> 
 
 
 class RateWindow:
-    """Sliding-window rate limiter for posts of the last 60 seconds, by sender or by owner.
+    """Sliding-window rate limiter for webhook posts in 60 seconds, by sender or by owner.
 
     Args:
-        limit: Maximum of posts in any 60 seconds. None means no limit.
-        code: Error code of a refusal.
-        whose: Whose posts they are, for the error message.
-        option: The command-line option that sets the limit, for the error message.
+        limit: Maximum number of posts in any 60 seconds. None means no limit.
+        code: Error code of the 429 response.
+        whose: Kind of the limited party (sender or owner), for the error message.
+        option: Command-line option that sets the limit, for the error message.
     """
 
     def __init__(self, limit: int | None, code: str, whose: str, option: str) -> None:
@@ -139,14 +141,14 @@ class RateWindow:
         """Counts a post.
 
         Raises:
-            Refused: 429, the window is full; the post is not counted.
+            Refused: 429, the limit is reached. The post is not counted.
         """
         if self._limit is None:
             return
         if len(self._posts) > _MANY_SENDERS:
             self._posts = {name: posts for name, posts in self._posts.items() if posts and posts[-1] > now - _WINDOW_S}
         posts = self._posts.setdefault(who, deque())
-        while posts and posts[-1] > now:  # the clock was set back: these are in the future
+        while posts and posts[-1] > now:  # times in the future, after the clock was set back
             posts.pop()
         while posts and posts[0] <= now - _WINDOW_S:
             posts.popleft()
@@ -155,11 +157,11 @@ class RateWindow:
         posts.append(now)
 
     async def count_among_all(self, store: Store, who: str, now: float) -> None:
-        """Counts a post as `count` does, across all servers that share the database.
+        """Counts a post as `count` does, for all servers that share the database.
 
         Raises:
             Refused: 429, as in `count`.
-            StoreUnavailable: The database does not answer.
+            StoreUnavailable: The database is unavailable.
         """
         if self._limit is None or not store.shared:
             self.count(who, now)
@@ -173,7 +175,7 @@ class RateWindow:
 
     def _refusal(self, wait_s: float) -> Refused:
         text = (
-            f"More than {self._limit} posts within {_WINDOW_S} s from one {self._whose}. To allow more, start the "
+            f"More than {self._limit} posts within {_WINDOW_S} s from one {self._whose}. To raise the limit, start the "
             f"emulator with {self._option} NUMBER."
         )
         return limited(self._code, text, max(1, int(wait_s) + 1))

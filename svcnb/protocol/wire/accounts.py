@@ -1,4 +1,4 @@
-"""Accounts: creation and conversion."""
+"""Models for the creation and conversion of accounts."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class NewAccountRequest(Request):
 
 
 class NewAccountResponse(Response):
-    """Response of ``new_account``, which is the only one that contains the account key."""
+    """Response of ``new_account``. No other response contains the account key."""
 
-    api_key: str = Field(description="Account key, base64 of 32 bytes. Keep it: it is not shown again.", repr=False)
+    api_key: str = Field(description="Account key, base64 of 32 bytes. Store it: it is not shown again.", repr=False)
     wallet_address: str = Field(description="Address of the Account Master Wallet, lower case.")
 
 
 class ConvertAccountRequest(SignedRequest):
-    """Body of ``convert_to_chain_secured_account``; the signed address is the new admin's."""
+    """Body of ``convert_to_chain_secured_account``. The address in the signed data becomes the admin wallet."""
 
     new_admin_wallet_address: AdminAddress = Field(description="The wallet that will own the account.")

@@ -1,4 +1,4 @@
-"""Actions: their registration and their execution."""
+"""Models for the registration and execution of actions."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from svcnb.protocol.wire.values import OneHashedCid, RawCid
 
 
 class RunActionRequest(Request):
-    """Body of the execution endpoint; ``code`` takes precedence over ``ipfs_id``."""
+    """Body of the execution endpoint. If both are given, ``code`` takes precedence over ``ipfs_id``."""
 
     code: str | None = Field(None, description="JavaScript source that defines main.")
     ipfs_id: str | None = Field(None, description="CID of a source that ran on this service before.")
-    js_params: Any = Field(None, description="Any JSON value; main receives it as its one argument.")
+    js_params: Any = Field(None, description="Any JSON value; main receives it as its argument.")
 
 
 class RunActionResponse(Response):
     """Response of the execution endpoint."""
 
     response: Any = Field(None, description="What the action returned.")
-    logs: str = Field("", description="What the action printed, one line a call.")
-    has_error: bool = Field(default=False, description="Always false: an execution that fails answers 500.")
+    logs: str = Field("", description="Console output of the action, one line per call.")
+    has_error: bool = Field(default=False, description="Always false: a failed execution has status 500.")
 
 
 class AddActionRequest(CompleteRequest):
@@ -38,7 +38,7 @@ class AddActionRequest(CompleteRequest):
 
 
 class DeleteActionRequest(Request):
-    """Body of ``delete_action``: removes the action from the account and from every group."""
+    """Body of ``delete_action``, which removes the action from the account and from every group."""
 
     hashed_cid: OneHashedCid
 

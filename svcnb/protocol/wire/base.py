@@ -1,4 +1,4 @@
-"""Base classes of all wire models: strict requests, and responses that keep unknown members."""
+"""Base classes of all models: strict requests, and responses that keep unknown members."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from pydantic import BaseModel, ConfigDict
 
 
 class Request(BaseModel):
-    """A request body: JSON types are not converted into each other, unknown members are ignored.
+    """Base class of request bodies. JSON types are not converted into each other, and unknown members are ignored.
 
-    Creating one validates it, so the client rejects invalid requests before they are sent.
+    The constructor validates the values, so the client rejects invalid requests before it sends them.
     """
 
     model_config = ConfigDict(strict=True, extra="ignore", frozen=True, defer_build=True, hide_input_in_errors=True)
 
 
 class Response(BaseModel):
-    """A response body: unknown members are kept."""
+    """Base class of response bodies. Unknown members are kept."""
 
     model_config = ConfigDict(extra="allow", frozen=True, defer_build=True, hide_input_in_errors=True)
 
 
 class Success(Response):
-    """Body of an endpoint without a result (reference facts G5)."""
+    """Response of an endpoint that has no result (docs/service/endpoints.md#endpoints)."""
 
     success: bool = True

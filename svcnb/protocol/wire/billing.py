@@ -1,4 +1,4 @@
-"""Credits and payments."""
+"""Models for credits and payments."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ from svcnb.protocol.wire.base import Request, Response
 
 
 class PublishableKeyResponse(Response):
-    """Response of the endpoint with the settings of the payment processor."""
+    """Response of the endpoint that returns the settings of the payment processor."""
 
-    publishable_key: str = Field(description="Key for the processor's client library; starts with pk_.")
+    publishable_key: str = Field(description="Publishable key for the processor's client library; starts with pk_.")
 
 
 class BalanceResponse(Response):
     """Response of ``billing/balance``."""
 
-    balance_cents: int = Field(description="As the processor counts: negative is credit, positive is owed.")
-    balance_display: str = Field(description="The same for people, for example '$5.00 credit'.")
+    balance_cents: int = Field(
+        description=("Balance in cents as the processor counts it: negative is credit, positive is debt.")
+    )
+    balance_display: str = Field(description="The balance as text for display, for example '$5.00 credit'.")
 
 
 class CreatePaymentIntentRequest(Request):
@@ -29,7 +31,9 @@ class CreatePaymentIntentRequest(Request):
 class CreatePaymentIntentResponse(Response):
     """Response of ``billing/create_payment_intent``."""
 
-    client_secret: str = Field(description="Lets the processor's client library confirm this payment.", repr=False)
+    client_secret: str = Field(
+        description="Secret with which the processor's client library confirms this payment.", repr=False
+    )
     payment_intent_id: str = Field(description="Id of the payment; starts with pi_.")
 
 

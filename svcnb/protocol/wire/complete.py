@@ -1,4 +1,4 @@
-"""Requests with members that the live service requires and the emulator can do without."""
+"""Requests with members that the live service requires and the emulator treats as optional."""
 
 from __future__ import annotations
 
@@ -8,20 +8,23 @@ from pydantic import ValidationInfo, model_validator
 from pydantic_core import PydanticCustomError
 
 from svcnb.protocol.wire.base import Request
-from svcnb.protocol.wire.values import is_refused
+from svcnb.protocol.wire.rejections import is_refused
 
 
 class CompleteRequest(Request):
-    """A request that lacks no member where types are strict (reference facts 2.2, 2.3)."""
+    """Base class of requests. With strict types, it rejects a request that lacks a member.
+
+    Source: docs/service/strict-types.md#accepted-without-the-preset, docs/service/http.md#value-formats.
+    """
 
     required_by_service: ClassVar[tuple[str, ...]] = ()
-    """Members that the live service requires."""
+    """Names of the members that the live service requires."""
 
     @model_validator(mode="after")
     def _complete(self, info: ValidationInfo) -> Self:
         missing = [name for name in self.required_by_service if name not in self.model_fields_set]
         if missing and is_refused(info, f"a request without {', '.join(missing)}"):
             raise PydanticCustomError(
-                "missing_members", "{names} must be there: the service requires it", {"names": ", ".join(missing)}
+                "missing_members", "{names} missing: the service requires every member", {"names": ", ".join(missing)}
             )
         return self

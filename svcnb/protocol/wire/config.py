@@ -1,4 +1,4 @@
-"""Information about a service that needs no credential."""
+"""Models for information about a service that is available without a credential."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pydantic import Field, WithJsonSchema
 
 from svcnb.protocol.wire.base import Response
 
-# The schema has no prefixItems, which some generators of clients and tests do not support.
+# The schema does not use prefixItems, because some generators of clients and tests do not support it.
 _Pair: TypeAlias = Annotated[
     tuple[str, str],
     WithJsonSchema({"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2}),
@@ -22,9 +22,9 @@ class NodeChainConfig(Response):
     chain_id: int
     is_evm: bool = True
     testnet: bool = True
-    token: str = Field("ETH", description="Symbol of the chain's own coin.")
+    token: str = Field("ETH", description="Symbol of the chain's native currency.")
     contract_address: str = Field(description="Address of the AccountConfig contract.")
-    rpc_url: str | None = Field(None, description="JSON-RPC address of the chain; only an emulator tells it.")
+    rpc_url: str | None = Field(None, description="JSON-RPC address of the chain; only an emulator returns it.")
 
 
 class ChainConfigKeys(Response):
@@ -34,7 +34,7 @@ class ChainConfigKeys(Response):
 
 
 class ActionClientConfig(Response):
-    """Limits of one execution, and how long a client waits (the ``..._client_config`` endpoint)."""
+    """Response of the ``..._client_config`` endpoint: limits of one execution, and how long a client waits."""
 
     timeout_ms: int
     async_timeout_ms: int

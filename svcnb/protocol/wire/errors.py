@@ -1,4 +1,4 @@
-"""The structured error body (specification 7). The other shape is a bare JSON string."""
+"""The structured error body (docs/service/http.md#errors). The other form of an error is a bare JSON string."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from svcnb.protocol.wire.base import Response
 
 
 class ErrorBody(Response):
-    """A failure of authentication, billing, routing or parsing."""
+    """Body of an error in authentication, billing, routing or parsing."""
 
-    error: str = Field(description="Code, for example unauthorized.")
-    message: str = Field("", description="What was seen and what is allowed.")
-    fix: str = Field("", description="The caller's next step.")
-    docs_url: str = Field("", description="Where it is explained.")
+    error: str = Field(description="Error code, for example unauthorized.")
+    message: str = Field("", description="What is wrong, what was given and what is allowed.")
+    fix: str = Field("", description="How to fix it.")
+    docs_url: str = Field("", description="Address of the documentation of this error.")

@@ -1,4 +1,4 @@
-"""Groups: sets of actions and wallets that belong together."""
+"""Models for groups, which are sets of actions and wallets."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class AddGroupResponse(Response):
 
 
 class UpdateGroupRequest(Request):
-    """Body of ``update_group``: replaces name, description and both lists."""
+    """Body of ``update_group``, which replaces the name, the description and both lists."""
 
     group_id: ExistingGroupId
     name: str = Field(description="New name.")

@@ -1,4 +1,4 @@
-"""Queries of list endpoints."""
+"""Query strings of list endpoints."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from svcnb.protocol.wire.values import OptionalQueryGroupId, QueryGroupId, Query
 
 
 class PageQuery(CompleteRequest):
-    """Part of a list.
+    """Query for one page of a list.
 
-    A page size larger than the list returns the whole list for every page number (reference facts 2.4.1).
+    If the page size is larger than the list, every page number returns the whole list (docs/service/http.md#paging).
     """
 
     required_by_service: ClassVar = ("page_number", "page_size")
 
     page_number: QueryNumber = Field(DEFAULT_PAGE_NUMBER, description="Page, counted from 0.")
-    page_size: QueryNumber | None = Field(None, description=f"Entries a page; {DEFAULT_PAGE_SIZE} when absent.")
+    page_size: QueryNumber | None = Field(None, description=f"Entries per page; {DEFAULT_PAGE_SIZE} when absent.")
 
 
 class ActionsQuery(PageQuery):

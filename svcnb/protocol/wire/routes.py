@@ -1,8 +1,8 @@
 """All routes of the service that this package uses, with the models of their bodies.
 
-The client uses this table, and the drift check compares a live service with it.
+The client uses this table. The drift check compares a live service with it.
 
-Source: specification 4.
+Source: docs/service/endpoints.md#endpoints.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from svcnb.protocol.wire.base import Success
 
 @dataclass(frozen=True)
 class Route:
-    """One route.
+    """Route of the service.
 
     Attributes:
         method: HTTP method.
         path: Path below ``/core/v1``.
-        request: Type of the JSON body; None when there is none.
-        response: Type of the answer's body.
-        query: Model of the query string; None when there is none.
+        request: Type of the JSON body. None for a route without a body.
+        response: Type of the response body.
+        query: Model of the query string. None for a route without a query.
     """
 
     method: Literal["GET", "POST"]
@@ -35,7 +35,7 @@ class Route:
 
     @property
     def name(self) -> str:
-        """Returns method and path."""
+        """Returns the method and the path, separated by a space."""
         return f"{self.method} {self.path}"
 
 

@@ -1,4 +1,7 @@
-"""Requests that carry a wallet's signature over typed data (specification 2 and 5.6)."""
+"""Requests that contain a wallet's signature over typed data.
+
+Source: docs/service/signatures.md#envelope, docs/service/signatures.md#rules-of-a-signature.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +15,17 @@ from svcnb.protocol.wire.base import Request
 
 def _object_or_text(value: object) -> object:
     if not isinstance(value, dict | str):
-        raise PydanticCustomError("wrong_type", "an object, or the JSON text of one, is wanted")
+        raise PydanticCustomError("wrong_type", "expected an object, or its JSON as a string")
     return value
 
 
 class SignedRequest(Request):
-    """Typed data and its signature. What they must contain is checked by the endpoint, not by this shape."""
+    """Request with typed data and its signature.
+
+    The endpoint checks their content; this model checks only their types.
+    """
 
     typed_data: Annotated[dict[str, Any] | str, BeforeValidator(_object_or_text)] = Field(
-        description="EIP-712 envelope (types, primaryType, domain, message) as an object or as JSON text of one."
+        description="EIP-712 envelope (types, primaryType, domain, message) as an object or as a JSON string."
     )
     signature: str = Field(description="Signature over the envelope's digest, 0x hex.")

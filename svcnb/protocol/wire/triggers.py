@@ -1,7 +1,9 @@
-"""Requests and responses of the triggers service (specification 4.5; reference facts 10).
+"""Requests and responses of the triggers service.
 
-A trigger's account-address member contains the service's name (`Vocabulary.account_address_member`). So it is not a
-field here, but one of the extra members.
+Source: docs/service/triggers.md#calls, docs/service/triggers.md#triggers-service.
+
+The name of a trigger's account-address member contains the service's name (`Vocabulary.account_address_member`). So it
+is not a field of these models, but one of the extra members.
 """
 
 from __future__ import annotations
@@ -20,14 +22,13 @@ ChainName = Literal["ethereum", "base", "arbitrum", "bsc", "polygon"]
 """Chains that a chain_event trigger can watch."""
 
 Status = Literal["queued", "running", "retrying", "success", "failed"]
-"""State of a run. ``retrying`` is shown only if the service is configured to; otherwise such runs are shown as
-running."""
+"""State of a run. The service shows ``retrying`` only if configured to; otherwise it shows such runs as running."""
 
 CHAIN_IDS: dict[ChainName, int] = {"ethereum": 1, "base": 8453, "arbitrum": 42161, "bsc": 56, "polygon": 137}
-"""Chain ids by name."""
+"""Chain ids, with the names of the chains as keys."""
 
 OPEN_STATUSES: frozenset[str] = frozenset({"queued", "running", "retrying"})
-"""States that are not final."""
+"""States of a run that has not finished."""
 
 _Limit = Annotated[int, Field(ge=0, le=2**31 - 1)]
 
@@ -37,18 +38,22 @@ class CreateTrigger(Request):
 
     model_config = ConfigDict(extra="allow")
 
-    name: str = Field(description="Any text that is not blank.")
+    name: str = Field(description="Name, not blank.")
     kind: Kind
     action_code: str = Field(description="Source of the action.")
-    usage_api_key: str = Field(description="Key that the runs use; never shown again.", repr=False)
-    default_params: Any = Field(default_factory=dict, description="Object that every run's params start from.")
-    max_runs_per_minute: _Limit | None = Field(None, description="Webhook posts in any 60 s; none means 60.")
-    max_queued_runs: _Limit | None = Field(None, description="Runs that may wait or run; none means 100.")
-    config: Any = Field(default_factory=dict, description="Object of the kind's own settings.")
+    usage_api_key: str = Field(description="Usage key that the runs use; never shown again.", repr=False)
+    default_params: Any = Field(
+        default_factory=dict, description=("Default params of every run; the event's data is merged into them.")
+    )
+    max_runs_per_minute: _Limit | None = Field(None, description="Maximum webhook posts in any 60 s; 60 when absent.")
+    max_queued_runs: _Limit | None = Field(
+        None, description=("Maximum number of queued and running runs; 100 when absent.")
+    )
+    config: Any = Field(default_factory=dict, description="Settings of the kind, as an object.")
 
 
 class PatchTrigger(Request):
-    """Body of ``PATCH /api/triggers/{id}``: absent or null members stay unchanged."""
+    """Body of ``PATCH /api/triggers/{id}``. A member that is absent or null leaves the value unchanged."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -64,7 +69,7 @@ class PatchTrigger(Request):
 
 
 class Trigger(Response):
-    """A trigger as the service shows it; the usage key is never part of it."""
+    """Trigger as the service returns it, always without the usage key."""
 
     id: str
     user_id: str = ""
@@ -82,24 +87,24 @@ class Trigger(Response):
 
 
 class TriggerRun(Response):
-    """One run of a trigger."""
+    """Run of a trigger."""
 
     id: str
     trigger_id: str = ""
-    started_at: str = Field("", description="When it was admitted, RFC 3339.")
+    started_at: str = Field("", description="Time when it was accepted, RFC 3339.")
     finished_at: str | None = None
     status: Status
     input: Any = None
-    response: Any = Field(None, description="The whole answer of the execution: response, logs, has_error.")
+    response: Any = Field(None, description="The whole response of the execution: response, logs, has_error.")
     error: str | None = Field(None, description="HTTP status and text of the failure, with the JavaScript stack.")
-    attempt: int = Field(1, description="1, and one more for every retry.")
+    attempt: int = Field(1, description="Number of attempts: 1, plus one for each retry.")
 
 
 class RunsQuery(Request):
-    """Query of ``GET /api/triggers/{id}/runs``; values outside a range are clamped to it."""
+    """Query of ``GET /api/triggers/{id}/runs``. Values outside a range are clamped to it."""
 
-    limit: int = Field(RUNS_PAGE_DEFAULT, description=f"Most runs, 1 to {RUNS_PAGE_MAX}.")
-    offset: int = Field(0, description="Newest runs left out.")
+    limit: int = Field(RUNS_PAGE_DEFAULT, description=f"Maximum number of runs, 1 to {RUNS_PAGE_MAX}.")
+    offset: int = Field(0, description="Number of newest runs to skip.")
 
 
 class RunPage(Response):
@@ -109,7 +114,7 @@ class RunPage(Response):
 
 
 class Accepted(Response):
-    """Response 202 to a webhook."""
+    """Response to a webhook, with status 202."""
 
     run_id: str
     status: Status = "queued"
@@ -123,7 +128,7 @@ class Me(Response):
 
 
 class TokenInfo(Response):
-    """A token as its owner sees it; the service never had the token itself."""
+    """Information about a token for its owner. The service stores only a hash, so the token itself is not included."""
 
     id: str
     label: str = ""
@@ -133,7 +138,7 @@ class TokenInfo(Response):
 
 
 class TriggerError(Response):
-    """Every failure of the triggers service."""
+    """Error body of the triggers service."""
 
     error: str = Field(description="Code in snake_case, for example not_found.")
     message: str = ""

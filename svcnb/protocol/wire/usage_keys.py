@@ -1,4 +1,4 @@
-"""Usage API keys."""
+"""Models for usage API keys."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from svcnb.protocol.wire.values import KeyGroups
 
 
 class UsageKeyPermissions(CompleteRequest):
-    """Permissions of a usage key; omitted ones are not granted."""
+    """Permissions of a usage key. Omitted permissions are not granted."""
 
     required_by_service: ClassVar = (
         "name",
@@ -46,7 +46,7 @@ _KEY_OR_HASH = "The key itself, or the api_key_hash that list_api_keys shows."
 
 
 class UpdateUsageApiKeyRequest(UsageKeyPermissions):
-    """Body of ``update_usage_api_key``: replaces every permission."""
+    """Body of ``update_usage_api_key``, which replaces every permission."""
 
     usage_api_key: str = Field(description=_KEY_OR_HASH, repr=False)
 
@@ -70,29 +70,29 @@ class AddUsageApiKeyWithSignatureRequest(SignedRequest):
 
 
 class AddUsageApiKeyResponse(Response):
-    """Response of ``add_usage_api_key``, which is the only one that contains the key."""
+    """Response of ``add_usage_api_key``. No other response contains the key."""
 
     success: bool = True
-    usage_api_key: str = Field(description="The usage key. Keep it: it is not shown again.", repr=False)
+    usage_api_key: str = Field(description="The usage key. Store it: it is not shown again.", repr=False)
 
 
 class SignedUsageApiKeyResponse(Response):
-    """Response of ``add_usage_api_key_with_signature``. Nothing is registered on chain yet."""
+    """Response of ``add_usage_api_key_with_signature``. The key is not registered on chain yet."""
 
-    usage_api_key: str = Field(description="Base64 of 32 secret bytes. Keep it: it is not shown again.", repr=False)
+    usage_api_key: str = Field(description="Base64 of 32 secret bytes. Store it: it is not shown again.", repr=False)
     wallet_address: str = Field(description="Address of the wallet of those bytes.")
     derivation_path: str = Field(description="Its derivation path, 0x hex without leading zeros.")
 
 
 class ApiKeyItem(Response):
-    """One entry of ``list_api_keys``; never the key itself (reference facts 2.4)."""
+    """Entry of ``list_api_keys``. It never contains the key itself (docs/service/http.md#lists)."""
 
     id: str = Field(description="Same as api_key_hash.")
     api_key_hash: str = Field(description="keccak256 of the key, 0x + 64 hex digits.")
     name: str
     description: str
     expiration: str = Field(description="Unix seconds in decimal; 0 means never.")
-    balance: int = Field(description="A figure kept on chain and used by nothing; not money.")
+    balance: int = Field(description="Unused value that the contract stores; not money.")
     can_create_groups: bool
     can_delete_groups: bool
     can_create_pkps: bool

@@ -1,9 +1,8 @@
-"""The values inside requests: group ids, hashed CIDs, wallet addresses, page numbers.
+"""Types of the values in requests: group ids, hashed CIDs, wallet addresses and page numbers.
 
-A value of the wrong JSON type does not match the schema (422). The endpoint itself rejects a value of the right type
-that cannot be read, such as a group id of ``"seven"`` (400). Such errors have the type `UNUSABLE`.
+`svcnb.protocol.wire.rejections` defines how a value is rejected.
 
-Source: reference facts 2.3.
+Source: docs/service/http.md#value-formats.
 """
 
 from __future__ import annotations
@@ -19,31 +18,21 @@ from pydantic import (
     ValidationInfo,
     WithJsonSchema,
 )
-from pydantic_core import PydanticCustomError
 
 from svcnb.protocol.limits import MAX_CID_CHARS, MAX_GROUP_ENTRIES, MAX_KEY_GROUPS, MAX_U64
-
-UNUSABLE: Final = "unusable_value"
-"""Type of a validation error that is the endpoint's own refusal (400), not a schema mismatch (422)."""
-
-STRICT_TYPES: Final = "strict_types"
-"""Name of the validation-context member that enables the reference's exact JSON types."""
-
-FORGIVEN: Final = "forgiven"
-"""Name of the validation-context member, a set of forms that only a service without strict types accepts."""
+from svcnb.protocol.wire.rejections import at_most, is_refused, mismatch, shown, unusable
 
 WILDCARD_HASH: Final = "0x" + "0" * 64
-"""The hashed CID that means every action."""
+"""The hashed CID that represents every action."""
 
 WILDCARD_ADDRESS: Final = "0x" + "0" * 40
-"""The wallet address that means every wallet."""
+"""The wallet address that represents every wallet."""
 
 _HEX: Final = re.compile(r"(?:0[xX])?([0-9a-fA-F]+)\Z")
 _HEX_PREFIXED: Final = re.compile(r"0[xX]([0-9a-fA-F]+)\Z")
 _DECIMAL: Final = re.compile(r"[0-9]{1,80}\Z")
 _CID: Final = re.compile(r"(?:Qm[1-9A-HJ-NP-Za-km-z]{44}|b[a-z2-7]{50,})\Z")
 _HASH: Final = re.compile(r"0[xX][0-9a-fA-F]{64}\Z")
-_SHOWN: Final = 80
 _HASH_DIGITS: Final = 64
 _ADDRESS_DIGITS: Final = 40
 
@@ -59,10 +48,10 @@ def looks_like_hash(text: str) -> bool:
 
 
 def parse_group_id(text: str) -> int | None:
-    """Reads a group id.
+    """Parses a group id.
 
     Args:
-        text: Decimal or ``0x`` hex, spaces around it ignored.
+        text: Decimal or ``0x`` hex. Surrounding spaces are ignored.
 
     Returns:
         The number, or None when the text is not an unsigned 64-bit integer.
@@ -77,41 +66,13 @@ def parse_group_id(text: str) -> int | None:
     return number if number <= MAX_U64 else None
 
 
-def is_refused(info: ValidationInfo, what: str) -> bool:
-    """Returns whether a form is rejected here that the live service does not accept; otherwise notes it.
-
-    Args:
-        info: Its context contains whether types are strict.
-        what: Name of the form, for a sentence.
-    """
-    context = info.context if isinstance(info.context, dict) else {}
-    if context.get(STRICT_TYPES):
-        return True
-    if (forgiven := context.get(FORGIVEN)) is not None:
-        forgiven.add(what)
-    return False
-
-
-def _unusable(message: str) -> PydanticCustomError:
-    return PydanticCustomError(UNUSABLE, "{message}", {"message": message})
-
-
-def _mismatch(message: str) -> PydanticCustomError:
-    return PydanticCustomError("wrong_type", "{message}", {"message": message})
-
-
-def _shown(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
-
-
 # --- group ids -------------------------------------------------------------------------------------------------------
 
 
 def _group_id(value: object, info: ValidationInfo) -> object:
     if isinstance(value, str):
         if is_refused(info, "a group id as text"):
-            raise _mismatch("a group id is a JSON number here")
+            raise mismatch("expected the group id as a JSON number")
         return _group_id_from_text(value)
     return _group_id_from_number(value)
 
@@ -120,28 +81,28 @@ def _group_id_as_text(value: object, info: ValidationInfo) -> object:
     if isinstance(value, str):
         return _group_id_from_text(value)
     if is_refused(info, "a group id as a number"):
-        raise _mismatch("a group id is a JSON string here")
+        raise mismatch("expected the group id as a JSON string")
     return _group_id_from_number(value)
 
 
 def _group_id_from_text(text: str) -> int:
     number = parse_group_id(text)
     if number is None:
-        raise _unusable(f"Invalid group id {_shown(text)}: send a number, its decimal text or 0x hex, below 2^64")
+        raise unusable(f"Invalid group id {shown(text)}: send a number, its decimal text or 0x hex, below 2^64")
     return number
 
 
 def _group_id_from_number(value: object) -> object:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise _mismatch("a group id is an unsigned 64-bit number, or its decimal or 0x hex text")
+        raise mismatch("Invalid group id: send an unsigned 64-bit number, its decimal text or 0x hex")
     if not 0 <= value <= MAX_U64:
-        raise _mismatch(f"a group id lies between 0 and 2^64 - 1, not {_shown(value)}")
+        raise mismatch(f"Invalid group id {shown(value)}: send a number from 0 to 2^64 - 1")
     return value
 
 
 def _existing(group_id: int) -> int:
     if group_id == 0:
-        raise _unusable("Invalid group id 0: groups count from 1, and 0 means all groups only in a key's lists")
+        raise unusable("Invalid group id 0: send the id of one group, from 1; 0 means all groups only in a key's lists")
     return group_id
 
 
@@ -157,7 +118,7 @@ _GROUP_SCHEMA: Final = WithJsonSchema(
 )
 
 GroupId = Annotated[int, BeforeValidator(_group_id), _GROUP_SCHEMA]
-"""A group id, or 0 where that means all groups; a number after reading, sent as a number."""
+"""A group id, or 0 for all groups. It is parsed to a number and sent as a number."""
 
 ExistingGroupId = Annotated[int, BeforeValidator(_group_id), AfterValidator(_existing), _GROUP_SCHEMA]
 """A group id other than 0."""
@@ -172,21 +133,11 @@ GroupIdText = Annotated[
 """A group id other than 0 that is sent as decimal text (``remove_group``)."""
 
 
-def _at_most(limit: int, what: str, instead: str) -> BeforeValidator:
-    def check(entries: object) -> object:
-        # Before the check of the entries: the errors of a hundred thousand entries take a second and 250 MB.
-        if isinstance(entries, list) and len(entries) > limit:
-            raise _unusable(f"{len(entries)} {what} given, at most {limit} are allowed in one call: {instead}")
-        return entries
+_KEY_GROUPS_INSTEAD: Final = "send [0] for all groups, or use several keys"
+_REST_INSTEAD: Final = f"send {MAX_GROUP_ENTRIES}, and add the rest one by one with"
 
-    return BeforeValidator(check)
-
-
-_KEY_GROUPS_INSTEAD: Final = "send [0] for every group, or share them among several keys"
-_REST_INSTEAD: Final = f"send {MAX_GROUP_ENTRIES}, and the rest one by one with"
-
-KeyGroups = Annotated[list[GroupId], _at_most(MAX_KEY_GROUPS, "group ids", _KEY_GROUPS_INSTEAD)]
-"""The groups a usage-key permission reaches; ``[0]`` means all."""
+KeyGroups = Annotated[list[GroupId], at_most(MAX_KEY_GROUPS, "group ids", _KEY_GROUPS_INSTEAD)]
+"""Groups to which a permission of a usage key applies. ``[0]`` means all groups."""
 
 # --- actions ---------------------------------------------------------------------------------------------------------
 
@@ -195,55 +146,55 @@ def _cid_hash(value: object, info: ValidationInfo) -> object:
     if not isinstance(value, str):
         if type(value) is int and value == 0 and not is_refused(info, "a permitted CID hash as the number 0"):
             return WILDCARD_HASH
-        raise _mismatch("a permitted CID hash is a string of hex digits (or 0 for every action)")
+        raise mismatch("Invalid CID hash: send a string of hex digits, or 0 for all actions")
     text = value.strip()
     if looks_like_cid(text):
-        raise _unusable(
-            f"{_shown(value)} is a raw CID, and a hash is wanted here: send keccak256 of the CID text as "
-            "0x + 64 hex digits (list_actions shows it as hashed_cid)"
+        raise unusable(
+            f"{shown(value)} is a raw CID, but a hash is required: send keccak256 of the CID text as 0x + 64 hex "
+            "digits (hashed_cid in list_actions)"
         )
     found = _HEX.match(text)
     if not found or len(found[1].lstrip("0")) > _HASH_DIGITS:
-        raise _unusable(f"Invalid CID hash {_shown(value)}: send up to 64 hex digits, with or without 0x")
+        raise unusable(f"Invalid CID hash {shown(value)}: send up to 64 hex digits, with or without 0x")
     return _hash_text(int(found[1], 16))
 
 
 def _hashed_cid(value: object) -> object:
     if not isinstance(value, str):
-        raise _mismatch("hashed_cid is a string: 0x + 64 hex digits")
+        raise mismatch("Invalid hashed_cid: send a string of 0x + 64 hex digits")
     text = value.strip()
     if looks_like_cid(text):
-        raise _unusable(
-            f"{_shown(value)} is a raw CID, and hashed_cid is wanted here: send keccak256 of the CID text as "
-            "0x + 64 hex digits (list_actions shows it)"
+        raise unusable(
+            f"{shown(value)} is a raw CID, but a hashed_cid is required: send keccak256 of the CID text as 0x + "
+            "64 hex digits (see list_actions)"
         )
     if found := _HEX_PREFIXED.match(text):
         number = int(found[1], 16)
     elif _DECIMAL.match(text):
         number = int(text)
     else:
-        raise _unusable(f"Invalid hashed_cid {_shown(value)}: send 0x + 64 hex digits, or the number in decimal")
+        raise unusable(f"Invalid hashed_cid {shown(value)}: send 0x + 64 hex digits, or the number in decimal")
     if number >= 1 << 256:
-        raise _unusable(f"Invalid hashed_cid {_shown(value)}: it does not fit 32 bytes")
+        raise unusable(f"Invalid hashed_cid {shown(value)}: send a number below 2^256")
     return _hash_text(number)
 
 
 def _one_action(text: str) -> str:
     if text == WILDCARD_HASH:
-        raise _unusable("Invalid hashed_cid 0: it stands for every action, and one action is wanted here")
+        raise unusable("Invalid hashed_cid 0: 0 is the wildcard for all actions; send the hash of a single action")
     return text
 
 
 def _raw_cid(text: str) -> str:
     text = text.strip()
     if not text:
-        raise _unusable("action_ipfs_cid is empty: send the raw CID of the action, for example Qm...")
+        raise unusable("action_ipfs_cid is empty: send the raw CID of the action, for example Qm...")
     if len(text) > MAX_CID_CHARS:
-        raise _unusable(f"action_ipfs_cid has {len(text)} characters: send a raw CID, at most {MAX_CID_CHARS}")
+        raise unusable(f"action_ipfs_cid has {len(text)} characters: send a raw CID of at most {MAX_CID_CHARS}")
     if looks_like_hash(text):
-        raise _unusable(
-            f"{_shown(text)} is a hash, and the raw CID is wanted here (it starts with Qm): "
-            "the service hashes it itself"
+        raise unusable(
+            f"{shown(text)} is a hash, but a raw CID is required: send the CID that starts with Qm; the service "
+            "hashes it"
         )
     return text
 
@@ -271,7 +222,7 @@ CidHash = Annotated[
         }
     ),
 ]
-"""A permitted hashed CID; ``0x`` + 64 lower-case hex digits after reading, the wildcard sent as ``0x0``."""
+"""A permitted hashed CID. It is parsed to ``0x`` + 64 lower-case hex digits; the wildcard is sent as ``0x0``."""
 
 _HASHED_SCHEMA: Final = WithJsonSchema(
     {
@@ -283,18 +234,18 @@ _HASHED_SCHEMA: Final = WithJsonSchema(
 )
 
 HashedCid = Annotated[str, BeforeValidator(_hashed_cid), _HASHED_SCHEMA]
-"""The hash of one action's CID, or zero for a group's wildcard entry."""
+"""Hash of one action's CID, or zero for the wildcard entry of a group."""
 
 OneHashedCid = Annotated[str, BeforeValidator(_hashed_cid), AfterValidator(_one_action), _HASHED_SCHEMA]
-"""The hash of one action's CID; zero is refused."""
+"""Hash of one action's CID. Zero is rejected."""
 
 RawCid = Annotated[str, AfterValidator(_raw_cid), Field(description="Raw CID of the action; the service hashes it.")]
-"""A raw CID, any non-empty text that is not a hash; spaces around it are ignored."""
+"""A raw CID: any non-empty text that is not a hash. Surrounding spaces are ignored."""
 
 CidHashes = Annotated[
-    list[CidHash], _at_most(MAX_GROUP_ENTRIES, "permitted CID hashes", f"{_REST_INSTEAD} add_action_to_group")
+    list[CidHash], at_most(MAX_GROUP_ENTRIES, "permitted CID hashes", f"{_REST_INSTEAD} add_action_to_group")
 ]
-"""The actions a group permits, in one call."""
+"""Actions that a group permits, sent in one call."""
 
 # --- wallets ---------------------------------------------------------------------------------------------------------
 
@@ -306,19 +257,19 @@ def _address(text: str) -> str | None:
 
 def _pkp_id(value: object) -> object:
     if not isinstance(value, str):
-        raise _mismatch("a wallet id is a string: the wallet's address")
+        raise mismatch("Invalid PKP ID: send the wallet's address as a string")
     address = _address(value)
     if address is None:
-        raise _unusable(f"Invalid PKP ID {_shown(value)}: send the wallet's address, 0x + 40 hex digits")
+        raise unusable(f"Invalid PKP ID {shown(value)}: send the wallet's address, 0x + 40 hex digits")
     return address
 
 
 def _wallet_address(value: object) -> object:
     if not isinstance(value, str):
-        raise _mismatch("a wallet's address is a string: 0x + 40 hex digits")
+        raise mismatch("Invalid wallet address: send a string of 0x + 40 hex digits")
     address = _address(value)
     if address is None:
-        raise _unusable(f"Invalid wallet address {_shown(value)}: send 0x + 40 hex digits")
+        raise unusable(f"Invalid wallet address {shown(value)}: send 0x + 40 hex digits")
     return address
 
 
@@ -326,7 +277,7 @@ def _permitted_pkp(value: object, info: ValidationInfo) -> object:
     if isinstance(value, str) and (found := _HEX.match(value.strip())):
         digits = found[1]
         is_zero = set(digits) == {"0"} and len(digits) in {1, _HASH_DIGITS}
-        if is_zero and not is_refused(info, "a permitted wallet as a zero of another length than an address"):
+        if is_zero and not is_refused(info, "a permitted wallet as a zero that does not have the length of an address"):
             return WILDCARD_ADDRESS
     return _pkp_id(value)
 
@@ -339,10 +290,10 @@ _ADDRESS_SCHEMA: Final[dict[str, Any]] = {
 }
 
 PkpId = Annotated[str, BeforeValidator(_pkp_id), WithJsonSchema(_ADDRESS_SCHEMA)]
-"""A wallet address, lower case with ``0x`` after reading."""
+"""A wallet address. It is parsed to lower case with ``0x``."""
 
 WalletAddress = Annotated[str, BeforeValidator(_wallet_address), WithJsonSchema(_ADDRESS_SCHEMA)]
-"""Any wallet's address, also of one that the service does not keep; lower case with ``0x`` after reading."""
+"""Address of any wallet, including wallets outside the service. It is parsed to lower case with ``0x``."""
 
 PermittedPkp = Annotated[
     str,
@@ -355,18 +306,18 @@ PermittedPkp = Annotated[
         }
     ),
 ]
-"""A permitted wallet address; the zero address means every wallet."""
+"""A permitted wallet address. The zero address represents every wallet."""
 
 PermittedPkps = Annotated[
-    list[PermittedPkp], _at_most(MAX_GROUP_ENTRIES, "permitted PKP ids", f"{_REST_INSTEAD} add_pkp_to_group")
+    list[PermittedPkp], at_most(MAX_GROUP_ENTRIES, "permitted PKP ids", f"{_REST_INSTEAD} add_pkp_to_group")
 ]
-"""The wallets a group permits, in one call."""
+"""Wallets that a group permits, sent in one call."""
 
 
 def _admin_address(text: str) -> str:
     address = _address(text)
     if address is None or address == WILDCARD_ADDRESS:
-        raise _unusable(f"Invalid wallet address {_shown(text)}: send 0x + 40 hex digits, not all zero")
+        raise unusable(f"Invalid wallet address {shown(text)}: send 0x + 40 hex digits, not all zero")
     return address
 
 
@@ -379,7 +330,7 @@ AdminAddress = Annotated[str, AfterValidator(_admin_address), WithJsonSchema(_AD
 def _query_number(value: object) -> object:
     if isinstance(value, str):
         if not _DECIMAL.match(value) or int(value) > MAX_U64:
-            raise _mismatch(f"an unsigned 64-bit number is wanted, not {_shown(value)}")
+            raise mismatch(f"invalid number {shown(value)}: expected an unsigned 64-bit number")
         return int(value)
     return value
 
@@ -398,7 +349,7 @@ def _query_group(value: object, info: ValidationInfo) -> object:
         number = parse_group_id(value)
         is_decimal = _DECIMAL.match(value) is not None
         if number is None or (not is_decimal and is_refused(info, "a group id as 0x hex in the query")):
-            raise _mismatch(f"a group id is an unsigned 64-bit number, not {_shown(value)}")
+            raise mismatch(f"invalid group id {shown(value)}: expected an unsigned 64-bit number")
         return number
     return value
 
@@ -411,4 +362,4 @@ QueryGroupId = Annotated[int, BeforeValidator(_query_group), Field(ge=0, le=MAX_
 """A group id in a query string that must match the schema (422 otherwise)."""
 
 OptionalQueryGroupId = Annotated[int, BeforeValidator(_query_group_in_any_form), _GROUP_SCHEMA]
-"""A group id in a query string, decimal or 0x hex; other text is refused by the endpoint (400)."""
+"""A group id in a query string, decimal or 0x hex; the endpoint rejects other text (400)."""

@@ -1,4 +1,4 @@
-"""Wallets (PKPs)."""
+"""Models for wallets (PKPs)."""
 
 from __future__ import annotations
 
@@ -19,14 +19,17 @@ class CreateWalletWithSignatureRequest(SignedRequest):
 
 
 class SignedWalletResponse(Response):
-    """Response of ``create_wallet_with_signature``. Without registration on chain the wallet belongs to no account."""
+    """Response of ``create_wallet_with_signature``.
+
+    The wallet does not belong to an account until it is registered on chain.
+    """
 
     wallet_address: str = Field(description="Address of the new wallet, lower case.")
     derivation_path: str = Field(description="Its derivation path, 0x hex without leading zeros.")
 
 
 class WalletItem(Response):
-    """One entry of ``list_wallets`` and ``list_wallets_in_group``."""
+    """Entry of ``list_wallets`` and ``list_wallets_in_group``."""
 
     id: str = Field(description="Position in order of registration, in decimal; 0 is the Account Master Wallet.")
     name: str

@@ -1,7 +1,9 @@
-"""Exercises of the lessons. A wrong answer gets a hint, never the solution."""
+"""Exercises of the lessons. The check of a wrong answer returns a hint, never the solution."""
 
 from __future__ import annotations
 
+from svcnb.checked import checked
+from svcnb.errors import InvalidArgument
 from svcnb.toolkit.exercises import (
     actions_and_cids,
     audit,
@@ -47,27 +49,32 @@ EXERCISES: dict[str, Exercise] = {
     )
     for exercise in lesson.EXERCISES
 }
-"""Every exercise by its name, ``<lesson>.<exercise>``."""
+"""All exercises, with their names (``<lesson>.<exercise>``) as keys."""
 
 
+class UnknownExercise(InvalidArgument, LookupError):
+    """Error for a name that no exercise has."""
+
+
+@checked
 def check(name: str, answer: object) -> Verdict:
     """Checks an answer to an exercise.
 
     Args:
-        name: The exercise, as the lesson names it, for example ``"quickstart.length"``.
-        answer: The reader's answer; ``...`` means that there is none yet.
+        name: Name of the exercise in the lesson, for example ``"quickstart.length"``.
+        answer: Answer of the learner. ``...`` means that there is no answer yet.
 
     Returns:
-        Whether the answer is right, and a hint when it is not.
+        Whether the answer is right, and a hint if it is not.
 
     Raises:
-        LookupError: No exercise has this name; the message lists the names.
+        UnknownExercise: No exercise has this name. The message lists the names.
     """
     try:
         exercise = EXERCISES[name]
     except KeyError:
-        raise LookupError(
-            f"no exercise is called {name!r}; the exercises are: {', '.join(sorted(EXERCISES))}"
+        raise UnknownExercise(
+            f"no exercise has the name {name!r}: expected one of {', '.join(sorted(EXERCISES))}"
         ) from None
     verdict = exercise.check(answer)
     if answer is not ...:

@@ -1,4 +1,4 @@
-"""Exercises of lesson 2, actions and CIDs."""
+"""Exercises of lesson 2: actions and CIDs."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from svcnb.toolkit.exercises.exercise import Exercise
 
 CHANGES = {
     "a space after the last brace": True,
-    "a comment reworded": True,
+    "a comment with other words": True,
     "the file saved under another name": False,
-    "other js_params": False,
-    "Windows line ends instead of Unix ones": True,
+    "different js_params": False,
+    "Windows line endings instead of Unix ones": True,
 }
-"""Possible changes, and whether each changes the CID, which is computed from the UTF-8 bytes of the source."""
+"""Possible changes, and whether each one changes the CID. The CID is computed from the UTF-8 bytes of the source."""
 
 TEMPLATE_CID = "QmNtSqC1JXBzJ1U3H88CWkBmDfb5yTbwZT6AhjU7iEssRd"
 """CID of the lesson's template."""
@@ -43,19 +43,29 @@ def _derived(answer: Any) -> str | None:
         return "this action was not derived. payer.derive(...) keeps the audited bytes of the template."
     if answer.template_cid not in {None, TEMPLATE_CID}:
         return "this action was derived from another template: use the lesson's `payer`."
+    return _limit(constant)
+
+
+def _limit(constant: str) -> str | None:
     name, _, value = constant.partition(" = ")
     if name != "LIMIT":
         return f"the template reads a constant named LIMIT, and this action defines {name}: pass name='LIMIT'."
-    cents = parse(value.strip().removesuffix(";")).get("cents")
+    try:
+        limit = parse(value.strip().removesuffix(";"))
+    except ValueError:
+        return 'the constant must be JSON, with names in double quotes: {"cents": 1200}.'
+    cents = limit.get("cents") if isinstance(limit, dict) else None
     if not isinstance(cents, int) or isinstance(cents, bool):
-        return "the template compares LIMIT.cents with a number: derive it with {'cents': a whole number}."
+        return "the template compares LIMIT.cents with a number: derive it with {'cents': an integer}."
     if cents in _TAKEN_CENTS:
-        return f"{cents} cents is the limit of an action that the lesson derived already: choose another limit."
+        return f"{cents} cents is already the limit of an action that the lesson derived: choose another limit."
     return None
 
 
 EXERCISES = (
-    Exercise("cids.changes", EXPECTED, "every byte of the source counts, and nothing else.", _changes),
+    Exercise(
+        "cids.changes", EXPECTED, "the CID depends on every byte of the source, and only on these bytes.", _changes
+    ),
     Exercise(
         "cids.derive",
         "an Action, the result of payer.derive(...), or editor.action",

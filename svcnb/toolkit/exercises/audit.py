@@ -1,4 +1,4 @@
-"""Exercises of lesson 9, auditing the chain."""
+"""Exercises of lesson 9: auditing the chain."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _LOST: Final = (
     ("usage key 'runner'", "is valid until "),
     ("usage key 'runner'", "may execute in group 1"),
 )
-"""Permissions that the lesson's account lost since its conversion: subject, and begin of the permission."""
+"""Permissions that the lesson's account lost since its conversion: subject, and start of the permission."""
 
 
 def _culprit(answer: Any) -> str | None:
     if "every action" not in answer.what:
         return f"this entry is {answer.what!r}: find the one that permits every action."
     if answer.event != "ActionAddedToGroup":
-        return f"this entry, {answer.what!r}, takes the permission away: find the one that granted it."
+        return f"this entry, {answer.what!r}, removes the permission: find the entry that granted it."
     return None
 
 

@@ -1,4 +1,4 @@
-"""Exercises of lesson 15, batch runs."""
+"""Exercises of lesson 15: batch runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _BATCH = "a Batch, the result of runner.map(...)"
 
 
 def _numbers(batch: Any) -> list[Any]:
-    return [params["n"] for params in batch.params]
+    return [params.get("n") for params in batch.params]
 
 
 def _squares(answer: Any) -> str | None:
@@ -22,14 +22,14 @@ def _squares(answer: Any) -> str | None:
     if not answer.done:
         return f"{len(answer.pending)} runs are missing: batch.resume() runs them."
     expected = [None if n == _FAILS else n * n for n in _SQUARES]
-    return None if answer.responses() == expected else "these are not the answers of the action square."
+    return None if answer.responses() == expected else "these are not the results of the action square."
 
 
 def _whole(answer: Any) -> str | None:
     if _numbers(answer) != list(_WHOLE):
         return "run the action for every n from 10 to 15, in order: [{'n': n} for n in range(10, 16)]."
     if answer.failed:
-        return f"{len(answer.failed)} failed: {answer.failed[0].error}"
+        return f"{len(answer.failed)} runs failed: {answer.failed[0].error}"
     if not answer.done:
         return f"{len(answer.pending)} runs are missing: batch.resume() runs them."
     return None if answer.responses() == [n * n for n in _WHOLE] else "each answer must be the square of its n."
@@ -37,5 +37,7 @@ def _whole(answer: Any) -> str | None:
 
 EXERCISES = (
     Exercise("batches.squares", _BATCH, "one run failed, twenty succeeded, and the batch is complete.", _squares),
-    Exercise("batches.whole", _BATCH, "another source is another action, and needs its own permission.", _whole),
+    Exercise(
+        "batches.whole", _BATCH, "a different source is a different action, which needs its own permission.", _whole
+    ),
 )

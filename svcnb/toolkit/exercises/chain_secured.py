@@ -1,4 +1,4 @@
-"""Exercises of lesson 6, ChainSecured accounts."""
+"""Exercises of lesson 6: ChainSecured accounts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from svcnb.toolkit.exercises.exercise import Exercise, kind
 _DAY_S: Final = 86_400
 _LESSON_TIME_S: Final = 1_767_225_600
 _LESSON_STEP_S: Final = 30 * _DAY_S
-"""The lesson moves its clock in steps of thirty days."""
+"""Step by which the lesson moves its clock: thirty days, in seconds."""
 
 
 def _stopped(answer: Any) -> str | None:
@@ -26,7 +26,7 @@ def _stopped(answer: Any) -> str | None:
 
 def _weekly(answer: Any) -> str | None:
     if not answer.execute_only:
-        return f"the key may do this: {answer.may}. Give it execute_in_groups and nothing else."
+        return f"the key may do this: {answer.may}. Pass only execute_in_groups."
     if 0 in answer.execute_in_groups or len(answer.execute_in_groups) != 1:
         return "the key may run the actions of more than one group."
     if not answer.expiration:
@@ -35,7 +35,7 @@ def _weekly(answer: Any) -> str | None:
 
 
 def _lasts_a_week(expiration: int) -> bool:
-    """Compares with the clock of the lesson's emulator, which steps may move, or with real time for a live service."""
+    """Compares with the time of the lesson's emulator, which the lesson moves in steps, or with the real time."""
     beyond = expiration - 7 * _DAY_S - _LESSON_TIME_S
     return (beyond >= 0 and beyond % _LESSON_STEP_S == 0) or abs(expiration - time.time() - 7 * _DAY_S) < _DAY_S / 2
 
@@ -44,7 +44,7 @@ EXERCISES = (
     Exercise(
         "chain-secured.stop",
         "the error that was raised: write `except svcnb.SigningError as error: answer = error`",
-        "nothing was signed, nothing was sent, and no gas was paid.",
+        "nothing was signed or sent, and no gas was paid.",
         _stopped,
     ),
     Exercise(

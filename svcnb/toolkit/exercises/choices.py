@@ -1,4 +1,4 @@
-"""Exercises that ask which sentences of a list are true."""
+"""Exercises in which learners choose sentences from a list."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ def choose(truth: Mapping[str, bool], answer: Iterable[str] | str, *, missing: s
     """Compares a choice with the correct one. The hint never contains the solution.
 
     Args:
-        truth: Every sentence, and whether it belongs to the choice.
+        truth: All sentences, and whether each one belongs to the choice.
         answer: The chosen sentences.
-        missing: Hint when sentences are missing; ``{count}`` is their number.
-        extra: Hint when a sentence does not belong to the choice; ``{one}`` is that sentence.
+        missing: Hint for missing sentences. ``{count}`` is replaced by their number.
+        extra: Hint for a sentence that does not belong to the choice. ``{one}`` is replaced by that sentence.
 
     Returns:
-        A hint, or None when the choice is right.
+        A hint, or None if the choice is right.
     """
     given = {answer} if isinstance(answer, str) else set(answer)
     if unknown := given - set(truth):

@@ -1,4 +1,4 @@
-"""Exercises of lesson 7, contract wallets."""
+"""Exercises of lesson 7: contract wallets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ def _refused(answer: Any) -> str | None:
     if not isinstance(answer, BadRequest):
         return f"this is {kind(answer)}: request a wallet, so that the service checks the signature."
     if "ERC-1271" not in answer.message and "contract" not in answer.message.lower():
-        return "this request failed for another reason: name the contract as the wallet, and sign as a stranger."
+        return (
+            "this request failed for another reason: use the contract as the wallet, and sign with a key that "
+            "is not its owner's."
+        )
     return None
 
 
@@ -24,7 +27,7 @@ def _account(answer: Any) -> str | None:
         if getattr(account.owner, "signer", None) is None:
             return f"a key owns the {which} account: create it with a svcnb.ContractWallet."
         if account.describe().admin != account.owner.address:
-            return f"on the chain the {which} account belongs to another wallet."
+            return f"on the chain, the {which} account belongs to another wallet."
     if first.owner.address == second.owner.address or first.api_key_hash == second.api_key_hash:
         return "both are the same account: deploy another contract wallet with emu.contract_wallet(keeper.address)."
     return None
@@ -40,7 +43,7 @@ EXERCISES = (
     Exercise(
         "contract-wallets.account",
         "a pair of accounts: the lesson's `ours`, and the one that you created",
-        "on the chain the contract owns the account; its owner only signs and pays the gas.",
+        "on the chain, the contract owns the account; its owner only signs and pays for gas.",
         _account,
     ),
 )

@@ -1,4 +1,4 @@
-"""Exercises of lesson 8, conversion and transfer."""
+"""Exercises of lesson 8: conversion and transfer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ AFTER = {
     "remove a usage key": False,
     "convert the account back": False,
 }
-"""Remaining permissions of the old account key after conversion."""
+"""Operations, and whether the old account key still permits them after the conversion."""
 
 
 def _after(answer: Any) -> str | None:
@@ -34,9 +34,9 @@ def _never_again(answer: Any) -> str | None:
     if not isinstance(answer, ChainError):
         return f"this is {kind(answer)}: keep the svcnb.ChainError of the transfer."
     if answer.name == "NoAccountAccess":
-        return "the wallet that tried does not own the account: the present owner must transfer it."
+        return "the wallet that tried does not own the account: the current owner must transfer it."
     if answer.name != "AccountAlreadyExists":
-        return f"the contract answered {answer.name or 'with another error'}: transfer the account to a former owner."
+        return f"the contract returned {answer.name or 'another error'}: transfer the account to a former owner."
     return None
 
 
@@ -44,13 +44,13 @@ EXERCISES = (
     Exercise(
         "convert-and-transfer.after",
         EXPECTED,
-        "the old account key reads and runs actions, and nothing else.",
+        "the old account key reads and runs actions, but cannot change anything.",
         _after,
     ),
     Exercise(
         "convert-and-transfer.never-again",
         "the error that was raised: write `except svcnb.ChainError as error: answer = error`",
-        "a wallet that was an admin once cannot receive an account again.",
+        "a wallet that has ever been an admin cannot receive an account again.",
         _never_again,
     ),
 )

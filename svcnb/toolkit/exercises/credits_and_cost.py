@@ -1,4 +1,4 @@
-"""Exercises of lesson 10, credits and cost."""
+"""Exercises of lesson 10: credits and cost."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from svcnb.client.models.billing import Balance
 from svcnb.protocol.limits import EXECUTION_COST_CENTS_PER_SECOND, MANAGEMENT_COST_CENTS
 from svcnb.toolkit.exercises.exercise import Exercise, kind
 
-# A group, two usage keys, three wallets; a hundred quick runs, five that fail, one of seven seconds.
+# One group, two usage keys and three wallets; a hundred short runs, five failed runs, and one run of seven seconds.
 _FORECAST_CENTS = 6 * MANAGEMENT_COST_CENTS + (100 + 7) * EXECUTION_COST_CENTS_PER_SECOND
 _FIVE_RUNS_CENTS = 5 * EXECUTION_COST_CENTS_PER_SECOND
 _ROUND_CENTS = 1_000
@@ -24,8 +24,8 @@ def _forecast(answer: Any) -> str | None:
     if cents == _FORECAST_CENTS + _FIVE_RUNS_CENTS:
         return "that is too much: runs that throw cost nothing."
     if cents > _FORECAST_CENTS:
-        return "that is too much: reading and failing cost nothing, and a run costs whole seconds only."
-    return "that is too little: each change costs a cent, and a run costs a cent for each second, at least one."
+        return "that is too much: reading and failing cost nothing, and a run costs one cent per started second."
+    return "that is too little: each change costs a cent, and a run costs one cent per second, at least one."
 
 
 def _round(answer: Any) -> str | None:
@@ -33,7 +33,7 @@ def _round(answer: Any) -> str | None:
         raise TypeError
     if answer.available_cents == _ROUND_CENTS:
         return None
-    return f"the balance is {answer.balance_display}, not $10.00: top_up takes any whole number of cents from 500."
+    return f"the balance is {answer.balance_display}, not $10.00: top_up accepts any integer number of cents from 500."
 
 
 def _declined(answer: Any) -> str | None:
@@ -47,11 +47,16 @@ def _declined(answer: Any) -> str | None:
 EXERCISES = (
     Exercise(
         "credits.forecast",
-        "a whole number of cents, without a sign",
+        "an integer number of cents, without a sign",
         "changes and successful runs cost; reading and failing cost nothing.",
         _forecast,
     ),
-    Exercise("credits.round", "a Balance, the result of poor.billing.balance()", "ten dollars to the cent.", _round),
+    Exercise(
+        "credits.round",
+        "a Balance, the result of poor.billing.balance()",
+        "the balance is exactly ten dollars.",
+        _round,
+    ),
     Exercise(
         "credits.declined",
         "the error that was raised: write `except svcnb.PaymentFailed as error: answer = error`",

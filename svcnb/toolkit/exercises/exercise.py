@@ -1,10 +1,17 @@
-"""One exercise and the result of checking an answer."""
+"""Model of an exercise, and the result of checking an answer."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
+from inspect import isroutine
+from typing import Final
+
+from svcnb.brief import NO_MATH
+
+_WORDS: Final = {"str": "string", "int": "integer", "float": "number", "dict": "dictionary", "bool": "truth value"}
 
 
 @dataclass(frozen=True)
@@ -12,8 +19,8 @@ class Verdict:
     """Result of checking an answer.
 
     Attributes:
-        right: True when the answer does what the exercise asks.
-        words: Text for the learner: praise, or a hint for the next attempt.
+        right: Whether the answer does what the exercise requires.
+        words: Text for the learner: confirmation, or a hint for the next attempt.
     """
 
     right: bool
@@ -26,21 +33,22 @@ class Verdict:
         return f"{'Right' if self.right else 'Not yet'}: {self.words}"
 
     def _repr_html_(self) -> str:
-        # A mark in addition to the colour, so that the result is readable without colour.
+        # A symbol in addition to the colour, so that the result can be read without colour.
         mark, colour = ("✓ Right", "#1a7f37") if self.right else ("→ Not yet", "#9a6700")
-        return f'<p style="border-left:4px solid {colour};padding-left:.6em"><b>{mark}:</b> {escape(self.words)}</p>'
+        style = f"border-left:4px solid {colour};padding-left:.6em"
+        return f'<p class="{NO_MATH}" style="{style}"><b>{mark}:</b> {escape(self.words)}</p>'
 
 
 @dataclass(frozen=True)
 class Exercise:
-    """A task whose answer can be checked.
+    """Task whose answer can be checked.
 
     Attributes:
         name: ``<lesson>.<exercise>``.
-        expects: The expected answer, in a phrase such as "a string, for example ...". It is the hint for an answer of
-            another type.
+        expects: Description of the expected answer, such as "a string, for example ...". It is the hint for an answer
+            of another type.
         praise: Text for a right answer.
-        hint: Function that takes an answer and returns a hint, or None when the answer is right. It may raise an error
+        hint: Function that accepts an answer and returns a hint, or None if the answer is right. It may raise an error
             for an answer of another type.
     """
 
@@ -53,22 +61,37 @@ class Exercise:
         """Checks one answer.
 
         Returns:
-            The verdict. The method never raises, whatever the answer is.
+            The verdict. The method never raises an error.
         """
         if answer is ...:
             return Verdict(right=False, words="replace the three dots with your answer, then run this cell again.")
         try:
             hint = self.hint(answer)
         except Exception:  # noqa: BLE001 - an answer is anything at all, and its own code may raise anything
-            hint = f"the answer must be {self.expects}, but this is {kind(answer)}."
+            hint = self._other_kind(answer)
         return Verdict(right=hint is None, words=hint or self.praise)
+
+    def _other_kind(self, answer: object) -> str:
+        found = kind(answer)
+        if re.search(rf"\b{re.escape(found)}\b", self.expects):
+            return f"this is {found}, but its content is not what the exercise asks for. Expected {self.expects}."
+        return f"the answer must be {self.expects}, but this is {found}."
 
 
 def kind(answer: object) -> str:
-    """Returns the type of an answer in words, with its article."""
+    """Returns the type of an answer as text, with its article."""
     if answer is None:
-        return "None: does the last line of your cell return a value?"
+        return "None. Check that the last line of your cell returns a value"
+    if isinstance(answer, type):
+        return f"the class {answer.__name__}"
+    if isroutine(answer):
+        return f"the function {answer.__name__}. Write parentheses after its name to call it"
     if isinstance(answer, tuple):
-        return f"a tuple of {len(answer)}: ({', '.join(type(each).__name__ for each in answer[:4])})"
-    name = type(answer).__name__
+        return f"a tuple of {len(answer)}: ({', '.join(map(_name, answer[:4]))})"
+    name = _name(answer)
     return f"an {name}" if name[0] in "aeiouAEIOU" else f"a {name}"
+
+
+def _name(answer: object) -> str:
+    name = "None" if answer is None else type(answer).__name__
+    return _WORDS.get(name, name)

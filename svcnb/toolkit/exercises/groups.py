@@ -1,4 +1,4 @@
-"""Exercises of lesson 4, groups and least privilege."""
+"""Exercises of lesson 4: groups and least privilege."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from svcnb.client.models.usage_keys import UsageKey
 from svcnb.toolkit.exercises.exercise import Exercise
 
 STATUS = {
-    "a key that was removed yesterday": 401,
+    "a key that was deleted yesterday": 401,
     "a run by the account key of an account without credit": 402,
-    "a usage key runs an action of somebody else's group": 403,
-    "a mistyped key, and no credit either": 401,
-    "a usage key without credit runs an action it may not run": 402,
+    "a usage key runs an action of a group of another account": 403,
+    "a mistyped key, and no credit": 401,
+    "a usage key without credit runs an action that it may not run": 402,
 }
-"""Situations with the status of the answer. The service checks the key, then the credit, then the permissions."""
+"""Situations, with the status of each response. The service checks the key, then the credit, then the permissions."""
 
 
 def _status(answer: Any) -> str | None:
@@ -23,7 +23,7 @@ def _status(answer: Any) -> str | None:
         return "keep the five situations as they are, and replace each ... by a status."
     if missing := sum(status is ... for status in answer.values()):
         return f"{missing} of the five situations have no status yet."
-    if bad := [status for status in answer.values() if status not in {401, 402, 403}]:
+    if bad := [status for status in answer.values() if status not in (401, 402, 403)]:
         return f"{bad[0]!r} is not one of the three statuses: 401, 402 or 403, as a number."
     wrong = [text for text, status in answer.items() if status != STATUS[text]]
     if not wrong:
@@ -49,9 +49,9 @@ def _least(answer: Any) -> str | None:
 
 def _excess(key: UsageKey, explanation: Explanation) -> str | None:
     if explanation.every_group:
-        return "this key may run every group, including groups that do not exist yet: give it one group."
+        return "this key may execute in every group, including future ones: pass one group."
     if not key.execute_only or len(key.execute_in_groups) != 1:
-        return f"this key may do more than needed: {key.may}. Give it one group in execute_in_groups, and nothing else."
+        return f"this key may do more than needed: {key.may}. Pass only execute_in_groups, with one group."
     if explanation.warnings:
         return f"it works, but the key can do more than it should: {explanation.warnings[0].text}"
     return None
@@ -67,7 +67,7 @@ EXERCISES = (
     Exercise(
         "groups.least",
         "a pair: your usage key, and the result of me.explain(key, sign, wallet)",
-        "if this key is stolen, the thief can do what your program does and nothing more.",
+        "if this key is stolen, the thief can do only what your program does.",
         _least,
     ),
 )

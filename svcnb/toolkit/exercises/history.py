@@ -1,4 +1,4 @@
-"""Exercises of lesson 14, run history and charts."""
+"""Exercises of lesson 14: run history and charts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from svcnb.toolkit.exercises.exercise import Exercise
 
 _TROUBLE: Final = (8, 14)
 _TROUBLED_PERCENT: Final = 90
-"""Threshold in percent: in the bad week, the success rate of `rates` was below it, that of all runs above it."""
+"""Threshold in percent. In the bad week, the success rate of `rates` was below it, and that of all runs was above
+it."""
 
 
 def _days(answer: Any) -> str | None:
@@ -20,8 +21,8 @@ def _days(answer: Any) -> str | None:
     if last < first:
         return "put the first day before the last day."
     if first == _TROUBLE[0] or last == _TROUBLE[1]:
-        return "one of the two days is right: look at the failed runs of rates day by day."
-    return "look at the failed runs of rates: charts.run_timeline(month[month.action == 'rates'])."
+        return "one of the two days is right: check the failed runs of rates day by day."
+    return "check the failed runs of rates: charts.run_timeline(month[month.action == 'rates'])."
 
 
 def _drawn(answer: Any) -> str | None:
@@ -30,7 +31,7 @@ def _drawn(answer: Any) -> str | None:
     if not rows or "rate" not in rows[0]:
         return "this chart does not show a success rate: charts.success_rate(...) does."
     if "at" not in rows[0]:
-        return "this chart compares actions: leave out by='action' to see the rate over time."
+        return "this chart compares actions: omit by='action' to see the rate over time."
     if min(row["rate"] for row in rows if row["rate"] is not None) >= _TROUBLED_PERCENT:
         return "this chart includes other actions: select the rows of rates, month[month.action == 'rates']."
     return None
@@ -38,7 +39,10 @@ def _drawn(answer: Any) -> str | None:
 
 EXERCISES = (
     Exercise(
-        "history.days", "a pair of two numbers, for example (1, 28)", "the second week; the average hides it.", _days
+        "history.days",
+        "a pair of two numbers, for example (1, 28)",
+        "the bad week is the second one, and the average hides it.",
+        _days,
     ),
     Exercise(
         "history.rates",

@@ -1,4 +1,4 @@
-"""Exercises of lesson 3, keys that an action can use."""
+"""Exercises of lesson 3: keys that an action can use."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from svcnb.toolkit.exercises.exercise import Exercise
 
 WHO = {
     "two accounts with the same source get the same action key": True,
-    "a wallet's key needs a group that holds wallet and action": True,
+    "a wallet's key needs a group that contains the wallet and the action": True,
     "an action can get another action's private key": False,
-    "anybody can look up an action's address": True,
-    "a sealed text can be read by the action that sealed it alone": False,
+    "anyone can find an action's address": True,
+    "only the action that encrypted a text can decrypt it": False,
     "an action keeps its key when a comment changes": False,
 }
-"""Sentences about keys, and whether they are true."""
+"""Sentences about keys, and whether each one is true."""
 
 
 def _who(answer: Any) -> str | None:
@@ -34,11 +34,20 @@ def _witness(answer: Any) -> str | None:
     response = run.response
     if not isinstance(response, dict) or not {"fact", "signature"} <= set(response):
         return "the action must return an object with fact and signature."
+    if not all(isinstance(response[name], str) for name in ("fact", "signature")):
+        return "fact and signature must be strings: return { fact, signature: await self.signMessage(fact) }."
     if not isinstance(found, dict) or not {"address", "publicKey"} <= set(found):
-        return "the second part must be what `look` returns for your action: clerk.run(look, cid=run.cid).response."
+        return "the second part must be the result of `look` for your action: clerk.run(look, cid=run.cid).response."
+    return _own_signature(response, found)
+
+
+def _own_signature(response: dict[str, Any], found: dict[str, Any]) -> str | None:
     if response["fact"] != response["fact"].upper():
         return "fact must be in capital letters: fact.toUpperCase()."
-    signer = recover_address(personal_digest(response["fact"]), bytes.fromhex(response["signature"][2:]))
+    try:
+        signer = recover_address(personal_digest(response["fact"]), bytes.fromhex(response["signature"][2:]))
+    except ValueError:
+        return "the signature is not valid: return the result of self.signMessage(fact)."
     if signer.lower() != str(found["address"]).lower():
         return (
             f"{signer} signed, but the address that `look` found is {found['address']}. Sign the fact that you return, "
@@ -54,8 +63,8 @@ EXERCISES = (
     ),
     Exercise(
         "keys.witness",
-        "a pair: the Run of your action, and what `look` returned for its CID",
-        "anyone who knows the source can find out which key this program signs with.",
+        "a pair: the Run of your action, and the result of `look` for its CID",
+        "anyone with the source can find the address of the key that this program signs with.",
         _witness,
     ),
 )  # fmt: skip

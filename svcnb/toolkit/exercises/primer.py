@@ -1,4 +1,4 @@
-"""Exercises of lesson 0, keys, signatures and chains."""
+"""Exercises of lesson 0: keys, signatures and chains."""
 
 from __future__ import annotations
 
@@ -19,12 +19,14 @@ def _checksum(answer: Any) -> str | None:
     if answer == _ADDRESS:
         return None
     if answer.lower() != _ADDRESS.lower():
-        return "this is another address: start from the one in the exercise."
+        return "this is another address: use the address of the exercise."
     return "some letters have the wrong case: let Web3.to_checksum_address(...) compute the checksum."
 
 
 def _signature(answer: Any) -> str | None:
     signed = getattr(answer, "signature", answer)
+    if isinstance(signed, int):
+        raise TypeError
     if isinstance(signed, str):
         signed = bytes.fromhex(signed.removeprefix("0x"))
     try:
@@ -43,12 +45,14 @@ def _who(answer: Any) -> str | None:
 
 
 EXERCISES = (
-    Exercise("primer.checksum", "an address as text", "the letters now reveal a typing mistake.", _checksum),
+    Exercise(
+        "primer.checksum", "an address as a string", "the case of the letters now shows typing mistakes.", _checksum
+    ),
     Exercise(
         "primer.signature",
         "a signature, the result of grace.sign_message(message).signature",
         "anyone can check now that Grace signed this text.",
         _signature,
     ),
-    Exercise("primer.who", "a name as text", "recovery names the signer; no one had to be asked.", _who),
+    Exercise("primer.who", "a name as a string", "recovery names the signer without a request to anyone.", _who),
 )

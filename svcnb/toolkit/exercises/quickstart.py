@@ -1,4 +1,4 @@
-"""Exercises of lesson 1."""
+"""Exercises of lesson 1: quickstart."""
 
 from __future__ import annotations
 
@@ -13,14 +13,20 @@ def _length(run: Any) -> str | None:
     response = run.response
     if not isinstance(response, dict) or not {"message", "address", "signature"} <= set(response):
         return "main must return an object that still has message, address and signature."
+    if not all(isinstance(response[name], str) for name in ("message", "address", "signature")):
+        return "message, address and signature must be strings, as in the lesson's action."
     if "length" not in response:
         return "the object that main returns has no member named length yet."
+    return _signed_length(response)
+
+
+def _signed_length(response: dict[str, Any]) -> str | None:
     if response["length"] != len(response["message"]):
         return f"length is {response['length']!r}, but the message has {len(response['message'])} characters."
     try:
         signer = recover_address(personal_digest(response["message"]), bytes.fromhex(response["signature"][2:]))
     except ValueError:
-        return "the signature is not valid: return what signer.signMessage(message) gives."
+        return "the signature is not valid: return the result of signer.signMessage(message)."
     if signer.lower() != str(response["address"]).lower():
         return "the signature does not match the message and the address: sign the same message that you return."
     return None

@@ -1,4 +1,4 @@
-"""Sends results to a workshop's server: the exercise and whether the answer was right, never the answer."""
+"""Sends results to the server of a workshop: the exercise and whether the answer was right, but never the answer."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ REACH_S: Final = 2.0
 """Connection timeout in seconds."""
 
 ANSWER_S: Final = 30.0
-"""Timeout for the answer of a connected server, in seconds. It is long, so that a busy server does not lose the
-result."""
+"""Response timeout of a connected server, in seconds. It is long, so that results are not lost when the server is
+busy."""
 
 MOST_BYTES: Final = 1 << 20
-"""Maximum size of an answer."""
+"""Maximum size of a response, in bytes."""
 
 _OK: Final = 200
 
 
 def report(exercise: str, *, right: bool) -> None:
-    """Sends a result to the server of ``SVC_WORKSHOP_URL``, and fetches unlocked solutions.
+    """Sends a result to the server at ``SVC_WORKSHOP_URL`` and fetches unlocked solutions.
 
-    Does nothing without a server. A failure never stops a lesson.
+    If no server is set, the function does nothing. A failure never stops a lesson.
 
     Args:
-        exercise: Its name.
+        exercise: Name of the exercise.
         right: Whether the answer was right.
     """
     address, token = os.environ.get("SVC_WORKSHOP_URL"), os.environ.get("SVC_WORKSHOP_TOKEN")

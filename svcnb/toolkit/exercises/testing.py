@@ -1,4 +1,4 @@
-"""Exercises of lesson 16, tests of actions. The reader's tests run against a correct and a faulty action."""
+"""Exercises of lesson 16: tests of actions. The learner's tests run against a correct action and a faulty action."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ TIP_JAR = svcnb.Action.from_file(Path(__file__).with_name("tip_jar.js"))
 """
 _WANTED = """
 @pytest.mark.parametrize("cents", [1, 500])
-def test_what_is_right_is_signed(svc, cents):
+def test_valid_amounts_are_signed(svc, cents):
     wallet = svc.wallets.create()
     signature = svc.run(TIP_JAR, wallet=wallet.address, cents=cents).response
     assert svcnb.recover(f"received {cents} cents", signature).lower() == wallet.address
 
 @pytest.mark.parametrize("cents", [0, -1, 501, 1.5])
-def test_what_is_wrong_is_refused(svc, cents):
+def test_invalid_amounts_are_rejected(svc, cents):
     wallet = svc.wallets.create()
     with pytest.raises(svcnb.ActionError):
         svc.run(TIP_JAR, wallet=wallet.address, cents=cents)
@@ -50,14 +50,14 @@ def _negative(answer: Any) -> str | None:
     if not isinstance(answer, str):
         raise TypeError
     if "def test_" not in answer:
-        return "the text must define a test: a function whose name begins with test_."
+        return "the source must define a test: a function whose name starts with test_."
     red = _failing({"generous": (_TESTS + answer, _GENEROUS), "strict": (_TESTS + answer, _STRICT)})
     if red is None:
-        return "pytest cannot run this text: check the syntax, and that the whole function is in it."
+        return "pytest cannot run this source: check the syntax, and that the function is complete."
     if "generous" not in red:
         return "the test passes with the faulty action, which accepts negative tips: expect an error for cents=-1."
     if "strict" in red:
-        return "the test also fails with an action that rejects negative tips: run it yourself and read the reason."
+        return "the test also fails with an action that rejects negative tips: run the test and read its error."
     return None
 
 
@@ -74,13 +74,13 @@ def _mended(answer: Any) -> str | None:
 
 
 def _failing(cases: Mapping[str, tuple[str, str]]) -> set[str] | None:
-    """Runs the tests of each case against its action, all on one emulator.
+    """Runs the tests of each case against the action of the case, all on one emulator.
 
     Args:
-        cases: The text of the tests and the source of the action, by name.
+        cases: For each name, the source of the tests and the source of the action.
 
     Returns:
-        The cases in which a test failed; None when the tests could not run.
+        Names of the cases in which a test failed. None if the tests could not run.
     """
     with tempfile.TemporaryDirectory(prefix="svcnb-exercise-") as folder:
         for name, (tests, action) in cases.items():
@@ -91,7 +91,7 @@ def _failing(cases: Mapping[str, tuple[str, str]]) -> set[str] | None:
         quick = ("-p", "svcnb", "-p", "no:cacheprovider", "--color=no")
         command = [sys.executable, "-m", "pytest", "-rfE", *quick, f"--rootdir={folder}"]
         environment = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
-        environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # other plugins take seconds to load
+        environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # other plugins would take seconds to load
         done = subprocess.run(
             command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=_TIMEOUT_S
         )
@@ -103,13 +103,13 @@ def _failing(cases: Mapping[str, tuple[str, str]]) -> set[str] | None:
 EXERCISES = (
     Exercise(
         "testing.negative",
-        "the source of a test as text",
-        "it fails with the fault and passes without it, so it tests the fault.",
+        "the source of a test as a string",
+        "the test fails with the fault and passes without it, so it detects the fault.",
         _negative,
     ),
     Exercise(
         "testing.mended",
-        "the corrected source of the action as text, or an svcnb.Action",
+        "the corrected source of the action as a string, or an svcnb.Action",
         "the tests confirm that the action is correct.",
         _mended,
     ),

@@ -1,4 +1,4 @@
-"""Exercises of lessons 11 to 13, triggers."""
+"""Exercises of lessons 11 to 13: triggers."""
 
 from __future__ import annotations
 
@@ -14,16 +14,18 @@ _MONDAY, _FRIDAY = 0, 4
 _RUN = "a TriggerRun, the result of triggers.wait_for_run(...)"
 
 
-def _ended(run: Any) -> str | None:
+def _ended(run: Any, source: str) -> str | None:
     if not isinstance(run, TriggerRun):
         raise TypeError
+    if run.input["source"] != source:
+        return f"the trigger of this run has another kind, {run.input['source']}: create one with kind={source!r}."
     if not run.ended:
         return f"the run is still {run.status}: triggers.wait_for_run(...) waits until it ends."
     return None
 
 
 def _length(run: Any) -> str | None:
-    if hint := _ended(run):
+    if hint := _ended(run, "webhook"):
         return hint
     if not run.ok:
         return f"the run failed: {run.error}"
@@ -34,7 +36,7 @@ def _length(run: Any) -> str | None:
 
 
 def _signed(run: Any) -> str | None:
-    if hint := _ended(run):
+    if hint := _ended(run, "webhook"):
         return hint
     if "x-hub-signature-256" not in run.input["headers"]:
         return "the post had no signature: pass headers=signed(body) to triggers.fire."
@@ -57,19 +59,17 @@ def _weekdays(text: Any) -> str | None:
     if any(not _MONDAY <= tick.weekday() <= _FRIDAY for tick in ticks):
         return "it also fires at weekends: the last field is the day of the week."
     if len({tick.weekday() for tick in ticks}) < _FRIDAY + 1:
-        return "it leaves out some of the five weekdays."
+        return "it does not fire on all five weekdays."
     return None
 
 
 def _scheduled(run: Any) -> str | None:
-    if hint := _ended(run):
+    if hint := _ended(run, "schedule"):
         return hint
-    if run.input.get("source") != "schedule":
-        return "a schedule did not start this run: create the trigger with kind='schedule'."
     if not run.ok:
         return f"the run failed: {run.error}"
     if not isinstance(run.result, str) or run.input["scheduled_at"] not in run.result:
-        return f"main returned {run.result!r}: return a text that contains scheduled_at."
+        return f"main returned {run.result!r}: return a string that contains scheduled_at."
     return None
 
 
@@ -80,16 +80,16 @@ def _topic(text: Any) -> str | None:
     if text.lower() == expected:
         return None
     if not text.startswith("0x") or len(text) != len(expected):
-        return "a topic is 0x and 64 hex digits: triggers.event(...) shows it as topic0."
+        return "expected a topic of 0x and 64 hex digits: triggers.event(...) returns it as topic0."
     return "this is the topic of another event: triggers.event(...) shows the topic as topic0."
 
 
 def _group(run: Any) -> str | None:
-    if hint := _ended(run):
+    if hint := _ended(run, "chain_event"):
         return hint
     event = run.input["event"]
     if not event["event_signature"].startswith("GroupAdded"):
-        return f"this run answers {event['event_signature']}: watch the event GroupAdded."
+        return f"this run belongs to {event['event_signature']}: watch the event GroupAdded."
     if "groupId" not in event["decoded"]:
         return "include the names of the arguments in the signature; event.decoded then contains them."
     if not run.ok:
@@ -101,12 +101,14 @@ def _group(run: Any) -> str | None:
 
 EXERCISES = (
     Exercise("webhooks.length", _RUN, "event_raw is the body exactly as it was sent.", _length),
-    Exercise("webhooks.signed", _RUN, "a signature covers bytes, whatever they mean.", _signed),
-    Exercise("schedules.weekdays", "a schedule as text", "every weekday at 06:30 UTC.", _weekdays),
+    Exercise("webhooks.signed", _RUN, "a signature covers bytes of any kind.", _signed),
+    Exercise(
+        "schedules.weekdays", "a schedule as a string", "the schedule fires every weekday at 06:30 UTC.", _weekdays
+    ),
     Exercise("schedules.text", _RUN, "the action receives the time of the tick that started it.", _scheduled),
     Exercise(
         "chain-events.topic",
-        "a topic as text, 0x and 64 hex digits",
+        "a topic as a string of 0x and 64 hex digits",
         "the first topic of a log identifies the event.",
         _topic,
     ),

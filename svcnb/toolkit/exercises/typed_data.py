@@ -1,4 +1,4 @@
-"""Exercises of lesson 5, typed data."""
+"""Exercises of lesson 5: typed data."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ CHANGES = {
     "issuedAt one second later": True,
     "the address in lower case": False,
     "chainId of another chain": True,
-    "the two message fields in the other order": True,
+    "the fields of the type CreateWallet in the other order": True,
     "white space between the members of the JSON text": False,
     "CreateWallet instead of BillingAuth": True,
 }
-"""Changes to an envelope, and whether they invalidate the signature: EIP-712 hashes types and values only."""
+"""Changes to an envelope, and whether each one invalidates the signature. EIP-712 hashes only types and values."""
 
 
 def _changes(answer: Any) -> str | None:
@@ -41,7 +41,7 @@ EXERCISES = (
     Exercise(
         "typed-data.changes",
         EXPECTED,
-        "the digest is computed from types and values; how the JSON is written does not matter.",
+        "the digest is computed from types and values; the format of the JSON does not matter.",
         _changes,
     ),
     Exercise(

@@ -1,4 +1,4 @@
-"""Exercises of lesson 17, for instructors."""
+"""Exercises of lesson 17: workshops, for instructors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from svcnb.toolkit.exercises.exercise import Exercise
 
 def _add(answer: Any) -> str | None:
     if answer.name != "edsger":
-        return f"this learner is {answer.name}: room.add('edsger') adds the right one."
+        return f"this learner is {answer.name}: room.add('edsger') adds the learner of the exercise."
     return None
 
 

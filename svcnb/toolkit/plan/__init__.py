@@ -1,4 +1,4 @@
-"""Plan and apply: describe an account in one file, see the differences and their cost, and apply the changes.
+"""Plans: describe an account in one file, preview the differences and their cost, and apply the changes.
 
 Example:
     ::
@@ -6,8 +6,8 @@ Example:
         from svcnb.toolkit.plan import plan
 
         difference = plan(svc, "account.toml")
-        difference                                # what would be done, and what it costs
-        difference.apply(secrets="keys.json")     # does it; may be repeated, and goes on where it stopped
+        difference                                # shows the changes and their cost
+        difference.apply(secrets="keys.json")     # applies them; after a failure, call it again to continue
 """
 
 from __future__ import annotations

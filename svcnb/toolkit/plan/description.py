@@ -1,21 +1,21 @@
-"""Description of an account: actions, wallets, groups and keys by name, from a TOML file or from Python.
+"""Description of an account with named actions, wallets, groups and keys, from a TOML file or from Python.
 
 ::
 
     [actions.sign]
-    file = "sign.js"                    # beside this file; or source = "...", or cid = "Qm..."
+    file = "sign.js"                    # in the folder of this file; or source = "...", or cid = "Qm..."
 
     [actions.capped]
-    file = "template.js"                # a template, and the constant that makes an action of it
+    file = "template.js"                # a template, and the constant that turns it into an action
     constant = { cents = 500 }
     constant_name = "LIMIT"
     protocol_version = 1
 
-    [wallets.hot]                       # made if it is not there; or address = "0x..." for one that is
+    [wallets.hot]                       # created if it does not exist; for an existing wallet: address = "0x..."
 
     [groups.signers]
     actions = ["sign", "capped"]        # names from above; ["*"] permits every action
-    wallets = ["hot"]                   # likewise; "master" is the account's master wallet
+    wallets = ["hot"]                   # names from above; "master" is the account's master wallet
 
     [keys.runner]
     execute_in_groups = ["signers"]     # names from above; ["*"] means every group
@@ -56,10 +56,10 @@ class _Spec(BaseModel):
 
 
 class ActionSpec(_Spec):
-    """An action: exactly one of file, source, cid or action."""
+    """Description of an action with exactly one of file, source, cid or action."""
 
     file: Path | None = None
-    """File of its source, relative to the description's folder."""
+    """Path of the source file, relative to the folder of the description."""
 
     source: str | None = None
     cid: str | None = None
@@ -69,7 +69,7 @@ class ActionSpec(_Spec):
     """Action object, for descriptions in Python."""
 
     constant: Any = None
-    """Constant of a derived action. It is appended to the source, which is then a template."""
+    """Constant of a derived action. It is appended to the source, which is then the template."""
 
     constant_name: str = "CONST"
     protocol_version: int = 1
@@ -78,13 +78,13 @@ class ActionSpec(_Spec):
     def _one_origin(self) -> ActionSpec:
         given = [name for name in ("file", "source", "cid", "action") if getattr(self, name) is not None]
         if len(given) != 1:
-            raise ValueError(f"give one of file, source, cid or action, not {', '.join(given) or 'none of them'}")
+            raise ValueError(f"pass one of file, source, cid or action, got {', '.join(given) or 'none of them'}")
         if self.constant is not None and self.cid is not None:
-            raise ValueError("a constant is appended to a source, and only the cid is given")
+            raise ValueError("a constant needs a source, but only the cid is given")
         return self
 
     def resolve(self, name: str, folder: Path) -> Action | str:
-        """Returns the action, or its CID when only that is known.
+        """Returns the action, or its CID if only the CID is known.
 
         Raises:
             InvalidArgument: The file cannot be read, or the source is not a valid action.
@@ -110,26 +110,26 @@ class ActionSpec(_Spec):
 
 
 class WalletSpec(_Spec):
-    """A wallet: a new one that the plan creates, or an existing one of the account by its address."""
+    """Description of a wallet: a new one that the plan creates, or an existing one with its address."""
 
     address: str | None = None
 
 
 class GroupSpec(_Spec):
-    """A group and its permissions."""
+    """Description of a group and its permissions."""
 
     actions: tuple[str, ...] = ()
-    """Names of actions; ``*`` for every action."""
+    """Names of actions. ``*`` means every action."""
 
     wallets: tuple[str, ...] = ()
-    """Names of wallets; ``master`` for the master wallet, ``*`` for every wallet."""
+    """Names of wallets. ``master`` means the master wallet, and ``*`` every wallet."""
 
 
 class KeySpec(_Spec):
-    """A usage key and its permissions."""
+    """Description of a usage key and its permissions."""
 
     execute_in_groups: tuple[str, ...] = ()
-    """Names of groups; ``*`` for every group, here and below."""
+    """Names of groups. ``*`` means every group. This also applies to the other lists."""
 
     manage_ipfs_ids_in_groups: tuple[str, ...] = ()
     add_pkp_to_groups: tuple[str, ...] = ()
@@ -139,7 +139,7 @@ class KeySpec(_Spec):
     can_create_pkps: bool = False
 
     def lists(self) -> dict[str, tuple[str, ...]]:
-        """Returns the four lists of groups by name."""
+        """Returns the four lists of groups, with the names of the permissions as keys."""
         return {
             "execute_in_groups": self.execute_in_groups,
             "manage_ipfs_ids_in_groups": self.manage_ipfs_ids_in_groups,
@@ -148,7 +148,7 @@ class KeySpec(_Spec):
         }
 
     def flags(self) -> dict[str, bool]:
-        """Returns the three flags by name."""
+        """Returns the three flags, with the names of the permissions as keys."""
         return {
             "can_create_groups": self.can_create_groups,
             "can_delete_groups": self.can_delete_groups,
@@ -157,20 +157,20 @@ class KeySpec(_Spec):
 
 
 class TriggerSpec(_Spec):
-    """A trigger and its action.
+    """Description of a trigger and its action.
 
-    The secret of its key must come from this plan, or from the place where secrets are kept.
+    The secret of its key must come from this plan, or from the storage of secrets.
     """
 
     action: str
-    """Name of an action whose source is known."""
+    """Name of an action in the description whose source is known."""
 
     key: str
-    """Name of a key."""
+    """Name of a usage key in the description."""
 
     kind: Literal["webhook", "schedule", "chain_event"] = "webhook"
     config: dict[str, Any] = Field(default_factory=dict)
-    """Settings of its kind, for example ``{ cron = "0 3 * * *" }``."""
+    """Settings of the kind of trigger, for example ``{ cron = "0 3 * * *" }``."""
 
     default_params: dict[str, Any] = Field(default_factory=dict)
     max_runs_per_minute: int | None = None
@@ -178,14 +178,17 @@ class TriggerSpec(_Spec):
     enabled: bool = True
 
     def members(self) -> dict[str, Any]:
-        """Returns the arguments for the service besides name, action, key and kind; a limit only if there is one."""
+        """Returns the arguments of the service except name, action, key and kind.
+
+        Limits are included only if they are set.
+        """
         limits = {"max_runs_per_minute": self.max_runs_per_minute, "max_queued_runs": self.max_queued_runs}
         given = {name: value for name, value in limits.items() if value is not None}
         return {"config": dict(self.config), "default_params": dict(self.default_params)} | given
 
 
 class Description(BaseModel):
-    """All resources that an account should have, by name. Others are not changed."""
+    """Description of all resources that an account should have, with their names. Other resources are not changed."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -201,10 +204,10 @@ class Description(BaseModel):
 
     @classmethod
     def load(cls, path: str | Path) -> Description:
-        """Reads a description from a TOML file. Paths in it are relative to its folder.
+        """Reads a description from a TOML file. Paths in the file are relative to its folder.
 
         Raises:
-            InvalidArgument: The file cannot be read, or does not describe an account; the message says where.
+            InvalidArgument: The file cannot be read, or does not describe an account. The message contains the place.
         """
         file = Path(path)
         try:
@@ -220,11 +223,11 @@ class Description(BaseModel):
         """Creates a description from dictionaries with the structure of the TOML file.
 
         Args:
-            values: ``actions``, ``wallets``, ``groups``, ``keys`` and ``triggers`` by name.
-            folder: Folder of the files that it names.
+            values: The tables ``actions``, ``wallets``, ``groups``, ``keys`` and ``triggers``.
+            folder: Folder of the files to which the description refers.
 
         Raises:
-            InvalidArgument: It does not describe an account.
+            InvalidArgument: The values do not describe an account.
         """
         return cls._made(values, Path(folder), None)
 
@@ -236,42 +239,40 @@ class Description(BaseModel):
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"])
             message = str(first["msg"]).removeprefix("Value error, ")
-            raise InvalidArgument(
-                f"{where}: {message}", hint="See the page on plans for what may stand there."
-            ) from None
+            raise InvalidArgument(f"{where}: {message}", hint="The page on plans lists the allowed settings.") from None
         made._folder, made._file = folder, file  # noqa: SLF001 - our own kind
         made._check()  # noqa: SLF001 - our own kind
         return made
 
     @property
     def file(self) -> Path | None:
-        """File that it was read from."""
+        """File from which the description was read."""
         return self._file
 
     def action(self, name: str) -> Action | str:
-        """Returns an action by name, or its CID when only that is known."""
+        """Returns the action with a name, or its CID if only the CID is known."""
         if name not in self._resolved:
             self._resolved[name] = self.actions[name].resolve(name, self._folder)
         return self._resolved[name]
 
     def action_hash(self, name: str) -> str:
-        """Returns the hashed CID of an action by name; the wildcard for ``*``."""
+        """Returns the hashed CID of the action with a name. For ``*``, returns the wildcard."""
         if name == EVERYTHING:
             return WILDCARD_HASH
         action = self.action(name)
         return hashed_cid(action) if isinstance(action, str) else action.hashed_cid
 
     def cid(self, name: str) -> str:
-        """Returns the CID of an action by name."""
+        """Returns the CID of the action with a name."""
         action = self.action(name)
         return action if isinstance(action, str) else action.cid
 
     def _check(self) -> None:
-        """Refuses unknown names, and two names for one action."""
+        """Rejects unknown names, and actions with two names."""
         for table, reserved in _RESERVED:
             if reserved in getattr(self, table):
                 raise InvalidArgument(
-                    f"{table} has an entry named {reserved!r}, which means something else", hint="Rename it."
+                    f"{table} has an entry named {reserved!r}, which is a reserved name", hint="Rename it."
                 )
         for name, group in self.groups.items():
             _known(f"groups.{name}.actions", group.actions, {*self.actions, EVERYTHING})
@@ -281,8 +282,8 @@ class Description(BaseModel):
                 _known(f"keys.{name}.{field}", groups, {*self.groups, EVERYTHING})
                 if len(groups) > MAX_KEY_GROUPS:
                     raise InvalidArgument(
-                        f"keys.{name}.{field} has {len(groups)} groups, at most {MAX_KEY_GROUPS} are allowed",
-                        hint='Put actions into fewer groups, or write ["*"].',
+                        f"keys.{name}.{field} has {len(groups)} groups; at most {MAX_KEY_GROUPS} are allowed",
+                        hint='Use fewer groups, or ["*"].',
                     )
         self._check_triggers()
         self._check_actions()
@@ -293,8 +294,8 @@ class Description(BaseModel):
             _known(f"triggers.{name}.key", (trigger.key,), set(self.keys))
             if isinstance(self.action(trigger.action), str):
                 raise InvalidArgument(
-                    f"triggers.{name} runs {trigger.action!r}, of which only the CID is described",
-                    hint="The triggers service keeps the source itself: give its file or source.",
+                    f"triggers.{name} runs {trigger.action!r}, but only the CID of this action is described",
+                    hint="Add its file or source: the triggers service needs the source.",
                 )
 
     def _check_actions(self) -> None:
@@ -303,7 +304,7 @@ class Description(BaseModel):
             twin = hashes.setdefault(self.action_hash(name), name)
             if twin != name:
                 raise InvalidArgument(
-                    f"actions {twin!r} and {name!r} are the same source, so one action with one name",
+                    f"actions {twin!r} and {name!r} have the same source, but an action has one name",
                     hint="Keep one of them, or derive them with different constants.",
                 )
 
@@ -312,8 +313,8 @@ def _known(where: str, names: tuple[str, ...], allowed: set[str]) -> None:
     for name in names:
         if name not in allowed:
             raise InvalidArgument(
-                f"{where} names {name!r}, which is described nowhere",
-                hint=f"Described are: {', '.join(sorted(allowed)) or 'none'}.",
+                f"{where} names {name!r}, which is not described",
+                hint=f"Described names: {', '.join(sorted(allowed)) or 'none'}.",
             )
     if len(set(names)) < len(names):
-        raise InvalidArgument(f"{where} names an entry twice", hint="Leave one out.")
+        raise InvalidArgument(f"{where} contains an entry twice", hint="Remove one.")

@@ -1,4 +1,4 @@
-"""The difference between a description and an account, as ordered steps. Additions come before removals."""
+"""Difference between a description and an account, as ordered steps. Additions come before removals."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ Identity = TypeVar("Identity", int, str)
 
 
 def difference(description: Description, observed: Observed, state: State, *, prune: bool) -> Iterator[Step]:
-    """Yields the steps from the current to the described account.
+    """Yields the steps that change the current account into the described account.
 
     Args:
-        description: The described account.
-        observed: The current account.
-        state: The resources that names refer to; resources found by name are added to it.
-        prune: Whether groups, keys and actions that are not described are removed.
+        description: Description of the account.
+        observed: Current state of the account.
+        state: Resources to which names refer. Resources that are found by name are added to it.
+        prune: Whether to remove groups, keys and actions that are not described.
 
     Raises:
-        InvalidArgument: A name fits several groups or keys, or a wallet is not the account's.
+        InvalidArgument: A name matches several groups or keys, or a wallet does not belong to the account.
     """
     lost = _take_up(observed, state)
     _match(description, observed, state)
@@ -38,7 +38,7 @@ def difference(description: Description, observed: Observed, state: State, *, pr
     for name in description.groups:
         yield from _group(description, observed, state, name)
     if lost is not None:
-        yield steps.remove_key(lost[0], lost[1], "remove: it was made, but its secret was not kept", begun=True)
+        yield steps.remove_key(lost[0], lost[1], "delete: it was created, but its secret was not stored", begun=True)
     for name in description.keys:
         yield from _key(description, observed, state, name)
     for name in description.triggers:
@@ -51,7 +51,7 @@ def difference(description: Description, observed: Observed, state: State, *, pr
 
 
 def _take_up(observed: Observed, state: State) -> tuple[str, str] | None:
-    """Finds the result of an interrupted creation. Returns name and hash of a key whose secret is lost."""
+    """Finds the result of an interrupted creation. Returns the name and hash of a key whose secret is lost."""
     begun = state.begun
     if begun is None:
         return None
@@ -79,12 +79,12 @@ def _take_up(observed: Observed, state: State) -> tuple[str, str] | None:
 
 
 def _match(description: Description, observed: Observed, state: State) -> None:
-    """Finds the resource for each name: the recorded one, else one that has this name."""
+    """Finds the resource for each name: the recorded resource, or otherwise a resource that has this name."""
     for name, wallet in description.wallets.items():
         if wallet.address is not None:
             state.wallets[name] = wallet_address(wallet.address)
         elif observed.on_chain and name not in state.wallets:
-            # On the chain, wallets have their own names.
+            # On the chain, wallets have names of their own.
             there = [each for each, called in observed.made_wallets.items() if called == name]
             if len(there) == 1:
                 state.wallets[name] = there[0]
@@ -92,17 +92,17 @@ def _match(description: Description, observed: Observed, state: State) -> None:
         if address is not None and address not in observed.wallets:
             raise InvalidArgument(
                 f"wallet {name!r} is {address}, which is not a wallet of this account",
-                hint="Correct its address, or leave it out to have a wallet made.",
+                hint="Correct its address, or omit it to create a wallet.",
             )
         if address is None and state.path is None and not observed.on_chain:
             raise InvalidArgument(
-                f"wallet {name!r} has no address, and without a state file nobody would know it next time",
-                hint="Pass state=... (a file), or give its address.",
+                f"wallet {name!r} has no address, and without a state file the next plan could not find it",
+                hint="Pass state=... (a file), or add its address.",
             )
     groups = {number: group.name for number, group in observed.groups.items()}
     keys = {hashed: key.name for hashed, key in observed.keys.items()}
     begun = state.begun
-    if begun is not None and begun.kind == "keys":  # a key whose secret is lost does not match
+    if begun is not None and begun.kind == "keys":  # a key whose secret is lost is not matched
         keys = {hashed: name for hashed, name in keys.items() if name != begun.name or hashed in begun.before}
     _match_names("groups", description.groups, groups, state.groups)
     _match_names("keys", description.keys, keys, state.keys)
@@ -122,8 +122,8 @@ def _match_names(kind: str, wanted: Iterable[str], there: Mapping[Identity, str]
             continue
         if name in several:
             raise InvalidArgument(
-                f"the account has several {kind} named {name!r}, so it is unknown which one is meant",
-                hint="Rename all but one of them, or give this one another name.",
+                f"the account has several {kind} named {name!r}, so the name is ambiguous",
+                hint="Rename all but one of them, or use another name.",
             )
         found = next((identity for identity, each in free.items() if each == name), None)
         if found is not None:
@@ -156,8 +156,8 @@ def _group(description: Description, observed: Observed, state: State, name: str
         yield steps.update_group(description, name, "its name or description differs")
         return
     if wildcard:
-        # The wildcard (0) can neither be added nor removed alone.
-        yield steps.update_group(description, name, "it should permit everything, or no longer")
+        # The wildcard (0) can be neither added nor removed as a single member.
+        yield steps.update_group(description, name, "a wildcard is added or removed")
         return
     yield from (steps.permit_action(name, each) for hashed, each in actions.items() if hashed not in held.actions)
     yield from (steps.permit_wallet(name, each) for address, each in wallets.items() if address not in held.wallets)
@@ -170,10 +170,10 @@ def _group(description: Description, observed: Observed, state: State, name: str
 
 
 def _address(name: str, observed: Observed, state: State) -> str | None:
-    """The address of a wallet by name; None for one that is not created yet."""
+    """Returns the address of the wallet with a name, or None if the wallet does not exist yet."""
     if name == EVERYTHING:
         return WILDCARD_ADDRESS
-    return observed.master() if name == MASTER else state.wallets.get(name, f"(to be made: {name})")
+    return observed.master() if name == MASTER else state.wallets.get(name, f"(to be created: {name})")
 
 
 def _key(description: Description, observed: Observed, state: State, name: str) -> Iterator[Step]:
@@ -206,9 +206,9 @@ def _trigger(description: Description, observed: Observed, state: State, name: s
         "enabled": spec.enabled,
     }
     differs = [field for field, value in wanted.items() if _plain(getattr(trigger, field)) != value]
-    # The service never shows which key a trigger has. A key that is created again must be sent to it.
+    # The service never returns the key of a trigger. If a key is created again, the trigger needs the new one.
     new_key = spec.key not in state.keys
-    # New code needs the key again.
+    # A change of the code requires the key again.
     with_key = new_key or "action_cid" in differs
     if new_key:
         differs.append("usage key")
@@ -224,7 +224,7 @@ def _prune(description: Description, observed: Observed, state: State, lost: tup
     kept_keys = {state.keys.get(name) for name in description.keys} | ({lost[1]} if lost else set())
     for hashed, key in observed.keys.items():
         if hashed not in kept_keys:
-            yield steps.remove_key(key.name or hashed, hashed, "remove, since it is not described")
+            yield steps.remove_key(key.name or hashed, hashed, "delete, because it is not described")
     kept_groups = {state.groups.get(name) for name in description.groups}
     for number, group in observed.groups.items():
         if number not in kept_groups:

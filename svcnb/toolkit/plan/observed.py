@@ -1,4 +1,4 @@
-"""Current state of an account, read through a client. Free."""
+"""Current state of an account, read through a client, free of charge."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from svcnb.client.permission_snapshot import master_wallet_of
 from svcnb.protocol.wire.values import WILDCARD_ADDRESS
 
 KEY_WALLET_NAME: Final = "API Key Wallet"
-"""Name of the wallet that the service registers with every usage key (reference facts 2.2)."""
+"""Name of the wallet that the service registers with every usage key (docs/service/endpoints.md#account-and-keys)."""
 
 
 @dataclass(frozen=True)
 class Members:
-    """Permissions of one group: hashed CIDs and addresses, and whether the service hides some of them."""
+    """Permissions of one group: hashed CIDs, addresses, and whether the service hides some of them."""
 
     actions: frozenset[str]
     wallets: frozenset[str]
@@ -31,17 +31,17 @@ class Observed:
     """Current state of an account.
 
     Attributes:
-        actions: Registered actions by hash.
-        account: Identifier of the account: its hash on chain, or its master wallet.
-        on_chain: Whether a wallet owns it (ChainSecured mode). Changes are then transactions.
-        wallets: Addresses, in the order in which they were registered.
-        master_wallet: The wallet whose private key is the master key; None for an account without one.
-        made_wallets: Names of the wallets that a user created, by address: without the master wallet and the wallets of
-            usage keys.
-        groups: Groups by number.
-        members: Permissions of each group, by number.
-        keys: Usage keys by hash.
-        triggers: Triggers by id; none without a client of the triggers service.
+        actions: Registered actions, with their hashes as keys.
+        account: Identifier of the account: its hash on the chain, or its master wallet.
+        on_chain: Whether a wallet owns the account (ChainSecured mode). Changes are then transactions.
+        wallets: Addresses of the wallets, in the order of their registration.
+        master_wallet: Wallet whose private key is the master key. None for an account without a master wallet.
+        made_wallets: Names of the wallets that a user created, with their addresses as keys. The master wallet and the
+            wallets of usage keys are not included.
+        groups: Groups, with their ids as keys.
+        members: Permissions of each group, with the group ids as keys.
+        keys: Usage keys, with their hashes as keys.
+        triggers: Triggers, with their ids as keys. Empty without a client of the triggers service.
     """
 
     actions: Mapping[str, RegisteredAction]
@@ -57,11 +57,11 @@ class Observed:
 
     @classmethod
     def of(cls, svc: Any, triggers: Any = None) -> Observed:
-        """Reads an account.
+        """Reads the state of an account.
 
         Args:
-            svc: A client with a key of the account, or the ChainSecured account that its owner opened.
-            triggers: A client of the triggers service, if triggers are described.
+            svc: Client with a key of the account, or a ChainSecured account opened by its owner.
+            triggers: Client of the triggers service, if triggers are described.
         """
         groups = {group.id: group for group in svc.groups.list()}
         wallets = svc.wallets.list()
@@ -85,13 +85,15 @@ class Observed:
         )
 
     def master(self) -> str:
-        """Returns the master wallet.
+        """Returns the address of the master wallet.
 
         Raises:
-            InvalidArgument: The account never had one.
+            InvalidArgument: The account has no master wallet.
         """
         if self.master_wallet is None:
-            raise InvalidArgument("this account has no master wallet", hint="Name wallets of the description instead.")
+            raise InvalidArgument(
+                "this account has no master wallet", hint="Use the name of a wallet in the description instead."
+            )
         return self.master_wallet
 
 

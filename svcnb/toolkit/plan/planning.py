@@ -1,4 +1,7 @@
-"""`plan` compares a description with an account. `Plan` shows the differences and their cost, and applies them."""
+"""Plans.
+
+`plan` compares a description with an account; `Plan` shows the differences and their cost, and applies them.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,8 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, overload
 
+from svcnb.brief import NO_MATH
+from svcnb.checked import checked
 from svcnb.client import display
 from svcnb.client.errors import InvalidArgument, OutOfCredit, SvcnbError
 from svcnb.client.models.billing import dollars
@@ -29,6 +34,7 @@ SHOWN: Final = 40
 """Maximum number of steps in the display of a plan."""
 
 
+@checked
 def plan(
     svc: Client | ChainSecuredAccount,
     description: Description | str | Path | Mapping[str, Any],
@@ -37,15 +43,15 @@ def plan(
     prune: bool = False,
     triggers: TriggersClient | None = None,
 ) -> Plan:
-    """Compares a description with an account. Free, because it only reads.
+    """Compares a description with an account. It only reads, so it is free of charge.
 
     Args:
-        svc: A client with the account's master key, or a ChainSecured account that its owner opened.
-        description: A TOML file, or the same in dictionaries.
-        state: File that stores which wallet, group and key has which name; beside the TOML file when None. It contains
-            no secret.
-        prune: Whether groups, keys and actions that are not described are removed. Otherwise they are not changed.
-        triggers: A client of the triggers service; needed if triggers are described.
+        svc: Client with the master key of the account, or a ChainSecured account opened by its owner.
+        description: TOML file, or dictionaries with the same structure.
+        state: File that maps names to wallets, groups and keys. None means a file next to the TOML file. It contains no
+            secret.
+        prune: Whether to remove groups, keys and actions that are not described. Otherwise, they are not changed.
+        triggers: Client of the triggers service. It is needed if triggers are described.
 
     Raises:
         InvalidArgument: The description is not valid, a name matches several resources, or the state belongs to another
@@ -60,14 +66,14 @@ def plan(
         path = description.file.with_suffix(".state.json")
     if description.triggers and triggers is None:
         raise InvalidArgument(
-            f"{len(description.triggers)} triggers are described, and the triggers service was not given",
-            hint="Pass an authorized client of it: plan(..., triggers=svcnb.TriggersClient(...)).",
+            f"{len(description.triggers)} triggers are described, but no triggers service was given",
+            hint="Pass an authorized client: plan(..., triggers=svcnb.TriggersClient(...)).",
         )
     return Plan(svc, description, State(path), prune=prune, triggers=triggers)
 
 
 class Plan(Sequence[Step]):
-    """The steps from an account to its description, as returned by `plan`."""
+    """Result of `plan`: the steps that change the account to match its description."""
 
     def __init__(
         self,
@@ -103,40 +109,46 @@ class Plan(Sequence[Step]):
 
     @property
     def cost(self) -> Cost:
-        """Cost of applying it, if everything succeeds."""
+        """Cost of applying the plan, if all steps succeed."""
         cents = sum(step.cents for step in self._steps)
         if not self._observed.on_chain:
             return Cost.exactly(cents, calls=cents, why=self._counted())
-        # The owner's transactions cost gas and no credit (specification 8).
+        # Transactions of the owner cost gas but no credit (docs/service/billing.md#prices).
         return Cost(0, 0, 0, calls=cents, gas=sum(step.gas for step in self._steps), why=self._counted())
 
     @property
     def new_keys(self) -> list[str]:
-        """Names of the keys that will be created. Their secrets need a place."""
+        """Names of the keys that will be created. Their secrets must be stored."""
         return [step.name for step in self._steps if step.kind == "key" and step.sign == "+"]
 
     def apply(self, *, secrets: Sink | None = None, progress: bool | None = None) -> Plan:
-        """Applies the changes. Can be repeated: after a failure, or in another process, it continues where it stopped.
+        """Applies the changes. A repeated call after a failure, even in another process, continues where it stopped.
 
         Args:
-            secrets: Where the secrets of new keys are stored. A JSON file that only its owner can read, a dictionary,
-                or a function of name and secret. Each secret is stored before the next step. Needed only if keys are
-                created, or if triggers get a key that was created earlier.
-            progress: Whether to show a progress bar. None shows one in an interactive session if tqdm is installed.
+            secrets: Storage for the secrets of new keys. It is a JSON file that only its owner can read, a dictionary,
+                or a function of name and secret. Each secret is stored before the next step. It is needed only if keys
+                are created, or if triggers receive a key that was created earlier.
+            progress: Whether to show a progress bar. None shows a bar in an interactive session if tqdm is installed.
 
         Returns:
-            This plan, with the steps that were done.
+            This plan, with the completed steps.
 
         Raises:
-            InvalidArgument: Keys would be created, and `secrets` is missing.
-            OutOfCredit: The credit does not cover the plan; nothing was changed.
+            InvalidArgument: The plan creates keys, but `secrets` is missing.
+            OutOfCredit: The credit does not cover the plan. Nothing was changed.
         """
         if self._used:
             self._read()
         if self.new_keys and secrets is None:
             raise InvalidArgument(
-                f"{len(self.new_keys)} keys are made ({', '.join(self.new_keys[:3])}…), and each is shown only once",
-                hint='Say where they go: apply(secrets="keys.json"), a dictionary, or a function of name and secret.',
+                (
+                    f"{len(self.new_keys)} keys will be created ({', '.join(self.new_keys[:3])}…), and each secret is "
+                    "shown only once"
+                ),
+                hint=(
+                    'Pass a place to store them: apply(secrets="keys.json"), a dictionary, or a function of name '
+                    "and secret."
+                ),
             )
         self._require_credit()
         self._used = True
@@ -148,7 +160,9 @@ class Plan(Sequence[Step]):
                 try:
                     step.run(execution)
                 except SvcnbError as error:
-                    error.add_note(f"{done} of {len(self._steps)} steps are done ({step} is not); apply again to go on")
+                    error.add_note(
+                        f"{done} of {len(self._steps)} steps completed ({step} failed); call apply again to continue"
+                    )
                     raise
                 shown.step(f"{step.kind} {step.name}")
         self._state.save()
@@ -161,10 +175,10 @@ class Plan(Sequence[Step]):
         try:
             available = self._svc.billing.balance().available_cents
         except SvcnbError:
-            return  # whether the credit is sufficient is not known yet
+            return  # it is not known whether the credit is sufficient
         if available < needed:
             raise OutOfCredit(
-                f"the plan costs {dollars(needed)} and the account has {dollars(available)}; nothing was done",
+                f"the plan costs {dollars(needed)} but the account has {dollars(available)}; nothing was done",
                 status=402,
                 code="payment_required",
             )
@@ -181,7 +195,7 @@ class Plan(Sequence[Step]):
 
     def __repr__(self) -> str:
         if not self._steps:
-            return "nothing to do: the account is as described"
+            return "nothing to do: the account matches the description"
         lines = [str(step) for step in self._steps[:SHOWN]]
         if len(self._steps) > SHOWN:
             lines.append(f"and {len(self._steps) - SHOWN} more steps")
@@ -190,7 +204,7 @@ class Plan(Sequence[Step]):
     def _repr_html_(self) -> str:
         rows = [[step.sign, step.kind, step.name, step.says, self._price_of(step)] for step in self._steps[:SHOWN]]
         table = display.table(
-            ["", "what", "name", "step", "cost"], rows, empty="Nothing to do: the account is as described."
+            ["", "what", "name", "step", "cost"], rows, empty="Nothing to do: the account matches the description."
         )
         more = f"<div>and {len(self._steps) - SHOWN} more steps</div>" if len(self._steps) > SHOWN else ""
-        return f"{table}{more}<div>{escape(str(self.cost))}</div>"
+        return f"{table}{more}<div class='{NO_MATH}'>{escape(str(self.cost))}</div>"

@@ -1,4 +1,7 @@
-"""Storage of the secrets of new keys: only where the caller says, and before the next step."""
+"""Storage of the secrets of new keys.
+
+They are stored only in the place that the caller chooses, before the next step.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from collections.abc import Callable, Mapping, MutableMapping
 from pathlib import Path
 from typing import TypeAlias
 
+from svcnb.checked import Checked
 from svcnb.client.errors import InvalidArgument
 from svcnb.protocol.nesting import parse
 from svcnb.toolkit.files import replace_file
@@ -15,14 +19,14 @@ from svcnb.toolkit.files import replace_file
 Sink: TypeAlias = "str | Path | MutableMapping[str, str] | Callable[[str, str], object]"
 
 
-class SecretsFile:
-    """A JSON file of key names and secrets that only its owner can read.
+class SecretsFile(Checked):
+    """JSON file of key names and secrets that only its owner can read.
 
     Args:
-        path: The file; created with the first secret.
+        path: Path of the file. It is created with the first secret.
 
     Raises:
-        InvalidArgument: The file contains something else, or others may read it.
+        InvalidArgument: The file has other content, or other users may read it.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -30,29 +34,29 @@ class SecretsFile:
         self.read()
 
     def read(self) -> dict[str, str]:
-        """Returns all secrets by name."""
+        """Returns all secrets, with the names of their keys as dictionary keys."""
         if not self.path.exists():
             return {}
         if os.name == "posix" and self.path.stat().st_mode & 0o077:
-            raise InvalidArgument(f"others may read {self.path}", hint=f"Run: chmod 600 {self.path}")
+            raise InvalidArgument(f"other users may read {self.path}", hint=f"Run: chmod 600 {self.path}")
         try:
             held = parse(self.path.read_text(encoding="utf-8"))
         except ValueError:
             held = None
         if not isinstance(held, dict) or not all(isinstance(value, str) for value in held.values()):
-            raise InvalidArgument(f"{self.path} is no file of key secrets", hint="Name another file.")
+            raise InvalidArgument(f"{self.path} is not a file of key secrets", hint="Name another file.")
         return held
 
     def __call__(self, name: str, secret: str) -> None:
-        """Stores one secret. It is on disk when this returns."""
+        """Stores one secret. The secret is on disk when the method returns."""
         replace_file(self.path, json.dumps(self.read() | {name: secret}, indent=2) + "\n")
 
 
 class Secrets:
-    """Stores the secrets of new keys where the caller said, and reads those of earlier keys there.
+    """Storage for the secrets of new keys, from which the secrets of earlier keys are also read.
 
     Args:
-        sink: Where they are stored; None if no key is created.
+        sink: Place of the secrets, as the caller chose it. None if no key is created.
     """
 
     def __init__(self, sink: Sink | None) -> None:
@@ -60,7 +64,7 @@ class Secrets:
         self._made: dict[str, str] = {}
 
     def keep(self, name: str, secret: str) -> None:
-        """Stores one secret. It is stored when this returns."""
+        """Stores one secret before it returns."""
         self._made[name] = secret
         if isinstance(self._sink, MutableMapping):
             self._sink[name] = secret
@@ -71,7 +75,7 @@ class Secrets:
         """Returns the secret of a key.
 
         Raises:
-            InvalidArgument: It is not where the caller said.
+            InvalidArgument: The storage does not contain the secret.
         """
         known: Mapping[str, str] = {}
         if isinstance(self._sink, SecretsFile):
@@ -81,7 +85,7 @@ class Secrets:
         found = self._made.get(name) or known.get(name)
         if not found:
             raise InvalidArgument(
-                f"a trigger needs the secret of key {name!r}, and nobody knows it here",
-                hint="Pass the secrets' file or dictionary that holds it: apply(secrets=...).",
+                f"a trigger needs the secret of key {name!r}, which was not given",
+                hint="Pass the file or the dictionary with the secret: apply(secrets=...).",
             )
         return found

@@ -1,6 +1,6 @@
-"""State file of a plan: the wallet, group and key for each name, and the creations that may be incomplete.
+"""State file of a plan: the wallet, group and key for each name, and a creation that may be incomplete.
 
-It contains no secret, only addresses, group numbers and key hashes. The file ``<name>.state.json`` is beside the
+It contains no secret, only addresses, group numbers and key hashes. The file ``<name>.state.json`` is next to the
 description.
 """
 
@@ -21,7 +21,7 @@ SCHEMA: Final = DocumentSchema("plan state", 1)
 
 
 class Begun(BaseModel):
-    """A creation that was sent, but whose answer may not have arrived."""
+    """Creation that was sent, but whose response may not have arrived."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -30,7 +30,7 @@ class Begun(BaseModel):
 
     name: str
     before: tuple[str, ...] = ()
-    """Earlier resources of that kind, so that new ones can be recognised."""
+    """Earlier resources of that kind, which distinguish them from new resources."""
 
 
 class _Content(BaseModel):
@@ -44,10 +44,10 @@ class _Content(BaseModel):
 
 
 class State:
-    """The names of one account, kept in a file or in memory.
+    """Names of the resources of one account, stored in a file or in memory.
 
     Args:
-        path: The file; None keeps it in memory.
+        path: Path of the file. None keeps the state in memory.
 
     Raises:
         InvalidArgument: The file is not a state file.
@@ -58,61 +58,61 @@ class State:
         self._content = _Content() if path is None or not path.exists() else _read(path)
 
     def belongs_to(self, account: str) -> None:
-        """Binds the names to an account, by its master wallet.
+        """Binds the names to an account, identified by its master wallet.
 
         Raises:
             InvalidArgument: The names belong to another account.
         """
         if self._content.account and self._content.account != account:
             raise InvalidArgument(
-                f"{self.path} knows the account of {self._content.account}, and this key belongs to that of {account}",
-                hint="Use the key of that account, or another state file for this one.",
+                f"{self.path} belongs to the account {self._content.account}, but this key belongs to {account}",
+                hint="Use the key of that account, or another state file.",
             )
         self._content.account = account
 
     @property
     def wallets(self) -> dict[str, str]:
-        """Addresses of wallets by name."""
+        """Addresses of wallets, with their names as keys."""
         return self._content.wallets
 
     @property
     def groups(self) -> dict[str, int]:
-        """Numbers of groups by name."""
+        """Ids of groups, with their names as keys."""
         return self._content.groups
 
     @property
     def keys(self) -> dict[str, str]:
-        """Hashes of keys by name."""
+        """Hashes of usage keys, with their names as keys."""
         return self._content.keys
 
     @property
     def triggers(self) -> dict[str, str]:
-        """Ids of triggers by name."""
+        """Ids of triggers, with their names as keys."""
         return self._content.triggers
 
     @property
     def begun(self) -> Begun | None:
-        """A creation that may have happened."""
+        """Creation that was sent and whose result is not known yet."""
         return self._content.begun
 
     def begin(self, kind: str, name: str, before: tuple[str, ...]) -> None:
-        """Records that a creation is about to be sent."""
+        """Records that a creation will be sent."""
         self._content.begun = Begun(kind=kind, name=name, before=before)
         self.save()
 
     def end(self, kind: str, name: str, identity: Any) -> None:
-        """Records what was created."""
+        """Records the resource that was created."""
         getattr(self, kind)[name] = identity
         self._content.begun = None
         self.save()
 
     def forget_begun(self) -> None:
-        """Records that a creation did not happen, or was undone."""
+        """Records that a creation failed or was undone."""
         self._content.begun = None
         self.save()
 
     def save(self) -> None:
-        """Writes the file."""
+        """Writes the state file."""
         if self.path is not None:
             document = SCHEMA.stamped(self._content.model_dump(mode="json"))
             replace_file(self.path, json.dumps(document, indent=2, ensure_ascii=False) + "\n")
@@ -124,4 +124,4 @@ def _read(path: Path) -> _Content:
     except UnreadableVersion as error:
         raise InvalidArgument(str(error), hint="Or name another file with state=...") from error
     except (TypeError, ValueError, ValidationError, OSError) as error:
-        raise InvalidArgument(f"{path} is no state of a plan", hint="Name another file with state=...") from error
+        raise InvalidArgument(f"{path} is not the state of a plan", hint="Name another file with state=...") from error

@@ -1,4 +1,4 @@
-"""Steps of a plan: their effect, text and cost."""
+"""Steps of a plan, with their effect, text and cost."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ Kind = Literal["action", "wallet", "group", "key", "trigger"]
 
 @dataclass(frozen=True)
 class Step:
-    """One step of a plan.
+    """Step of a plan.
 
     Attributes:
         sign: ``+`` creates something, ``~`` changes it, ``-`` removes it.
         kind: Kind of resource.
-        name: Its name in the description; the account's own name if it is not described.
-        says: The effect, in words.
-        cents: Cost in API mode if it succeeds.
-        gas: Estimated gas in ChainSecured mode.
+        name: Name in the description, or the name at the service if the resource is not described.
+        says: Effect of the step, as text.
+        cents: Cost in API mode if the step succeeds.
+        gas: Estimated units of gas in ChainSecured mode.
         run: Function that performs the step.
     """
 
@@ -50,7 +50,7 @@ class Step:
 
 @dataclass
 class Execution:
-    """Context of the steps: the account, the names, and the storage of secrets."""
+    """Context in which steps run: the account, the names, and the storage of secrets."""
 
     svc: Any
     description: Description
@@ -63,29 +63,29 @@ class Execution:
     # --- lookup by name ---------------------------------------------------------------------------------------------
 
     def group_numbers(self, names: tuple[str, ...]) -> list[int]:
-        """Returns the numbers of groups by name."""
+        """Returns the ids of the groups with the given names."""
         return [everything if name == EVERYTHING else self.state.groups[name] for name in names]
 
     def addresses(self, names: tuple[str, ...]) -> list[str]:
-        """Returns the addresses of wallets by name."""
+        """Returns the addresses of the wallets with the given names."""
         return [self.address(name) for name in names]
 
     def address(self, name: str) -> str:
-        """Returns the address of one wallet by name."""
+        """Returns the address of the wallet with a name."""
         if name == EVERYTHING:
             return WILDCARD_ADDRESS
         return self.observed.master() if name == MASTER else self.state.wallets[name]
 
     def actions(self, names: tuple[str, ...]) -> list[Action | str | int]:
-        """Returns actions, or their CIDs, by name."""
+        """Returns the actions with the given names, or their CIDs."""
         return [everything if name == EVERYTHING else self.description.action(name) for name in names]
 
-    # --- creations, each noted before it is sent and after it is known ---------------------------------------------
+    # --- creations, recorded before the request and after the response ---------------------------------------------
 
     def create_wallet(self, name: str) -> None:
-        """Creates a wallet under a name."""
+        """Creates a wallet and records its name."""
         self.state.begin("wallets", name, (*self.observed.wallets, *self.made_wallets))
-        # On the chain, a wallet has its own name.
+        # On the chain, a wallet has a name of its own.
         wallet = self.svc.wallets.create(name) if self.observed.on_chain else self.svc.wallets.create()
         self.made_wallets.append(wallet.wallet_address)
         self.state.end("wallets", name, wallet.wallet_address)
@@ -100,7 +100,7 @@ class Execution:
         self.state.end("groups", name, group.id)
 
     def update_group(self, name: str) -> None:
-        """Rewrites a group with its complete membership."""
+        """Rewrites a group with its complete lists of members."""
         spec = self.description.groups[name]
         self.svc.groups.update(
             self.state.groups[name],
@@ -111,7 +111,7 @@ class Execution:
         )
 
     def create_key(self, name: str) -> None:
-        """Creates a key. Stores its secret before the key is recorded as created."""
+        """Creates a usage key. Stores its secret before the state records the key as created."""
         spec = self.description.keys[name]
         self.state.begin("keys", name, tuple(self.observed.keys))
         lists = {field: self.group_numbers(names) for field, names in spec.lists().items()}
@@ -120,7 +120,7 @@ class Execution:
         self.state.end("keys", name, key.api_key_hash)
 
     def update_key(self, name: str) -> None:
-        """Rewrites a key's record."""
+        """Rewrites the permissions of a usage key."""
         spec = self.description.keys[name]
         lists = {field: self.group_numbers(names) for field, names in spec.lists().items()}
         self.svc.usage_keys.update(
@@ -152,7 +152,7 @@ class Execution:
         )
 
 
-# --- makers of steps --------------------------------------------------------------------------------------------------
+# --- steps ------------------------------------------------------------------------------------------------------------
 
 
 def register_action(description: Description, name: str, *, anew: bool) -> Step:
@@ -183,7 +183,7 @@ def update_group(description: Description, name: str, why: str) -> Step:
     """Rewrites a group."""
     spec = description.groups[name]
     price = _price("groups.update", actions=len(spec.actions), wallets=len(spec.wallets))
-    return Step("~", "group", name, f"write anew: {why}", *price, lambda it: it.update_group(name))
+    return Step("~", "group", name, f"replace: {why}", *price, lambda it: it.update_group(name))
 
 
 def permit_action(name: str, action: str) -> Step:
@@ -210,7 +210,7 @@ def withdraw_action(name: str, hashed: str, label: str) -> Step:
     def run(execution: Execution) -> None:
         execution.svc.groups.remove_action(execution.state.groups[name], hashed)
 
-    return Step("-", "group", name, f"withdraw action {label}", *_price("groups.remove_action"), run)
+    return Step("-", "group", name, f"remove action {label}", *_price("groups.remove_action"), run)
 
 
 def withdraw_wallet(name: str, address: str, label: str) -> Step:
@@ -219,7 +219,7 @@ def withdraw_wallet(name: str, address: str, label: str) -> Step:
     def run(execution: Execution) -> None:
         execution.svc.groups.remove_wallet(execution.state.groups[name], address)
 
-    return Step("-", "group", name, f"withdraw wallet {label}", *_price("groups.remove_wallet"), run)
+    return Step("-", "group", name, f"remove wallet {label}", *_price("groups.remove_wallet"), run)
 
 
 def create_key(name: str) -> Step:
@@ -244,29 +244,29 @@ def remove_key(name: str, hashed: str, why: str, *, begun: bool = False) -> Step
 
 
 def create_trigger(name: str) -> Step:
-    """Creates a trigger. Free."""
+    """Creates a trigger, which is free of charge."""
     return Step("+", "trigger", name, "create", 0, 0, lambda it: it.create_trigger(name))
 
 
 def update_trigger(name: str, why: str, *, with_key: bool) -> Step:
-    """Rewrites a trigger. Free."""
+    """Rewrites a trigger, which is free of charge."""
     return Step("~", "trigger", name, why, 0, 0, lambda it: it.update_trigger(name, with_key=with_key))
 
 
 def remove_group(name: str, number: int) -> Step:
     """Removes a group that is not described."""
-    says = "remove, since it is not described"
+    says = "delete, because it is not described"
     return Step("-", "group", name, says, *_price("groups.delete"), lambda it: it.svc.groups.delete(number))
 
 
 def delete_action(name: str, hashed: str) -> Step:
     """Deletes an action that is not described."""
-    says = "forget, since it is not described"
+    says = "delete, because it is not described"
     return Step("-", "action", name, says, *_price("actions.delete"), lambda it: it.svc.actions.delete(hashed))
 
 
 def _price(verb: str, *, actions: int = 0, wallets: int = 0) -> tuple[int, int]:
-    """Cents and gas of a change."""
+    """Returns the cost of a change in cents and in gas."""
     cents = cost.of_call(verb, actions=actions, wallets=wallets).cents
     return cents, cost.gas_of(verb, actions=actions, wallets=wallets)
 

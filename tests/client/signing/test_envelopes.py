@@ -121,13 +121,13 @@ def test_one_changed_member_is_another_signer() -> None:
 
 
 def test_what_is_no_signature_recovers_to_nobody() -> None:
-    with pytest.raises(SigningError, match="64 bytes, 65 are wanted"):
+    with pytest.raises(SigningError, match="64 bytes: expected 65"):
         recover("hello", "0x" + "11" * 64)
-    with pytest.raises(SigningError, match="no hex"):
+    with pytest.raises(SigningError, match="not hex"):
         recover("hello", "0xzz")
     assert not verify("hello", "0x" + "11" * 64, OWNER.address)
     assert not verify("hello", bytes(65), OWNER.address)
-    with pytest.raises(SigningError, match="is no address"):
+    with pytest.raises(SigningError, match="is not an address"):
         verify("hello", bytes(65), "0x12")
-    with pytest.raises(SigningError, match="no hex"):
+    with pytest.raises(SigningError, match="not hex"):
         verify("hello", "0xzz", OWNER.address)

@@ -97,7 +97,7 @@ def test_the_key_shows_nowhere() -> None:
         assert "1f1f1f" not in shown.lower()
     assert repr(signer) == f"LocalSigner({OWNER.address})"
     for leak in (lambda: pickle.dumps(signer), lambda: pickle.dumps(wallet), lambda: copy.deepcopy(signer)):
-        with pytest.raises(TypeError, match="not pickled"):
+        with pytest.raises(TypeError, match="be pickled"):
             leak()
 
 
@@ -114,14 +114,14 @@ def test_a_saved_key_opens_here_and_in_other_wallets(tmp_path: Path) -> None:
     assert "1f1f" not in path.read_text(encoding="utf-8")
     assert bytes(Account.decrypt(path.read_text(encoding="utf-8"), "correct horse")).hex() == KEY[2:]
     assert LocalSigner.from_keyfile(path, "correct horse").address == OWNER.address
-    with pytest.raises(SigningError, match="does not open with this password") as refused:
+    with pytest.raises(SigningError, match="cannot be decrypted with this password") as refused:
         LocalSigner.from_keyfile(path, "wrong")
     assert "wrong" not in str(refused.value)
     with pytest.raises(SigningError, match="is encrypted"):
         LocalSigner.from_keyfile(path)
     with pytest.raises(SigningError, match="exists"):
         LocalSigner.from_key(KEY).save(path, "another")
-    with pytest.raises(SigningError, match="empty password"):
+    with pytest.raises(SigningError, match="password is empty"):
         LocalSigner.from_key(KEY).save(tmp_path / "other.json", "")
 
 
@@ -129,7 +129,7 @@ def test_a_file_that_only_looks_like_a_key_file_is_refused(tmp_path: Path) -> No
     path = tmp_path / "wallet.json"
     for content in ("{", "{}", json.dumps({"version": 3}), json.dumps({"version": 3, "crypto": {"kdf": "none"}})):
         path.write_text(content, encoding="utf-8")
-        with pytest.raises(SigningError, match="or is no key file"):
+        with pytest.raises(SigningError, match="or is not a key file"):
             LocalSigner.from_keyfile(path, "password")
 
 
@@ -155,7 +155,7 @@ def test_a_contract_wallet_has_the_contracts_address_and_the_owners_signature() 
 
 def test_a_contract_wallet_needs_an_address_of_its_own() -> None:
     owner = LocalSigner.from_key(KEY)
-    with pytest.raises(SigningError, match="a contract has one of its own"):
+    with pytest.raises(SigningError, match="a contract has its own"):
         ContractWallet(owner.address.lower(), owner)
     for wrong in ("0x12", None):
         with pytest.raises(SigningError, match="address"):

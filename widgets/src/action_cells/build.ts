@@ -1,4 +1,4 @@
-/** The extension of JupyterLab and Notebook that colours cells of `%%action`; a wheel puts it where both look. */
+/** Extension of JupyterLab and Notebook that highlights cells of `%%action`. A wheel installs it for both. */
 import * as esbuild from "esbuild";
 import { fileURLToPath } from "node:url";
 
@@ -9,7 +9,7 @@ export async function build(outDir: string): Promise<void> {
   const { metafile } = await esbuild.build({
     entryPoints: { [ENTRY]: fileURLToPath(new URL("container.ts", import.meta.url)) },
     outdir: `${folder}/static`,
-    entryNames: "[name].[hash]", // browsers keep what they loaded: another content needs another name
+    entryNames: "[name].[hash]", // browsers cache loaded files, so changed content needs a new name
     bundle: true,
     minify: true,
     format: "iife",

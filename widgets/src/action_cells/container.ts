@@ -1,7 +1,7 @@
 /**
- * The door by which JupyterLab loads an extension that was built before: a module-federation container, written by
- * hand since there is only this one plugin. JupyterLab puts its own CodeMirror into the share scope, and an editor
- * extension works only with the very CodeMirror that made the editor.
+ * Entry point with which JupyterLab loads a prebuilt extension: a module-federation container. It is written by hand,
+ * because there is only one plugin. JupyterLab shares its own CodeMirror, and an editor extension works only with the
+ * CodeMirror instance that created the editor.
  */
 import { actionCells, type Shared } from "./plugin.ts";
 

@@ -55,8 +55,8 @@ export function actionCells(shared: Shared): unknown {
 }
 
 /**
- * What an editor gets. It does nothing until the first line is the magic; then JavaScript, loaded once, goes before the
- * language of the kernel, and goes away again with the magic.
+ * Editor extension. It is active only while the first line is the magic. The JavaScript language, which is loaded once,
+ * then takes precedence over the language of the kernel.
  */
 export function editorExtension(
   { state, view, language, common }: Pick<Shared, "state" | "view" | "language" | "common">,
@@ -65,7 +65,7 @@ export function editorExtension(
   const slot = new state.Compartment();
   let loaded: State.Extension | undefined;
 
-  /** Reads the first line as blanks: the magic's own line is no JavaScript. */
+  /** Treats the first line as spaces, because the line of the magic is not JavaScript. */
   class BelowFirstLine extends common.Parser {
     constructor(private readonly inner: Common.Parser) {
       super();

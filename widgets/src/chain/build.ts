@@ -1,4 +1,4 @@
-/** Bundles the development chain: a script for the page of a browser, and a process for Deno. */
+/** Bundles the development chain as a script for a browser page and as a Deno process. */
 import * as esbuild from "esbuild";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -12,7 +12,7 @@ const SHARED: esbuild.BuildOptions = {
   target: "esnext",
   minify: true,
   legalComments: "none",
-  // Libraries ask it for their debug flags.
+  // Libraries read their debug flags from it.
   define: {
     global: "globalThis",
     process: "undefined",

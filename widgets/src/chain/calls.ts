@@ -1,4 +1,4 @@
-/** Calls that change nothing: eth_call, eth_estimateGas and eth_createAccessList. */
+/** Calls that do not change the state: eth_call, eth_estimateGas and eth_createAccessList. */
 import type { HeaderData } from "@ethereumjs/block";
 import { createFeeMarket1559Tx } from "@ethereumjs/tx";
 import { Account, bytesToHex, createZeroAddress } from "@ethereumjs/util";
@@ -20,7 +20,7 @@ interface Call {
 
 const ERROR_STRING = "0x08c379a0";
 const PANIC = "0x4e487b71";
-/** Gas of a plain transfer, the least that a transaction uses. */
+/** Gas of a plain transfer, which is the minimum for a transaction. */
 const LEAST_GAS = 21_000n;
 
 function read(given: Json | undefined): Call {
@@ -34,7 +34,7 @@ function read(given: Json | undefined): Call {
   };
 }
 
-/** The header that code sees: of the block it is asked about, with what the caller overrides. */
+/** Returns the block header that the called code sees: that of the requested block, with the caller's overrides. */
 function seen(mined: Mined, overrides: Json | undefined): HeaderData {
   const { header } = mined.block;
   const given: JsonObject = overrides === undefined || overrides === null ? {} : object(overrides, "block overrides");
@@ -47,7 +47,7 @@ function seen(mined: Mined, overrides: Json | undefined): HeaderData {
   };
 }
 
-/** Runs a call as a transaction without a signature and without a fee. */
+/** Executes a call like a transaction, but without a signature and without a fee. */
 async function attempt(chain: Chain, call: Call, gas: bigint, header: HeaderData, list = false): Promise<RunTxResult> {
   const tx = createFeeMarket1559Tx({
     to: call.to,
@@ -74,7 +74,7 @@ async function perform(chain: Chain, call: Call, gas: bigint, header: HeaderData
     const { stateManager } = chain.vm;
     return await chain.vm.stateManager.checkpoint().then(async () => {
       try {
-        // A contract as the sender is no transaction, but a fair question.
+        // A contract cannot send a transaction, but it may be the sender of a call.
         const account = await stateManager.getAccount(call.from);
         if (account?.isContract()) {
           await stateManager.putAccount(call.from, new Account(account.nonce, account.balance));
@@ -100,7 +100,7 @@ function check({ execResult }: RunTxResult): void {
   throw new RpcError(REVERTED, `execution reverted${reason(execResult.returnValue)}`, revertData);
 }
 
-/** What a revert says, as far as the language's own errors go. */
+/** Returns the message of a revert with one of Solidity's built-in errors. */
 function reason(bytes: Uint8Array): string {
   if (bytes.length < 4) return "";
   const selector = bytesToHex(bytes.subarray(0, 4));
@@ -122,7 +122,7 @@ export async function call(chain: Chain, mined: Mined, given: Json | undefined, 
   });
 }
 
-/** The least gas with which the call ends well. */
+/** Returns the minimum gas with which the call succeeds. */
 export async function estimate(chain: Chain, mined: Mined, given: Json | undefined, overrides?: Json): Promise<string> {
   const wanted = read(given);
   const header = seen(mined, overrides);
@@ -133,23 +133,24 @@ export async function estimate(chain: Chain, mined: Mined, given: Json | undefin
       throw new RpcError(REJECTED, `Out of gas: gas required exceeds allowance: ${most}`);
     }
     check(first);
-    // A refund comes at the end, so the gas that was paid may be less than what had to be there.
+    // A refund is granted at the end, so a transaction may need more gas than it pays for.
     let least = first.totalGasSpent - 1n;
     if (least < LEAST_GAS - 1n) least = LEAST_GAS - 1n;
+    // Most calls need little more gas than they pay for. The search starts there, and its step doubles each time.
+    let near = enough(first);
     while (least + 1n < most) {
-      // Most calls need little more than they paid; only the first guess is near.
-      const middle = most === (wanted.gas ?? header.gasLimit) ? guess(least, first) : (least + most) / 2n;
+      const middle = near > least && near < most ? near : (least + most) / 2n;
       if (await suffices(chain, wanted, middle, header)) most = middle;
       else least = middle;
+      near += near - first.totalGasSpent;
     }
     return hex(most);
   });
 }
 
-/** Where the search begins: what was paid and given back, and the 64th that a call keeps (EIP-150). */
-function guess(least: bigint, { totalGasSpent, gasRefund }: RunTxResult): bigint {
-  const enough = (totalGasSpent + (gasRefund ?? 0n)) * 65n / 64n;
-  return enough > least ? enough : least + 1n;
+/** Returns the used gas, the refund, and the 64th that a caller retains (EIP-150). Nested calls retain more. */
+function enough({ totalGasSpent, gasRefund }: RunTxResult): bigint {
+  return (totalGasSpent + (gasRefund ?? 0n)) * 65n / 64n + 1n;
 }
 
 async function suffices(chain: Chain, wanted: Call, gas: bigint, header: HeaderData): Promise<boolean> {

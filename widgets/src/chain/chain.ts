@@ -1,7 +1,7 @@
 /**
- * A development chain on @ethereumjs/vm: a block for each transaction, and all states that were.
+ * Development chain on @ethereumjs/vm, with one block for each transaction. All past states are kept.
  *
- * One request at a time is served (`node.ts`), so nothing here is called while something else of it runs.
+ * Requests are processed one at a time (`node.ts`), so methods of this class never run concurrently.
  */
 import { createBlock, createBlockFromRLP } from "@ethereumjs/block";
 import type { Block, HeaderData } from "@ethereumjs/block";
@@ -29,7 +29,7 @@ import { DETERMINISTIC_DEPLOYER, HISTORY, HISTORY_CODE, HISTORY_SLOTS } from "./
 import { reachable } from "./reachable.ts";
 import { word } from "./values.ts";
 
-/** What fixes the first block; `svcnb.emulator.chain.node.Genesis` in JSON. */
+/** Parameters of the first block: `svcnb.emulator.chain.genesis.Genesis` in JSON. */
 export interface Genesis {
   readonly chain_id: number;
   readonly timestamp: number;
@@ -38,7 +38,7 @@ export interface Genesis {
   readonly base_fee: number;
 }
 
-/** What a block's transaction left behind. */
+/** Result of a block's transaction. */
 export interface Executed {
   readonly tx: TypedTransaction;
   readonly sender: string;
@@ -67,7 +67,7 @@ const DUMP_VERSION = 1;
 export class Chain {
   readonly common: Common;
   readonly chainId: bigint;
-  /** The latest block is the last one. After a dump was loaded, those before it are missing. */
+  /** Blocks, latest last. After a dump was loaded, the blocks before it are missing. */
   mined: Mined[] = [];
   #vm: VM;
   #nodes: MapDB<string, string>;
@@ -125,7 +125,7 @@ export class Chain {
     return this.latest.block.header.number;
   }
 
-  /** Number of the oldest block that is here. */
+  /** Number of the oldest block that is available. */
   get first(): number {
     return this.#first;
   }
@@ -142,7 +142,12 @@ export class Chain {
     return this.#byTransaction.get(hash);
   }
 
-  /** What the next block would be: its number, time and price of gas. */
+  /** Returns the base fee after a block (EIP-1559). As in anvil, the first two blocks have the same base fee. */
+  feeAfter({ block: { header } }: Mined): bigint {
+    return header.number === 0n ? header.baseFeePerGas! : header.calcNextBaseFee();
+  }
+
+  /** Number, timestamp and base fee of the next block. */
   next(): HeaderData {
     const { header } = this.latest.block;
     const soonest = header.timestamp;
@@ -150,17 +155,17 @@ export class Chain {
       number: header.number + 1n,
       parentHash: this.latest.block.hash(),
       timestamp: this.#nextTimestamp ?? soonest,
-      baseFeePerGas: this.#nextBaseFee ?? header.calcNextBaseFee(),
+      baseFeePerGas: this.#nextBaseFee ?? this.feeAfter(this.latest),
       gasLimit: this.#gasLimit,
     };
   }
 
-  /** An empty block with this header, around a call. */
+  /** Returns an empty block with this header, in which a call is executed. */
   around(data: HeaderData): Block {
     return this.#block(this.#header(data), []);
   }
 
-  /** Runs `work` on the state behind a block. What it changes is undone. */
+  /** Runs `work` on the state after a block. Its changes are reverted. */
   async on<T>(mined: Mined, work: () => Promise<T>): Promise<T> {
     const { stateManager } = this.#vm;
     const isPast = mined !== this.latest;
@@ -196,12 +201,12 @@ export class Chain {
     const account = await stateManager.getAccount(address) ?? new Account();
     account.balance = wei;
     await stateManager.putAccount(address, account);
-    // Calls ask about the state behind the latest block, which this belongs to from now on.
+    // Calls read the state after the latest block, which now includes this change.
     this.mined[this.mined.length - 1] = { ...this.latest, stateRoot: await stateManager.getStateRoot() };
     this.#index(this.latest);
   }
 
-  /** Makes a block of a signed transaction. @throws {RpcError} It is refused; nothing was changed. */
+  /** Executes a signed transaction in a new block. @throws {RpcError} It was rejected. Nothing was changed. */
   async send(raw: Uint8Array): Promise<Mined> {
     const tx = this.#read(raw);
     const header = this.#header(this.next());
@@ -244,7 +249,7 @@ export class Chain {
     return mined;
   }
 
-  /** The block hash of the parent, where contracts read it (EIP-2935). */
+  /** Stores the parent's block hash where contracts can read it (EIP-2935). */
   async #rememberParent(header: HeaderData): Promise<void> {
     const slot = ((header.number as bigint) - 1n) % HISTORY_SLOTS;
     await this.#vm.stateManager.putStorage(
@@ -269,14 +274,14 @@ export class Chain {
     return tx;
   }
 
-  // --- going back ---------------------------------------------------------------------------------------------------
+  // --- snapshots ----------------------------------------------------------------------------------------------------
 
   mark(): number {
     this.#marks.push({ height: this.mined.length, root: this.latest.stateRoot, nextTimestamp: this.#nextTimestamp });
     return this.#marks.length - 1;
   }
 
-  /** Goes back to a mark, which is forgotten with those after it. False where there is none. */
+  /** Restores a snapshot and deletes it with all later ones. Returns false if it does not exist. */
   async revert(number: number): Promise<boolean> {
     const mark = this.#marks[number];
     if (mark === undefined) return false;
@@ -296,9 +301,9 @@ export class Chain {
     await this.#vm.stateManager.setStateRoot(this.latest.stateRoot, true);
   }
 
-  /** All blocks, and the latest state, as text. */
+  /** Returns all blocks and the latest state as text. */
   async dump(): Promise<string> {
-    await this.#vm.stateManager.getStateRoot(); // writes what is cached
+    await this.#vm.stateManager.getStateRoot(); // writes cached changes
     const nodes = reachable(this.latest.stateRoot, (key) => this.#nodes._database.get(key));
     const blocks = this.mined.map(({ block, executed }) => ({
       header: bytesToHex(RLP.encode(block.header.raw())),
@@ -317,10 +322,10 @@ export class Chain {
     });
   }
 
-  /** Takes the place of all that is here. Old states are not in a dump. */
+  /** Replaces the whole chain with a dump. A dump does not contain old states. */
   async load(text: string): Promise<void> {
     const dump = JSON.parse(text);
-    if (dump.version !== DUMP_VERSION) throw new RpcError(INVALID_PARAMS, "the dump is of another version");
+    if (dump.version !== DUMP_VERSION) throw new RpcError(INVALID_PARAMS, "the dump has a different version");
     for (const [key, value] of Object.entries(dump.nodes as Record<string, string>)) {
       this.#nodes._database.set(key, value);
     }
@@ -351,10 +356,10 @@ export class Chain {
     await this.#reset();
   }
 
-  /** @throws {RpcError} The state of a block before the dump is gone. */
+  /** @throws {RpcError} The state of a block before the dump is not available. */
   async requireState(mined: Mined): Promise<void> {
     if (!await this.#vm.stateManager.hasStateRoot(mined.stateRoot)) {
-      throw new RpcError(SERVER_ERROR, `the state of block ${mined.block.header.number} is not kept any more`);
+      throw new RpcError(SERVER_ERROR, `the state of block ${mined.block.header.number} is no longer stored`);
     }
   }
 

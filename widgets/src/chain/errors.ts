@@ -1,4 +1,4 @@
-/** An answer with an error, as JSON-RPC has it; code 3 is a revert, with the contract's bytes as data. */
+/** JSON-RPC error. Code 3 is a revert, whose data is the contract's return data. */
 export class RpcError extends Error {
   readonly code: number;
   readonly data: string | undefined;

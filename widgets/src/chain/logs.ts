@@ -1,4 +1,4 @@
-/** Logs of past blocks, and filters that remember how far their caller has read. */
+/** Logs of past blocks, and filters that record how far their caller has read. */
 import { bytesToHex } from "@ethereumjs/util";
 import type { Chain, Mined } from "./chain.ts";
 import { INVALID_PARAMS, RpcError, SERVER_ERROR } from "./errors.ts";
@@ -61,7 +61,7 @@ export function logs(chain: Chain, given: Json | undefined, blockOf: BlockOf): L
   return blocks.flatMap(logShapes).filter((log) => matches(log, wanted));
 }
 
-/** Filters by id; each remembers the block after the last one that was read. */
+/** Filters by id. Each one records the number of the next block to read. */
 export class Filters {
   #filters = new Map<string, { readonly wanted: Json | null; next: bigint }>();
   #chain: Chain;
@@ -70,7 +70,7 @@ export class Filters {
     this.#chain = chain;
   }
 
-  /** @param wanted What of the logs; null for the blocks. */
+  /** @param wanted Criteria for logs, or null for blocks. */
   add(wanted: Json | null): string {
     if (wanted !== null) read(wanted);
     if (this.#filters.size >= MOST_FILTERS) this.#filters.delete(this.#filters.keys().next().value!);

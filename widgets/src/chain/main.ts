@@ -1,2 +1,2 @@
-/** The development chain as a script for the page of a browser, whose value is what this exports. */
+/** Development chain as a script for a browser page. The value of the script is the exports of this module. */
 export { DevelopmentNode } from "./node.ts";

@@ -1,4 +1,4 @@
-/** JSON-RPC of the development chain: the methods that `svcnb.emulator.chain` uses or passes on. */
+/** JSON-RPC interface of the development chain: the methods that `svcnb.emulator.chain` uses or forwards. */
 import { bytesToHex, keccak256 } from "./hashing.ts";
 import { accessList, call, estimate } from "./calls.ts";
 import { Chain } from "./chain.ts";
@@ -24,16 +24,16 @@ export class DevelopmentNode {
     this.#methods = new Map(Object.entries({ ...reading(chain), ...writing(chain) }));
   }
 
-  /** @param genesis `Genesis` as JSON. */
+  /** @param genesis `Genesis` as JSON text. */
   static async create(genesis: string): Promise<DevelopmentNode> {
     return new DevelopmentNode(await Chain.create(JSON.parse(genesis) as Genesis));
   }
 
   /**
-   * Answers one request, after those before it.
+   * Processes one request after all earlier requests.
    *
-   * @param params A list as JSON.
-   * @returns `{"result": ...}` or `{"error": {"code": ..., "message": ...}}` as JSON.
+   * @param params Parameters as a JSON array.
+   * @returns JSON text: `{"result": ...}` or `{"error": {"code": ..., "message": ...}}`.
    */
   request(method: string, params: string): Promise<string> {
     const answer = this.#last.then(() => this.#answer(method, params));
@@ -194,7 +194,7 @@ function feeHistory(chain: Chain, count: Json | undefined, newest: Mined, percen
   const blocks = chain.mined.slice(Number(first) - chain.first, Number(end) - chain.first + 1);
   const fees = blocks.map(({ block }) => hex(block.header.baseFeePerGas!));
   const answer: JsonObject = {
-    baseFeePerGas: [...fees, hex(newest.block.header.calcNextBaseFee())],
+    baseFeePerGas: [...fees, hex(chain.feeAfter(newest))],
     gasUsedRatio: blocks.map(({ block: { header } }) => Number(header.gasUsed) / Number(header.gasLimit)),
     baseFeePerBlobGas: [...blocks.map(() => "0x1"), "0x1"],
     blobGasUsedRatio: blocks.map(() => 0),
@@ -204,7 +204,7 @@ function feeHistory(chain: Chain, count: Json | undefined, newest: Mined, percen
   return answer;
 }
 
-/** One transaction is in a block at most, so each percentile is its tip. */
+/** A block contains at most one transaction, so each percentile is the tip of that transaction. */
 function tips({ block, executed }: Mined, count: number): string[] {
   const fee = block.header.baseFeePerGas!;
   return Array.from({ length: count }, () => hex(executed === null ? 0n : paidPrice(executed, fee) - fee));

@@ -1,6 +1,7 @@
 /**
- * The development chain as a process. The first line of its input is the first block, each further line a request
- * `{"id", "method", "params"}`; each line of its output an answer with that id. It ends with its input.
+ * Development chain as a process. The first input line contains the parameters of the first block. Each further line is
+ * a request `{"id", "method", "params"}`. Each output line is a response with the same id. The process exits when its
+ * input is closed.
  */
 import { DevelopmentNode } from "./node.ts";
 

@@ -1,8 +1,8 @@
-/** What of a trie's nodes belongs to one state: its account trie, their storage tries and codes. */
+/** Trie nodes that belong to one state: the account trie, the storage tries and the contract codes. */
 import { RLP } from "@ethereumjs/rlp";
 import { bytesToUnprefixedHex, hexToBytes, KECCAK256_NULL_S, KECCAK256_RLP_S } from "@ethereumjs/util";
 
-/** Prefix of codes among the keys of a state manager of @ethereumjs. */
+/** Prefix of contract codes among the keys of an @ethereumjs state manager. */
 const CODE = "63";
 const HASH_BYTES = 32;
 const LEAF_FLAG = 0x20;
@@ -10,7 +10,7 @@ const LEAF_FLAG = 0x20;
 type Get = (key: string) => string | undefined;
 type Node = (Uint8Array | Node)[];
 
-/** Nodes and codes by key, as the database has them. */
+/** Nodes and codes by key, as in the database. */
 export function reachable(root: Uint8Array, get: Get): Record<string, string> {
   const found: Record<string, string> = {};
   walk(bytesToUnprefixedHex(root), get, found, (value) => {

@@ -1,10 +1,10 @@
-/** Blocks, transactions, receipts and logs as JSON-RPC shows them. */
+/** Blocks, transactions, receipts and logs in the format of JSON-RPC. */
 import { bytesToHex } from "@ethereumjs/util";
 import type { Executed, Mined } from "./chain.ts";
 import { hex } from "./values.ts";
 import type { Json, JsonObject } from "./values.ts";
 
-/** A block; of its transaction the hash alone, or all. */
+/** Returns a block with its transaction, or only with the hash of its transaction. */
 export function blockShape({ block, executed }: Mined, whole: boolean): JsonObject {
   const shown = block.header.toJSON() as Record<string, string | undefined>;
   return {
@@ -40,7 +40,7 @@ export function blockShape({ block, executed }: Mined, whole: boolean): JsonObje
   };
 }
 
-/** Price of a unit of gas that the transaction paid, in wei. */
+/** Effective gas price of a transaction, in wei. */
 export function paidPrice({ tx }: Executed, baseFee: bigint): bigint {
   return tx.getEffectivePriorityFee(baseFee) + baseFee;
 }

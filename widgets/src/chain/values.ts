@@ -12,12 +12,12 @@ export function hex(value: bigint | number): PrefixedHexString {
   return `0x${value.toString(16)}`;
 }
 
-/** 32 bytes of a number. */
+/** Returns a number as 32 bytes. */
 export function word(value: bigint): Uint8Array {
   return hexToBytes(`0x${value.toString(16).padStart(64, "0")}`);
 }
 
-/** A number that was given, or undefined where there is none. */
+/** Parses a number. Returns undefined if none was given. */
 export function quantity(value: Json | undefined, name: string): bigint | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return BigInt(value);
@@ -27,7 +27,7 @@ export function quantity(value: Json | undefined, name: string): bigint | undefi
   throw new RpcError(INVALID_PARAMS, `invalid ${name}: expected a number as 0x hex`);
 }
 
-/** Bytes that were given, none where nothing was. */
+/** Parses bytes. Returns empty bytes if none were given. */
 export function data(value: Json | undefined, name: string): Uint8Array {
   if (value === undefined || value === null) return new Uint8Array();
   if (typeof value !== "string" || !/^0x([0-9a-f]{2})*$/i.test(value)) {
@@ -43,7 +43,7 @@ export function address(value: Json | undefined, name: string): Address {
   return createAddressFromString(value.toLowerCase());
 }
 
-/** A hash as text, lowercase. */
+/** Returns a hash as lowercase hex text. */
 export function hash(value: Json | undefined, name: string): string {
   if (typeof value !== "string" || !/^0x[0-9a-f]{64}$/i.test(value)) {
     throw new RpcError(INVALID_PARAMS, `invalid ${name}: expected 0x and 64 hex digits`);

@@ -9,7 +9,7 @@ import { ETHERS } from "./ethers_names.ts";
 const PATH = /(?:[A-Za-z_$][\w$]*\s*\.\s*)*[A-Za-z_$]?[\w$]*$/;
 const SILENT = new Set(["String", "TemplateString", "LineComment", "BlockComment", "RegExp"]);
 
-/** A source of completions over the names that the kernel tells. */
+/** Completion source for the names that the kernel sends. */
 export function actionCompletions(names: Names): CompletionSource {
   const table = optionsByOwner({ ...ETHERS, ...names });
   return (context: CompletionContext): CompletionResult | null => {

@@ -1,4 +1,6 @@
-/** The names of ethers 5, read from the library when this is built (`build.ts`), so that nobody types a list. */
+/**
+ * The names of ethers 5, read from the library during the build (`build.ts`), so that no list is maintained by hand.
+ */
 import type { Names } from "./interface.ts";
 
 declare const __ETHERS_NAMES__: Names;

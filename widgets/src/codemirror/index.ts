@@ -1,6 +1,6 @@
 /**
- * The code editor of the panels. It is large, so it is a bundle of its own that a page loads once, however many panels
- * show an editor (`lib/code_editor.ts`); panels know its types alone.
+ * The code editor of the panels. It is large, so it is a separate bundle that a page loads once, even if several panels
+ * show an editor (`lib/code_editor.ts`). Panels import only its types.
  */
 import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
@@ -70,7 +70,7 @@ function extensions(options: Options): Extension[] {
     EditorView.updateListener.of((update) => {
       if (update.docChanged) options.changed(update.state.doc.toString());
     }),
-    // Tab indents; Escape, then Tab, leaves the editor (CodeMirror's own rule), so nobody is caught in it.
+    // Tab indents; Escape, then Tab, leaves the editor (CodeMirror's rule), so keyboard users can leave it.
     keymap.of([
       {
         key: "Mod-Enter",

@@ -1,6 +1,6 @@
-/** What panels know of the editor. */
+/** Interface of the editor for panels. */
 
-/** A mark at a place of the text: what a linter found, or where a run failed. */
+/** A mark at a position in the text: a finding of the linter, or the place where a run failed. */
 export interface Mark {
   /** From 1. */
   line: number;

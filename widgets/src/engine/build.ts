@@ -1,6 +1,6 @@
 /**
- * Bundles what runs actions: start and bootstrap of the `v8` engine, the process of the `fast` engine with its image, and the
- * binaries of curve and engine beside them.
+ * Bundles the engines: the start and bootstrap scripts of `v8`, the process of `fast` with its image, and the binaries
+ * of libsecp256k1 and QuickJS.
  */
 import * as esbuild from "esbuild";
 import { dirname, join } from "node:path";
@@ -18,19 +18,19 @@ const SHARED: esbuild.BuildOptions = {
   target: "esnext",
   minifySyntax: true,
   minifyWhitespace: true,
-  keepNames: true, // actions see those of ethers' classes
+  keepNames: true, // the names of ethers' classes are visible to actions
   legalComments: "none",
   define: { global: "globalThis" },
   external: ["node:process", "node:vm"],
   logLevel: "warning",
 };
 
-/** The one argument of the function that `bootstrap.js` is. */
+/** Parameter of the function that `bootstrap.js` defines. */
 const BINARY = "__secp256k1";
 
 /**
- * Writes `engine.js` with its `bootstrap.js`, `fast.js` with its `fast.image`, `fast_page.js` for workers of a page, `quickjs.wasm` and `secp256k1.wasm` into
- * `outDir`.
+ * Writes `engine.js` with `bootstrap.js`, `fast.js` with `fast.image`, `fast_page.js` for web workers, `quickjs.wasm`
+ * and `secp256k1.wasm` to `outDir`.
  */
 export async function build(outDir: string): Promise<void> {
   const binaries = [binaryBeside("tiny-secp256k1", "secp256k1.wasm"), binaryBeside("quickjs-wasi", "quickjs.wasm")];
@@ -48,7 +48,7 @@ export async function build(outDir: string): Promise<void> {
     ...SHARED,
     entryPoints: [join(here, "main.ts")],
     outfile: join(outDir, "bootstrap.js"),
-    format: "esm", // with nothing to import or export: the body of a function
+    format: "esm", // without imports and exports: the body of a function
     banner: { js: `(function (${BINARY}) {"use strict";` },
     footer: { js: "})" },
     plugins: [leanEthers(), givenBinary()],
@@ -73,7 +73,7 @@ export async function build(outDir: string): Promise<void> {
   await Deno.writeFile(join(outDir, "fast.image"), makeImage(engine, realm.outputFiles[0]!.text));
 }
 
-/** Deno compiles a binary itself (`import source`), so the bundle only names it. */
+/** Deno compiles a binary itself (`import source`), so the bundle only contains its file name. */
 function binaryBeside(library: string, file: string): (outDir: string) => esbuild.Plugin {
   return (outDir) => ({
     name: file,
@@ -92,7 +92,7 @@ function binaryBeside(library: string, file: string): (outDir: string) => esbuil
   });
 }
 
-/** The bootstrap is a text, which imports nothing: whoever runs it has the binary. */
+/** The bootstrap script has no imports. The program that runs it provides the binary. */
 function givenBinary(): esbuild.Plugin {
   return {
     name: "given-binary",
@@ -102,7 +102,7 @@ function givenBinary(): esbuild.Plugin {
   };
 }
 
-/** Modules of the `fast` engine that are others in a worker of a page, which is no process. */
+/** Modules of the `fast` engine that are replaced for web workers, because a worker is not a process. */
 const IN_PAGE: readonly [filter: RegExp, path: string][] = [
   [/(^|\/)channel\.ts$/, "page/channel.ts"],
   [/(^|\/)internals\.ts$/, "page/internals.ts"],
@@ -113,7 +113,7 @@ const IN_PAGE: readonly [filter: RegExp, path: string][] = [
   [/^node:process$/, "page/process.ts"],
 ];
 
-/** Modules of the bootstrap that are others inside the image, because the process around it has the real part. */
+/** Bootstrap modules that are replaced inside the image, because the surrounding process implements them. */
 const INSIDE: readonly [filter: RegExp, path: string][] = [
   [/(^|\/)channel\.ts$/, "fast/inner/channel.ts"],
   [/(^|\/)secp256k1\.ts$/, "fast/inner/secp256k1.ts"],

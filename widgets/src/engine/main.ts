@@ -1,8 +1,8 @@
 /**
- * The bootstrap of the `v8` engine: one process, one execution.
+ * Bootstrap of the `v8` engine: one process for one execution.
  *
- * It warms everything an action is likely to use, says that it is ready, and sleeps in a blocking read until a job
- * comes. The host kills the process once the end frame is in, so nothing here cleans up.
+ * It warms up everything that an action is likely to use, reports that it is ready, and waits in a blocking read for a
+ * job. The host kills the process after the end frame, so no clean-up is needed.
  */
 import wasm from "./ethers/binary.js";
 import { ethers } from "./ethers/index.ts";
@@ -36,13 +36,13 @@ Object.defineProperty(globalThis, "fetch", {
 Object.defineProperty(globalThis, "ethers", { value: ethers, writable: true, enumerable: true, configurable: true });
 
 /**
- * A function of its own, so that no stack has the module's own code below it: V8 would read all of the bundle again to
- * say its line.
+ * A separate function, so that stacks do not contain module code. V8 would read the whole bundle again to find its
+ * line.
  */
 async function serve(): Promise<void> {
-  // Whatever is done for the first time in a realm is slow: a signature above all, but also the steps of a run. The
-  // first time compiles, the second leaves V8 something to remember types by. A third and a fourth took a sixth of a
-  // process's whole time, and made no run quicker.
+  // The first execution of code in a realm is slow, especially a signature, but also the steps of a run. The
+  // first execution compiles the code, and the second records type feedback. A third and a fourth took a sixth of a
+  // process's whole start time, and made no run faster.
   for (const key of ["22", "23"]) {
     await new ethers.Wallet(`0x${key.repeat(32)}`).signMessage("warm");
     await runner.rehearse();

@@ -1,2 +1,2 @@
-/** What code around the action gives as its file in stacks: its frames are nobody's business. */
+/** File name of the code around the action in stacks. Its frames are not shown. */
 export const OWN_FILE = "svcnb:engine";

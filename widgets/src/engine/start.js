@@ -1,10 +1,10 @@
 /**
- * What Deno loads for the `v8` engine: the curve's binary, and the bootstrap as text.
+ * Entry point of the `v8` engine, which Deno loads: the binary of libsecp256k1, and the bootstrap as text.
  *
- * Before Deno runs a module it reads all of it for imports, which for a bootstrap with a whole library takes as long as
- * everything else, in every process until the first has written down what it found. A text it takes as it is.
+ * Before Deno runs a module, it searches the whole module for imports. For a bootstrap with a large library, this takes
+ * as long as all other steps, in each process until the first one has written the cache. A text is not searched.
  *
- * In JavaScript, since TypeScript does not know source phase imports yet.
+ * Written in JavaScript, because TypeScript does not support source phase imports yet.
  */
 import binary from "./ethers/binary.js";
 import { OWN_FILE } from "./own_file.ts";

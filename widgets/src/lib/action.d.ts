@@ -1,11 +1,11 @@
-// Declarations for actions of the Svc service: what an editor and `tsc --checkJs` need to know.
+// Declarations for actions of the Svc service: types for editors and `tsc --checkJs`.
 // Generated from the table of the runtime; `svcnb types` writes it again.
 
 interface SvcActionFunctions {
   /** The private key of a wallet that the caller's key and this action may use: 0x and 64 digits. One of at most 10 key operations of a run. */
   getPrivateKey(options: { pkpId: string }): Promise<`0x${string}`>;
 
-  /** This action's own private key, which follows from its CID: 0x and 64 digits. One of at most 10 key operations of a run. */
+  /** This action's own private key, derived from its CID: 0x and 64 digits. One of at most 10 key operations of a run. */
   getSvcActionPrivateKey(): Promise<`0x${string}`>;
 
   /** The compressed public key of any action. One of at most 10 key operations of a run. */
@@ -14,16 +14,16 @@ interface SvcActionFunctions {
   /** The address of any action's own wallet, lower case. One of at most 10 key operations of a run. */
   getSvcActionWalletAddress(options: { ipfsId: string }): Promise<`0x${string}`>;
 
-  /** Encrypts a text for a wallet (AES-256-GCM); answers hex. */
+  /** Encrypts a text for a wallet (AES-256-GCM); returns hex. */
   Encrypt(options: { pkpId: string; message: string }): Promise<string>;
 
-  /** Decrypts what Encrypt answered. */
+  /** Decrypts a result of Encrypt. */
   Decrypt(options: { pkpId: string; ciphertext: string }): Promise<string>;
 
   /** Sets the response, unless main returns one; the last call counts. */
   setResponse(options: { response: unknown }): void;
 
-  /** Tells which modules were imported, and their hashes. */
+  /** Returns the imported modules and their hashes. */
   showImportDetails(): unknown;
 }
 
@@ -50,9 +50,9 @@ declare const ethers: any;
 /** The same as globalThis. */
 declare const global: typeof globalThis;
 
-/** @deprecated Not there: use Uint8Array, TextEncoder, or ethers.utils.arrayify and hexlify. */
+/** @deprecated Not available: use Uint8Array, TextEncoder, or ethers.utils.arrayify and hexlify. */
 declare const Buffer: never;
-/** @deprecated Not there: there is no environment; pass values in js_params. */
+/** @deprecated Not available: actions have no environment; pass values in js_params. */
 declare const process: never;
-/** @deprecated Not there: write import ... from "name@1.2.3" at the top, or use what is there (ethers, fetch, crypto). */
+/** @deprecated Not available: write import ... from "name@1.2.3" at the top, or use the available globals (ethers, fetch, crypto). */
 declare const require: never;

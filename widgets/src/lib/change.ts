@@ -5,9 +5,9 @@ export interface TextChange {
   byte: number;
   /** Line of it, from 1. */
   line: number;
-  /** What stood there before. */
+  /** The previous text at this position. */
   removed: string;
-  /** What stands there now. */
+  /** The current text at this position. */
   added: string;
   removedBytes: number;
   addedBytes: number;

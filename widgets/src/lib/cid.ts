@@ -1,6 +1,6 @@
 /**
- * The CID of an action, and the hash by which the contract knows it: the browser's half of `svcnb/protocol/cid.py`. Both
- * are held to `tests/vectors/cid.json` and `hashes.json`.
+ * The CID of an action, and the hash with which the contract identifies it: the browser's half of
+ * `svcnb/protocol/cid.py`. Both are held to `tests/vectors/cid.json` and `hashes.json`.
  *
  * A file is cut into chunks of 256 KiB, each wrapped in a UnixFS message inside a dag-pb node (a leaf). While more than
  * one node is left, every 174 of them get a parent that lists their hashes and sizes.
@@ -8,7 +8,7 @@
 import { sha256 } from "@noble/hashes/sha2";
 import { keccak_256 } from "@noble/hashes/sha3";
 
-/** Specification 8 and 1.3. */
+/** See docs/service/limits.md#limits-of-the-service, docs/service/keys.md#content-identifiers. */
 const CHUNK_BYTES = 262_144;
 const MAX_LINKS = 174;
 

@@ -1,11 +1,11 @@
 /**
- * Loads the code editor. Its bundle is large, so it travels once from the kernel to the page, when the first panel asks,
- * and every other panel of the page takes that one. The kernel names it by its content: after an upgrade the page takes
- * the new one.
+ * Loads the code editor. Its bundle is large, so the kernel sends it only once to a page, when the first panel requests
+ * it. All other panels of the page use the same bundle. The kernel identifies it by its content, so after an upgrade
+ * the page loads the new one.
  */
 import type { Module } from "../codemirror/interface.ts";
 
-/** What tells the bundle: its hash alone, or with its text. */
+/** Message about the bundle: its hash, with or without its text. */
 interface Bundle {
   hash: string;
   script?: string;

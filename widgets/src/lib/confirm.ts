@@ -19,7 +19,7 @@ export async function confirmed(
     await work(true);
     place.replaceChildren();
   }, { kind: "danger" });
-  const back = h("button", { type: "button" }, "Leave it as it is");
+  const back = h("button", { type: "button" }, "Cancel");
   back.addEventListener("click", () => {
     place.replaceChildren();
     origin.focus();

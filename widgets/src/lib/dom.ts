@@ -26,6 +26,16 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
+/** Replaces the content of an element. If a control in it had the focus, the new control of the same name gets it. */
+export function refill(place: HTMLElement, ...children: (Node | string)[]): void {
+  const name = (it: Element) => it.getAttribute("aria-label") ?? it.textContent;
+  const focused = document.activeElement;
+  const held = focused !== null && place.contains(focused) ? name(focused) : null;
+  place.replaceChildren(...children);
+  if (held === null) return;
+  [...place.querySelectorAll<HTMLElement>("button, input")].find((it) => name(it) === held)?.focus();
+}
+
 let numbers = 0;
 
 /** An id that no other element of the page has, for labels and descriptions. */
@@ -70,7 +80,7 @@ export function copyButton(text: () => string, label = "Copy", what = ""): HTMLB
   const name = what ? `${label} ${what}` : null;
   const button = h("button", { type: "button", class: "svcnb-quiet svcnb-copy", "aria-label": name }, label);
   button.addEventListener("click", async () => {
-    button.textContent = await copied(text()) ? "Copied" : "Select it and copy by hand";
+    button.textContent = await copied(text()) ? "Copied" : "Copying failed: select the text and copy it";
     setTimeout(() => button.textContent = label, 2_000);
   });
   return button;

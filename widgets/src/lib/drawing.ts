@@ -3,8 +3,8 @@
 const SHAPES = new Set(["svg", "g", "path", "rect", "line", "circle", "text", "tspan", "defs", "clipPath"]);
 
 /**
- * Makes an element of an SVG. Only shapes and texts are taken, without scripts, links or listeners: names that people
- * gave to things stand in it.
+ * Makes an element of an SVG. Only shapes and texts are taken, without scripts, links or listeners: it contains names
+ * that users have chosen.
  */
 export function drawing(svg: string): Element {
   const parsed = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;

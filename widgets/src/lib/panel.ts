@@ -1,11 +1,11 @@
 /**
- * The browser half of every panel: a frame with a heading, a status line with cancel, a box for failures, and the
- * button that shows what was done as Python.
+ * Browser side of every panel: a frame with a heading, a status line with Cancel, and a box for failures. A button
+ * shows the performed actions as Python.
  */
-import { clearFieldError, copyButton, fieldError, h, uniqueId } from "./dom.ts";
+import { clearFieldError, copyable, copyButton, fieldError, h, uniqueId } from "./dom.ts";
 import { type Failure, failureOf, type Model, PanelError, Wire } from "./wire.ts";
 
-export { copyable, copyButton, field, h, uniqueId } from "./dom.ts";
+export { copyable, copyButton, field, h, refill, uniqueId } from "./dom.ts";
 export { type Ask, type Failure, failureOf, type Model, PanelError } from "./wire.ts";
 
 /** What a panel's file exports as default: `export default panel("Title", (panel) => { ... });` */
@@ -31,7 +31,7 @@ export function panel(title: string, fill: Fill): Widget {
   };
 }
 
-/** What the kernel tells of the session that all panels of a client share. */
+/** Data from the kernel about the session that all panels of a client share. */
 export interface Session {
   mode: "" | "api" | "chain";
   address: string;
@@ -56,8 +56,8 @@ export function typed(control: HTMLInputElement | HTMLTextAreaElement, otherwise
   return text;
 }
 
-/** Errors that are about what was typed, and not about the service. */
-const OF_A_FIELD = new Set(["InvalidArgument", "InvalidType", "SigningError", "ConfigError", "MalformedValue"]);
+/** Controls, by the names under which the Python side says which value is wrong. */
+export type Fields = Record<string, HTMLElement>;
 
 /** Asks the workbench around a panel, if there is one, to show another panel. */
 export const SHOW_PANEL = "svcnb-show-panel";
@@ -74,6 +74,9 @@ export class Panel {
   private readonly stop: HTMLButtonElement;
   private readonly failures: HTMLElement;
   private readonly silence: HTMLElement;
+  /** Type of the shown failure; empty for none. */
+  private failed = "";
+  private balance: string | undefined;
   private quiet: ReturnType<typeof setTimeout> | undefined;
   private readonly onVisible = new Set<() => void>();
   private readonly onChanges: ((changed: Set<Change>, session: Session) => void)[] = [];
@@ -103,14 +106,18 @@ export class Panel {
       this.body,
       this.codeDrawer(),
     );
-    // Jupyter looks at what has the focus before it looks around it, so that must say so itself: else the arrows, which
-    // choose between radio buttons, would move to the next cell.
+    // Jupyter checks the focused element before its parents, so the element itself needs this attribute. Otherwise the
+    // arrow keys, which select radio buttons, would move to the next cell.
     this.root.addEventListener("focusin", ({ target }) => {
       if (target instanceof Element) target.setAttribute("data-lm-suppress-shortcuts", "true");
     });
     this.wire.onChange = () => this.showRunning();
     this.wire.onSilence = (failure) => this.silence.replaceChildren(...(failure ? [failureBox(failure)] : []));
     this.wire.onTell("session", ({ changed, session }) => {
+      const { balance } = session as Session;
+      // Credit was added, so the message that it is missing no longer holds.
+      if (this.balance !== undefined && balance !== this.balance && this.failed === "OutOfCredit") this.clearFailure();
+      this.balance = balance;
       for (const heard of this.onChanges) heard(new Set(changed as Change[]), session as Session);
     });
     el.append(this.root);
@@ -160,7 +167,7 @@ export class Panel {
 
   /** A value of the widget's state. */
   get<T>(name: string): T {
-    return this.model.get(name) as T;
+    return (this.model.get(name) ?? null) as T; // a kernel that runs in the page sends None as undefined
   }
 
   /** Follows a value of the widget's state, from now on and at once. */
@@ -175,21 +182,20 @@ export class Panel {
   }
 
   /**
-   * A button that does something asynchronous: it is busy while that lasts and cannot be pressed twice, and what goes
-   * wrong is shown in the panel.
+   * A button for an asynchronous operation. It is disabled during the operation, and the panel shows failures.
    */
   button(
     label: string,
     work: () => Promise<unknown>,
-    options: { kind?: "primary" | "quiet" | "danger"; beside?: HTMLElement } = {},
+    options: { kind?: "primary" | "quiet" | "danger"; fields?: Fields } = {},
   ) {
     const button = h("button", { type: "button", class: options.kind ? `svcnb-${options.kind}` : null }, label);
     button.addEventListener("click", () => {
       if (button.getAttribute("aria-disabled") === "true") return;
-      // Not `disabled`: that would take the focus away from whoever works by keyboard.
+      // Not `disabled`, because keyboard users would then lose the focus.
       button.setAttribute("aria-disabled", "true");
       button.setAttribute("aria-busy", "true");
-      this.attempt(work, options.beside).finally(() => {
+      this.attempt(work, options.fields).finally(() => {
         button.removeAttribute("aria-disabled");
         button.removeAttribute("aria-busy");
       });
@@ -197,19 +203,17 @@ export class Panel {
     return button;
   }
 
-  /**
-   * Does something and shows its failure; true when it went well. What is wrong with the field `beside` is said there.
-   */
-  async attempt(work: () => Promise<unknown>, beside?: HTMLElement): Promise<boolean> {
+  /** Performs an operation and shows its failure; true if it succeeded. A wrong value is reported next to its field. */
+  async attempt(work: () => Promise<unknown>, fields: Fields = {}): Promise<boolean> {
     this.clearFailure();
-    if (beside) clearFieldError(beside);
+    for (const control of Object.values(fields)) clearFieldError(control);
     try {
       await work();
       return true;
     } catch (error) {
       if (error instanceof FieldError) fieldError(error.control, error.message);
-      else if (beside?.isConnected && error instanceof PanelError && OF_A_FIELD.has(error.type)) {
-        fieldError(beside, sentence(error));
+      else if (error instanceof PanelError && fields[error.field]?.isConnected) {
+        fieldError(fields[error.field]!, sentence(error));
       } else this.showFailure(error);
       return false;
     }
@@ -217,12 +221,29 @@ export class Panel {
 
   /** Shows a failure and its hint until the next attempt, or until it is closed. */
   showFailure(error: unknown): void {
-    const box = failureBox(failureOf(error), () => this.clearFailure(), this.root);
+    const failure = failureOf(error);
+    this.failed = failure.type;
+    const box = failureBox(failure, () => this.clearFailure(), this.root);
     this.failures.replaceChildren(box);
+    if (failure.wallet) void this.offerGas(box, failure.wallet);
     box.scrollIntoView?.({ block: "nearest" });
   }
 
+  /** Shows the address of a wallet without gas, and on an emulator the button that adds test ETH to it. */
+  private async offerGas(box: HTMLElement, address: string): Promise<void> {
+    const row = h("div", { class: "svcnb-row" }, copyable(address, "the wallet's address"));
+    box.firstElementChild!.append(row);
+    if (!(await this.call<boolean>("has_faucet").catch(() => false))) return;
+    row.append(this.button("Add test ETH", async () => {
+      const added = await this.call<string>("fund", { address }, "Adding test ETH");
+      const note = h("p", { class: "svcnb-good", tabindex: "-1" }, `✓ ${added} added to the wallet. Try again.`);
+      this.failures.replaceChildren(note);
+      note.focus();
+    }));
+  }
+
   clearFailure(): void {
+    this.failed = "";
     this.failures.replaceChildren();
   }
 
@@ -266,7 +287,7 @@ export class Panel {
       "details",
       { class: "svcnb-code" },
       h("summary", {}, "As Python"),
-      h("pre", { tabindex: "0", "aria-label": "What was done here, as Python" }, code),
+      h("pre", { tabindex: "0", "aria-label": "Operations of this panel as Python code" }, code),
       copyButton(() => code.textContent ?? ""),
     );
     this.wire.onTell("code", ({ code }) => show(code));

@@ -1,6 +1,6 @@
 /** Wallets, groups and usage keys of the open account, and forms that create them where they are needed. */
 import { field, h } from "./dom.ts";
-import { type Panel, typed } from "./panel.ts";
+import { type Fields, type Panel, typed } from "./panel.ts";
 import { showSecret } from "./secret.ts";
 import { PanelError } from "./wire.ts";
 
@@ -10,9 +10,11 @@ export interface Resources {
   groups: { id: number; name: string }[];
   keys: { hash: string; name: string; usable: boolean }[];
   run_key: string;
+  /** Name of the usage key that the client has; empty for the key of an account. */
+  client_key: string;
 }
 
-export const NOTHING: Resources = { mode: "", wallets: [], groups: [], keys: [], run_key: "" };
+export const NOTHING: Resources = { mode: "", wallets: [], groups: [], keys: [], run_key: "", client_key: "" };
 
 /** Reads the resources, and again when the session has changed; `shown` is called with what there is. */
 export function followResources(at: Panel, shown: (found: Resources) => void): { read: () => Promise<void> } {
@@ -46,18 +48,21 @@ export function offer(select: HTMLSelectElement, options: [value: string, label:
 export interface Creator {
   button: HTMLButtonElement;
   open(): void;
+  /** Offers what there is now, if the form is open. */
+  update(): void;
 }
 
 interface Form {
   label: string;
-  /** Fields of the form, made anew each time it is opened. */
-  fields: () => { element: HTMLElement; first: HTMLElement };
+  /** Fields of the form, created each time the form is opened. */
+  content: () => { element: HTMLElement; first: HTMLElement };
   /** Creates; what it returns is shown in the form's place, with the focus in it. */
   create: (place: HTMLElement, done: () => void) => Promise<void>;
   note: () => string;
+  update?: () => void;
 }
 
-function creator(at: Panel, place: HTMLElement, { label, fields, create, note }: Form): Creator {
+function creator(at: Panel, place: HTMLElement, { label, content, create, note, update }: Form): Creator {
   const button = h("button", { type: "button", "aria-expanded": "false" }, label);
   const close = () => {
     place.replaceChildren();
@@ -65,9 +70,9 @@ function creator(at: Panel, place: HTMLElement, { label, fields, create, note }:
     button.focus();
   };
   const open = () => {
-    const { element, first } = fields();
-    const beside = first.tagName === "INPUT" && element.contains(first) ? first : undefined;
-    const made = at.button("Create", () => create(place, close), { kind: "primary", beside });
+    const { element, first } = content();
+    const fields: Fields = element.contains(first) ? { name: first } : {};
+    const made = at.button("Create", () => create(place, close), { kind: "primary", fields });
     const form = h(
       "section",
       { class: "svcnb-card svcnb-form", "aria-label": label },
@@ -86,10 +91,10 @@ function creator(at: Panel, place: HTMLElement, { label, fields, create, note }:
     });
     place.replaceChildren(form);
     button.setAttribute("aria-expanded", "true");
-    (first.isConnected ? first : made).focus();
+    (first.isConnected && !first.closest("[hidden]") ? first : made).focus();
   };
   button.addEventListener("click", open);
-  return { button, open };
+  return { button, open, update: () => update?.() };
 }
 
 const cost = (mode: Resources["mode"]) =>
@@ -106,15 +111,15 @@ export function newWallet(
   let name = nameInput("signer");
   return creator(at, place, {
     label: "New wallet",
-    fields: () => {
+    content: () => {
       name = nameInput("signer");
       // In API mode wallets have no names.
       const element = now().mode === "chain" ? field("Name", name) : h("span");
       return { element, first: name };
     },
-    note: () => `The service keeps its key. ${cost(now().mode)}`,
+    note: () => `The service stores its key. ${cost(now().mode)}`,
     create: async (_place, done) => {
-      const args = { name: now().mode === "chain" ? typed(name, "Type a name for the wallet.") : "" };
+      const args = { name: now().mode === "chain" ? typed(name, "Enter a name for the wallet.") : "" };
       const { address } = await at.call<{ address: string }>("new_wallet", args, "Creating the wallet");
       done();
       await made(address);
@@ -131,15 +136,15 @@ export function newGroup(
   let name = nameInput("signers");
   return creator(at, place, {
     label: "New group",
-    fields: () => {
+    content: () => {
       name = nameInput("signers");
       return { element: field("Name", name), first: name };
     },
-    note: () => `A group permits actions and wallets to each other. ${cost(now().mode)}`,
+    note: () => `The actions of a group may use its wallets. ${cost(now().mode)}`,
     create: async (_place, done) => {
       const { id } = await at.call<{ id: number }>(
         "new_group",
-        { name: typed(name, "Type a name for the group.") },
+        { name: typed(name, "Enter a name for the group.") },
         "Creating the group",
       );
       done();
@@ -156,29 +161,37 @@ export function newUsageKey(
 ): Creator {
   let name = nameInput("runner");
   let group = h("select");
+  let fields = h("div");
+  let none = h("p");
+  const update = () => {
+    const groups = now().groups;
+    const chosen = group.value || String(groups.at(-1)?.id);
+    offer(group, groups.map(({ id, name }) => [String(id), `${name || "group"} (${id})`]), chosen);
+    fields.hidden = groups.length === 0;
+    none.hidden = groups.length > 0;
+  };
   return creator(at, place, {
     label: "New usage key",
-    fields: () => {
+    update,
+    content: () => {
       name = nameInput("runner");
       group = h("select");
-      const groups = now().groups;
-      offer(group, groups.map(({ id, name }) => [String(id), `${name || "group"} (${id})`]), String(groups.at(-1)?.id));
-      const element = groups.length > 0
-        ? h("div", { class: "svcnb-columns" }, field("Name", name), field("May run actions of", group))
-        : h("p", {}, "There is no group yet. Create a group first.");
-      return { element, first: name };
+      fields = h("div", { class: "svcnb-columns" }, field("Name", name), field("May run actions of", group));
+      none = h("p", {}, "The account has no groups. Create a group first.");
+      update();
+      return { element: h("div", {}, fields, none), first: name };
     },
-    note: () => `It can run the actions of this group and change nothing. ${cost(now().mode)}`,
+    note: () => `The key can only run the actions of this group. ${cost(now().mode)}`,
     create: async (place, done) => {
       if (now().groups.length === 0) {
-        throw new PanelError({ type: "NoGroup", message: "There is no group yet.", hint: "Create a group first." });
+        throw new PanelError({ type: "NoGroup", message: "The account has no groups.", hint: "Create a group first." });
       }
-      const args = { name: typed(name, "Type a name for the usage key."), groups: [Number(group.value)] };
+      const args = { name: typed(name, "Enter a name for the usage key."), groups: [Number(group.value)] };
       const created = await at.call<{ secret: string; hash: string }>("new_usage_key", args, "Creating the usage key");
       showSecret(
         place,
         "usage key",
-        "Anyone who has it can run these actions at your cost. Store it in a safe place.",
+        "Anyone who has this key can run these actions at your cost. Store it in a safe place.",
         created.secret,
         done,
       );

@@ -60,12 +60,16 @@ export async function connect({ name, provider }: Wallet): Promise<string> {
   const accounts = await asked(name, "eth_requestAccounts", provider);
   const first = Array.isArray(accounts) ? accounts[0] : undefined;
   if (typeof first !== "string") {
-    throw new PanelError({ type: "NoAccount", message: `${name} gave no account.`, hint: "Unlock it and try again." });
+    throw new PanelError({
+      type: "NoAccount",
+      message: `${name} returned no account.`,
+      hint: "Unlock it and try again.",
+    });
   }
   return first;
 }
 
-/** Makes sure that the wallet is on a chain: asks it to switch, and to add the chain if it does not know it. */
+/** Makes sure that the wallet is on a chain: asks it to switch, and to add the chain if it does not have it. */
 export async function requireChain(wallet: Wallet, chain: Chain): Promise<void> {
   const wanted = `0x${chain.id.toString(16)}`;
   const on = async () => Number(await asked(wallet.name, "eth_chainId", wallet.provider));
@@ -123,14 +127,14 @@ async function asked(name: string, method: string, provider: Provider, params?: 
 function inWords(name: string, method: string, code: number | undefined, told: string) {
   if (code === REJECTED) {
     return {
-      message: `${name} said no: the request was rejected.`,
-      hint: "Nothing was signed or sent. Try again when it is meant.",
+      message: `The request was rejected in ${name}.`,
+      hint: "Nothing was signed or sent. To continue, try again and confirm it.",
     };
   }
   if (code === UNAUTHORIZED) {
-    return { message: `${name} does not let this page use that account.`, hint: "Connect the wallet again." };
+    return { message: `${name} does not permit this page to use that account.`, hint: "Connect the wallet again." };
   }
-  return { message: `${name}: ${told}`, hint: `It was asked for ${method}. Open the wallet to see more.` };
+  return { message: `${name}: ${told}`, hint: `The request was ${method}. Open the wallet for details.` };
 }
 
 function wrongChain({ name }: Wallet, chain: Chain, cause?: unknown): PanelError {
@@ -138,7 +142,7 @@ function wrongChain({ name }: Wallet, chain: Chain, cause?: unknown): PanelError
   const rpc = chain.rpc ? ` Its node is ${chain.rpc}.` : "";
   return new PanelError({
     type: "WrongChain",
-    message: `${name} is on another chain than ${chain.id}${chain.name ? ` (${chain.name})` : ""}.${why}`,
+    message: `${name} is not on chain ${chain.id}${chain.name ? ` (${chain.name})` : ""}.${why}`,
     hint: `Switch the wallet to chain ${chain.id} and try again.${rpc}`,
   });
 }

@@ -1,5 +1,5 @@
 /**
- * The browser's end of a panel's messages; `svcnb/panels/wire.py` is the kernel's, and tells what they are.
+ * The browser's side of a panel's messages. `svcnb/panels/wire.py` is the kernel's side, and describes the messages.
  *
  * Every command ends: by its answer, by a cancel, or, when the kernel cannot be reached, by an error that says so.
  */
@@ -22,6 +22,10 @@ export interface Failure {
   consequences?: string[];
   /** The panel where it is repaired. */
   place?: string;
+  /** The field of this panel that contains the wrong value. */
+  field?: string;
+  /** Address of a wallet that cannot pay the gas. */
+  wallet?: string;
 }
 
 /** A command that failed: what the kernel, or this side, says about it. */
@@ -30,14 +34,18 @@ export class PanelError extends Error implements Failure {
   readonly hint: string;
   readonly consequences: string[];
   readonly place: string;
+  readonly field: string;
+  readonly wallet: string;
 
-  constructor({ type, message, hint, consequences, place }: Failure) {
+  constructor({ type, message, hint, consequences, place, field, wallet }: Failure) {
     super(message);
     this.name = "PanelError";
     this.type = type;
     this.hint = hint;
     this.consequences = consequences ?? [];
     this.place = place ?? "";
+    this.field = field ?? "";
+    this.wallet = wallet ?? "";
   }
 }
 
@@ -71,14 +79,13 @@ interface Waiting {
   reject(error: PanelError): void;
 }
 
-/** How long the kernel may take to take a command up before the person is told that it may be gone. */
+/** Time for the kernel to start a command; after that, the panel shows that the kernel does not respond. */
 export const SILENCE_MS = 5_000;
 
 export const SILENT_KERNEL: Failure = {
   type: "NoKernel",
   message: "The kernel does not answer.",
-  hint:
-    "While a cell runs, wait or interrupt it. If the kernel was stopped or restarted, run the cell that made this " +
+  hint: "If a cell is running, wait or interrupt it. If the kernel was restarted, run the cell that created this " +
     "panel again.",
 };
 
@@ -113,7 +120,7 @@ export class Wire {
     this.askers.set(name, handler);
   }
 
-  /** Handles what the kernel tells under one name. */
+  /** Handles the kernel's messages with one name. */
   onTell(name: string, handler: (args: Record<string, unknown>) => void): void {
     this.tellers.set(name, handler);
   }
@@ -131,7 +138,7 @@ export class Wire {
         const waiting = this.waiting.get(id);
         if (waiting && !waiting.running.begun) {
           this.end(id)?.reject(
-            new PanelError({ type: "Cancelled", message: "Stopped.", hint: "The kernel had not taken it up." }),
+            new PanelError({ type: "Cancelled", message: "Stopped.", hint: "The kernel had not started it." }),
           );
         }
         this.trySend({ type: "cancel", id });
@@ -144,7 +151,7 @@ export class Wire {
     });
   }
 
-  /** Ends everything; commands under way are asked to stop, and nobody hears of their end. */
+  /** Ends everything; running commands are cancelled, and their results are ignored. */
   close(): void {
     this.model.off("msg:custom", this.listener as never);
     clearTimeout(this.silence);
@@ -155,7 +162,9 @@ export class Wire {
 
   private receive(message: unknown): void {
     if (typeof message !== "object" || message === null) return;
-    const { type, id, name, args, ok, value, error, text } = message as Record<string, unknown>;
+    const { json } = message as Record<string, unknown>;
+    const content = typeof json === "string" ? JSON.parse(json) : message;
+    const { type, id, name, args, ok, value, error, text } = content as Record<string, unknown>;
     const number = String(id);
     if (type === "tell") this.tellers.get(String(name))?.(args as Record<string, unknown>);
     else if (type === "ask") this.asked(number, String(name), args as Record<string, unknown>);
@@ -210,7 +219,7 @@ export class Wire {
     return waiting;
   }
 
-  /** Tells of silence while a command waits to be taken up. */
+  /** Reports that the kernel does not respond while a command waits to start. */
   private watch(): void {
     clearTimeout(this.silence);
     this.onSilence(null);
@@ -223,7 +232,7 @@ export class Wire {
     try {
       this.model.send(message);
       return true;
-    } catch { // Jupyter throws when the kernel is gone for good
+    } catch { // Jupyter throws if the kernel has ended permanently
       return false;
     }
   }

@@ -1,6 +1,6 @@
 /**
- * The panels: every folder with an `index.ts` beside this file is one, and becomes `<folder>.js` and `<folder>.css`, the
- * latter from `lib/panel.css` and the folder's own `style.css`.
+ * Builds the panels. Every folder next to this file with an `index.ts` is a panel and becomes `<folder>.js` and
+ * `<folder>.css`. The style consists of `lib/panel.css` and the folder's `style.css`.
  */
 import * as esbuild from "esbuild";
 import { fileURLToPath } from "node:url";

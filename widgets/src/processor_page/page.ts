@@ -2,7 +2,7 @@
  * The script of the return page: keeps the status of the payment up to date and asks the service for the credit.
  *
  * All addresses are relative, so the pages also work behind a proxy that puts a folder in front of them. The key is sent
- * in a header and, only when asked for, kept in this tab's session storage; it never stands in an address.
+ * in a header and, only when asked for, kept in this tab's session storage; it is never part of a URL.
  */
 import { type Intent, problemOf, type View, viewOf } from "./status.ts";
 
@@ -88,7 +88,7 @@ async function credit(key: string, form: HTMLFormElement, intent: string): Promi
     if (answer.status === 401) sessionStorage.removeItem(KEPT);
     problem(problemOf(await answer.json().catch(() => null), answer.status));
   } catch {
-    problem("The emulator cannot be reached. Is it still running?");
+    problem("Cannot connect to the emulator. Check that it is running.");
   } finally {
     if (button) button.disabled = false;
   }

@@ -14,7 +14,7 @@ export interface View {
   state: State;
   heading: string;
   message: string;
-  /** Nothing will change any more, so nobody needs to ask again. */
+  /** The status is final, so no further requests are needed. */
   settled: boolean;
 }
 

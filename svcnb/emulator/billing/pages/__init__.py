@@ -1,7 +1,7 @@
-"""The pages that a person sees at the processor, rendered here so that paying needs no script.
+"""HTML pages of the payment processor. They are rendered on the server, so a payment needs no script.
 
-The one script (`widgets/src/processor_page`) is the return page's: it keeps the status up to date and asks the service
-for the credit. That step carries a key in a header, which a plain form cannot.
+Only the return page has a script (`widgets/src/processor_page`). It updates the status and requests the credit from the
+service. This request sends a key in a header, which an HTML form cannot do.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ _MESSAGES: Final = {
     "failed": "The payment failed. Nothing was deducted.",
     "canceled": "The payment was canceled. Nothing was deducted.",
 }
-# A page that waits is simply asked for again.
+# A page that shows a pending payment reloads at intervals.
 _REFRESH: Final = '<meta http-equiv="refresh" content="3">'
 _SCRIPT: Final = '<script type="module" src="./assets/page.js"></script>'
 ASSETS: Final = {"page.css": "text/css; charset=utf-8", "page.js": "text/javascript; charset=utf-8"}
 
 
 def pay_page(intent: Intent, *, action: str, crypto_delay_s: float) -> str:
-    """The page on which a payment is made.
+    """Returns the page on which the user pays.
 
     Args:
-        intent: A payment that can be paid.
-        action: Address of the page itself, with its query.
+        intent: A payment that is not paid yet.
+        action: Address of this page, including its query.
         crypto_delay_s: Seconds that a crypto payment takes.
     """
     crypto = intent.method == "crypto"
@@ -64,11 +64,11 @@ def pay_page(intent: Intent, *, action: str, crypto_delay_s: float) -> str:
 
 
 def settled_page(intent: Intent, *, onward: str) -> str:
-    """The page of a payment that waits or has ended.
+    """Returns the page for a payment that is processing or has ended.
 
     Args:
         intent: The payment.
-        onward: Where the person goes next.
+        onward: Address of the next page.
     """
     body = _fill("settled.html", onward=onward, **_facts(intent))
     head = _REFRESH if intent.status == "processing" else ""
@@ -76,29 +76,29 @@ def settled_page(intent: Intent, *, onward: str) -> str:
 
 
 def return_page(intent: Intent, *, publishable_key: str) -> str:
-    """The page after the payment: it asks the service for the credit.
+    """Returns the page that follows a payment and requests the credit from the service.
 
     Args:
         intent: The payment.
-        publishable_key: With which the page's script asks for the status.
+        publishable_key: Key with which the page's script requests the status.
     """
     body = _fill("return.html", secret=intent.client_secret, key=publishable_key, **_facts(intent))
     return _page(_HEADINGS[intent.status], body, root=".", head=_SCRIPT)
 
 
 def message_page(heading: str, message: str, *, root: str) -> str:
-    """A page that says one thing.
+    """Returns a page with one message.
 
     Args:
-        heading: Its title.
-        message: What is to be said.
-        root: Way from the page's folder to the processor's.
+        heading: The title of the page.
+        message: The text of the page.
+        root: Relative path from the page's folder to the processor's folder.
     """
     return _page(heading, f'<h1>{escape(heading)}</h1><p class="alert" role="alert">{escape(message)}</p>', root=root)
 
 
 def asset(name: str) -> bytes | None:
-    """A file of the pages, None when it is not there: the script is built, the rest is kept here."""
+    """Returns a static file of the pages, or None if it does not exist. The build creates the script."""
     folder = files("svcnb.emulator.billing").joinpath("static" if name.endswith(".js") else "pages")
     file = folder.joinpath(name)
     return file.read_bytes() if name in ASSETS and file.is_file() else None
@@ -122,7 +122,7 @@ def _page(title: str, body: str, *, root: str, head: str = "") -> str:
 
 
 def _fill(name: str, **values: str) -> str:
-    """Puts values into a template; all are escaped but those whose name says ``raw_``."""
+    """Fills a template. Values are escaped, except those whose name starts with ``raw_``."""
     safe = {
         key.removeprefix("raw_"): value if key.startswith("raw_") else escape(value) for key, value in values.items()
     }
@@ -141,6 +141,6 @@ def _grouped(number: str) -> str:
 def _duration(seconds: float) -> str:
     if seconds < 1:
         return "no time"
-    if seconds < 100:  # noqa: PLR2004 - people say "60 seconds" and "2 minutes"
+    if seconds < 100:  # noqa: PLR2004 - "60 seconds", but "2 minutes"
         return f"{seconds:g} seconds"
     return f"{seconds / 60:g} minutes"

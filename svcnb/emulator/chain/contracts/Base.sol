@@ -4,7 +4,7 @@ pragma solidity 0.8.30;
 import {Sets} from "./Sets.sol";
 import {Storage} from "./Storage.sol";
 
-/// @title Every custom error of the contract
+/// @title Custom errors of the contract
 interface Errors {
     error AccountDoesNotExist(uint256 apiKeyHash);
     error NoAccountAccess(uint256 apiKeyHash, address sender);
@@ -32,10 +32,10 @@ interface Errors {
     error DirectETHTransferNotAllowed();
 }
 
-/// @title Who may do what: the rules that all facets share
-/// @notice Any of three kinds of hash names an account. Its master hash and the aliases of its admins act as the
-/// account itself; a usage key's hash acts with that key's permissions. Independently of the hash, the sender must be
-/// allowed to act for the account: its admin wallet, or an API payer while the account is managed.
+/// @title Access rules that all facets share
+/// @notice Three kinds of hashes identify an account. The master hash and the aliases of its admins have the rights of
+/// the account itself. The hash of a usage key has the permissions of that key. Independently of the hash, the sender
+/// must be allowed to act for the account: it must be its admin wallet, or an API payer if the account is managed.
 abstract contract Base is Errors {
     using Sets for Sets.UintSet;
 
@@ -45,12 +45,12 @@ abstract contract Base is Errors {
 
     // --- hashes
 
-    /// @notice The hash under which an admin wallet finds its account: keccak256 of the 20 bytes.
+    /// @notice Returns the lookup hash of an admin wallet: the keccak256 hash of its 20 address bytes.
     function _aliasOf(address wallet) internal pure returns (uint256) {
         return uint256(keccak256(abi.encodePacked(wallet)));
     }
 
-    /// @notice The account of any mapped hash.
+    /// @notice Returns the account of a known hash.
     function _account(uint256 apiKeyHash) internal view returns (Storage.Account storage account, uint256 masterHash) {
         masterHash = Storage.layout().masterOf[apiKeyHash];
         if (masterHash == 0) revert AccountDoesNotExist(apiKeyHash);
@@ -71,7 +71,7 @@ abstract contract Base is Errors {
         return msg.sender == account.admin || (account.managed && Storage.layout().isPayer[msg.sender]);
     }
 
-    /// @notice The account that the sender may write to through this hash.
+    /// @notice Returns the account of a hash, to which the sender must be allowed to write.
     function _writable(uint256 apiKeyHash) internal view returns (Storage.Account storage account, uint256 masterHash) {
         masterHash = Storage.layout().masterOf[apiKeyHash];
         account = Storage.layout().accounts[masterHash];
@@ -82,7 +82,7 @@ abstract contract Base is Errors {
         if (_isUsageKey(account, apiKeyHash)) revert NotMasterAccount(apiKeyHash);
     }
 
-    /// @notice Whether the hash acts with limited rights. An expired usage key may not write at all.
+    /// @notice Returns whether the hash has limited rights. Reverts for an expired usage key, which may not write.
     function _limited(Storage.Account storage account, uint256 apiKeyHash)
         internal
         view
@@ -109,7 +109,7 @@ abstract contract Base is Errors {
 
     // --- groups
 
-    /// @notice Whether a permission list names the group; 0 in the list means all groups.
+    /// @notice Returns whether a permission list contains the group. 0 in the list means all groups.
     function _names(uint256[] storage list, uint256 groupId) internal view returns (bool) {
         for (uint256 i = 0; i < list.length; ++i) {
             if (list[i] == groupId || list[i] == 0) return true;
@@ -137,7 +137,7 @@ abstract contract Base is Errors {
         return group.members[group.revision];
     }
 
-    /// @notice Whether the group lists this very hash, whatever its wildcard says.
+    /// @notice Returns whether the group lists exactly this hash. The wildcard is ignored.
     function _lists(Storage.Account storage account, Storage.Members storage members, uint256 cidHash)
         internal
         view

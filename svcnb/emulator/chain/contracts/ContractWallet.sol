@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.30;
 
-/// @title The smallest wallet that is a contract
-/// @notice One owner signs for it (ERC-1271) and acts through it. For lessons and tests.
+/// @title Minimal contract wallet, for lessons and tests
+/// @notice It accepts the signatures of one owner (ERC-1271), who can also call other contracts through it.
 contract ContractWallet {
     error OnlyOwner(address sender);
 
     bytes4 private constant VALID = 0x1626ba7e;
     bytes4 private constant INVALID = 0xffffffff;
-    /// The upper half of the curve order: s above it is the other form of the same signature (EIP-2).
+    /// Half of the curve order. A signature with a larger s is a second form of another signature (EIP-2).
     uint256 private constant HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0;
 
     address public immutable owner;
@@ -19,7 +19,7 @@ contract ContractWallet {
 
     receive() external payable {}
 
-    /// @return The ERC-1271 magic value when the owner signed the digest.
+    /// @return The ERC-1271 magic value if the owner signed the digest.
     function isValidSignature(bytes32 digest, bytes calldata signature) external view returns (bytes4) {
         if (signature.length != 65) return INVALID;
         bytes32 r = bytes32(signature[:32]);
@@ -29,7 +29,7 @@ contract ContractWallet {
         return signer != address(0) && signer == owner ? VALID : INVALID;
     }
 
-    /// @notice Calls another contract as this wallet; the owner alone may.
+    /// @notice Calls another contract from this wallet. Only the owner may call this.
     function execute(address target, uint256 value, bytes calldata data) external returns (bytes memory) {
         if (msg.sender != owner) revert OnlyOwner(msg.sender);
         (bool done, bytes memory answer) = target.call{value: value}(data);

@@ -4,29 +4,29 @@ pragma solidity 0.8.30;
 import {Errors} from "./Base.sol";
 import {Storage} from "./Storage.sol";
 
-/// @notice What a cut does with the functions it names.
+/// @notice Operation of a cut.
 enum FacetCutAction {
     Add,
     Replace,
     Remove
 }
 
-/// @param facetAddress The facet that holds the functions; zero when they are removed.
-/// @param action What to do.
-/// @param functionSelectors The functions.
+/// @param facetAddress Facet that implements the functions, or the zero address if they are removed.
+/// @param action Operation.
+/// @param functionSelectors Selectors of the functions.
 struct FacetCut {
     address facetAddress;
     FacetCutAction action;
     bytes4[] functionSelectors;
 }
 
-/// @title Adding, replacing and removing functions of the diamond
+/// @title Adds, replaces and removes functions of the diamond
 library Cuts {
     event DiamondCut(FacetCut[] _diamondCut, address _init, bytes _calldata);
 
-    /// @param cuts The changes, applied in order.
-    /// @param init Contract to run in the diamond's storage afterwards, or zero.
-    /// @param data What to call there.
+    /// @param cuts Changes, applied in order.
+    /// @param init Contract that is called in the diamond's storage afterwards, or the zero address.
+    /// @param data Call data for that contract.
     function apply_(FacetCut[] memory cuts, address init, bytes memory data) internal {
         for (uint256 i = 0; i < cuts.length; ++i) {
             FacetCut memory cut = cuts[i];

@@ -6,11 +6,11 @@ import {Cuts, FacetCut} from "./Cuts.sol";
 import {Storage} from "./Storage.sol";
 
 /// @title AccountConfig
-/// @notice Accounts, keys, groups, actions, wallets and permissions of the service. This contract only holds the state
-/// and hands every call to the facet that knows the function (EIP-2535).
+/// @notice Accounts, keys, groups, actions, wallets and permissions of the service. This contract only stores the state
+/// and delegates each call to the facet that implements the function (EIP-2535).
 contract Diamond is Base {
-    /// @param owner_ Who may upgrade and configure the contract.
-    /// @param cuts The functions to start with.
+    /// @param owner_ Address that may upgrade and configure the contract.
+    /// @param cuts Initial functions.
     constructor(address owner_, FacetCut[] memory cuts) {
         Storage.Layout storage state = Storage.layout();
         state.owner = owner_;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.30;
 
-/// @title Sets of numbers that remember the order of insertion
-/// @notice Every operation costs the same however large the set is. Removing an element moves the last one into its
-/// place, so order is that of insertion only while nothing was removed.
+/// @title Sets of numbers that preserve the order of insertion until the first removal
+/// @notice The cost of each operation does not depend on the size of the set. The removal of an element moves the last
+/// element to its position, which changes the order.
 library Sets {
-    /// @param items The elements.
-    /// @param place Position of an element in `items`, counted from 1; 0 when it is absent.
+    /// @param items Elements of the set.
+    /// @param place Position of an element in `items`, counted from 1, or 0 if it is not in the set.
     struct UintSet {
         uint256[] items;
         mapping(uint256 => uint256) place;
@@ -16,7 +16,7 @@ library Sets {
         return set.place[item] != 0;
     }
 
-    /// @return Whether the item is new.
+    /// @return Whether the item was added. False if it was already in the set.
     function add(UintSet storage set, uint256 item) internal returns (bool) {
         if (set.place[item] != 0) return false;
         set.items.push(item);
@@ -24,7 +24,7 @@ library Sets {
         return true;
     }
 
-    /// @return Whether the item was there.
+    /// @return Whether the item was removed. False if it was not in the set.
     function remove(UintSet storage set, uint256 item) internal returns (bool) {
         uint256 place = set.place[item];
         if (place == 0) return false;

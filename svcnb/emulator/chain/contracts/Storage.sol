@@ -3,8 +3,8 @@ pragma solidity 0.8.30;
 
 import {Sets} from "./Sets.sol";
 
-/// @title Everything the contract remembers, at one slot of its own
-/// @notice All facets run in the diamond's storage and reach it through `Storage.layout()` (ERC-7201).
+/// @title Whole state of the contract, in its own storage namespace (ERC-7201)
+/// @notice All facets run in the diamond's storage and access it through `Storage.layout()`.
 library Storage {
     /// @dev keccak256(abi.encode(uint256(keccak256("svcnb.account.config")) - 1)) & ~bytes32(uint256(0xff))
     bytes32 private constant SLOT = 0x90e2ad7a8584ba4c580c0e2b1bc57d86f959473435a56470dd3b770f9027ba00;
@@ -27,25 +27,25 @@ library Storage {
         uint256[] executeInGroups;
     }
 
-    /// @notice What one revision of a group permits.
-    /// @param cids Hashed CIDs, 0 for any.
-    /// @param cidGeneration Generation of the action when it was added. Removing an action raises its generation, which
-    /// takes it out of every group at once, however many there are.
-    /// @param pkps Wallet addresses as numbers, 0 for any.
+    /// @notice Permissions of one revision of a group.
+    /// @param cids Hashed CIDs. 0 permits any action.
+    /// @param cidGeneration Generation of the action when it was added. The removal of an action increments its
+    /// generation, which removes it from all groups at constant cost.
+    /// @param pkps Wallet addresses as numbers. 0 permits any wallet.
     struct Members {
         Sets.UintSet cids;
         mapping(uint256 => uint256) cidGeneration;
         Sets.UintSet pkps;
     }
 
-    /// @param revision Raised by a full replacement, which so costs the same however large the group has become.
+    /// @param revision Number of the current members. A full replacement increments it, at constant cost.
     struct Group {
         Text text;
         uint256 revision;
         mapping(uint256 => Members) members;
     }
 
-    /// @param serial Place in the account's order of registration, from 0; never reused.
+    /// @param serial Position in the account's order of registration, counted from 0. It is never reused.
     struct Wallet {
         Text text;
         uint256 serial;
@@ -55,7 +55,7 @@ library Storage {
     struct Account {
         bool managed;
         address admin;
-        /// The identity that pays: the first admin, whoever owns the account later.
+        /// Wallet that pays: the first admin wallet, even after a change of ownership.
         address billing;
         Text text;
         uint256 expiration;
@@ -84,14 +84,14 @@ library Storage {
         bytes4[] selectors;
         mapping(bytes4 => Route) routes;
         mapping(bytes4 => bool) interfaces;
-        // accounts: every known hash (master, usage key, admin alias) leads to its master hash
+        // accounts: each known hash (master, usage key, admin alias) maps to its master hash
         mapping(uint256 => uint256) masterOf;
         mapping(uint256 => Account) accounts;
         uint256 accountCount;
         mapping(uint256 => uint256) accountAt;
-        /// The first account that a wallet was admin of.
+        /// First account of which a wallet was the admin.
         mapping(address => uint256) adminOf;
-        // wallets: bound for ever to the account that registered them first
+        // wallets: permanently bound to the account that first registered them
         address[] pkps;
         mapping(address => uint256) pkpOwner;
         mapping(uint256 => uint256) pathOwner;

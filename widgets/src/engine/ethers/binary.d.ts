@@ -1,3 +1,3 @@
-/** libsecp256k1, compiled. */
+/** libsecp256k1 as a compiled WebAssembly module. */
 declare const wasm: WebAssembly.Module;
 export default wasm;

@@ -1,16 +1,16 @@
 /**
- * The curve under ethers' `signing-key`, on libsecp256k1 compiled to WebAssembly.
+ * Curve operations for ethers' `signing-key`, with libsecp256k1 compiled to WebAssembly.
  *
- * ethers v5 signs with `elliptic`, which spends about 100 ms on its first signature in a fresh realm. This module takes
- * the place of `signing-key/lib.esm/elliptic.js` and offers the few members ethers calls. RFC 6979 nonces and low-s
- * make the signatures equal byte for byte.
+ * ethers v5 signs with `elliptic`, which spends about 100 ms on its first signature in a fresh realm. This module
+ * replaces `signing-key/lib.esm/elliptic.js` and provides the few members that ethers calls. Because of RFC 6979 nonces
+ * and low s values, the signatures are identical.
  *
- * Whatever is not a plain, valid input (a zero key, a hybrid point, an impossible recovery) goes to the original
- * `elliptic`, loaded on first use, so that even mistakes fail with the words and values people know.
+ * Unusual and invalid inputs (a zero key, a hybrid point or an impossible recovery) are passed to the original
+ * `elliptic`. It is loaded on first use. Errors therefore have the same messages and values.
  */
 import { secp } from "./secp256k1.ts";
 
-// The bundler resolves this to the module that was replaced; `require` keeps it asleep until somebody needs it.
+// The bundler resolves this to the replaced module. `require` loads it on first use.
 declare function require(name: "stock-elliptic"): { EC: new (name: string) => StockCurve };
 
 interface StockPoint {
@@ -39,7 +39,7 @@ function stockCurve(): StockCurve {
   return stock ??= new (require("stock-elliptic").EC)("secp256k1");
 }
 
-// Taken before an action can replace them.
+// Captured before an action can replace them.
 const { apply } = Reflect;
 const hexOf = Uint8Array.prototype.toHex;
 
@@ -47,7 +47,7 @@ function toHex(bytes: Uint8Array): string {
   return apply(hexOf, bytes, []) as string;
 }
 
-/** A big number of which ethers asks only its hexadecimal digits. */
+/** Big number of which ethers reads only the hexadecimal digits. */
 class Scalar {
   readonly #hex: string;
 
@@ -56,12 +56,12 @@ class Scalar {
   }
 
   toString(_radix: number): string {
-    // `hexZeroPad` of the caller restores the width, an odd number of digits included.
+    // The caller's `hexZeroPad` restores the width, even for an odd number of digits.
     return this.#hex;
   }
 }
 
-/** A point in its 65 byte form. */
+/** Point in its 65-byte form. */
 class Point {
   readonly bytes: Uint8Array;
 
@@ -83,7 +83,7 @@ class Point {
     return this.#stock().add(other instanceof Point ? other.#stock() : other); // the sum is at infinity
   }
 
-  /** This point times `scalar`, only the x coordinate. */
+  /** Returns this point times `scalar`, with only the x coordinate. */
   times(scalar: Uint8Array): Scalar | null {
     const product = secp().pointMultiply(this.bytes, scalar);
     return product === null ? null : new Scalar(toHex(product.subarray(1, 33)));
@@ -157,13 +157,13 @@ export class EC {
   }
 }
 
-/** The group order, big-endian. */
+/** Group order, big-endian. */
 const ORDER = Uint8Array.from(
   "fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141".match(/../g)!,
   (pair) => parseInt(pair, 16),
 );
 
-/** Whether `bytes` is a number from 1 to the group order less one. */
+/** Returns whether `bytes` is a number from 1 to the group order minus 1. */
 function isPrivateKey(bytes: Uint8Array): boolean {
   if (bytes.length !== 32 || bytes.every((byte) => byte === 0)) return false;
   for (let i = 0; i < 32; i++) {

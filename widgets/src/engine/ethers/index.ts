@@ -1,2 +1,2 @@
-/** The complete `ethers` namespace of version 5, as actions see it. */
+/** Complete `ethers` namespace of version 5 for actions. */
 export { ethers } from "ethers";

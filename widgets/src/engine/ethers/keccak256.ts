@@ -1,4 +1,4 @@
-/** ethers' `keccak256` over `@noble/hashes`, which is quick from its first call on. */
+/** ethers' `keccak256`, implemented with `@noble/hashes`, whose first call is also fast. */
 import { keccak_256 } from "@noble/hashes/sha3";
 import { arrayify, hexlify } from "@ethersproject/bytes";
 import type { BytesLike } from "@ethersproject/bytes";

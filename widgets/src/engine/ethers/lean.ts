@@ -1,11 +1,11 @@
 /**
- * The esbuild plugin that makes ethers v5 lean: the same namespace and the same bytes out, without the start-up work.
+ * esbuild plugin that reduces the start-up time of ethers v5. The namespace and all results remain the same.
  *
- * Two tables are two thirds of the time ethers takes to load: the ENS name sets and the IDNA (nameprep) tables. Both
- * are decoded here when a name is first normalised. Curve and hash primitives come from `curve.ts` and `keccak256.ts`,
- * and bytes become hexadecimal text, and text bytes, by the language's own methods instead of digit by digit.
+ * Two thirds of ethers' load time are spent on the ENS name sets and the IDNA (nameprep) tables. With this plugin, they
+ * are decoded when a name is first normalised. Curve and hash primitives come from `curve.ts` and `keccak256.ts`.
+ * Built-in methods convert between bytes and hexadecimal text, instead of a loop over digits.
  *
- * The edits are exact: an ethers whose text differs from the one they were written for fails the build.
+ * The edits require the exact source text. With a different version of ethers, the build fails.
  */
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -19,7 +19,7 @@ function replaceOnce(text: string, from: string, to: string): string {
   return parts.join(to);
 }
 
-/** `const r = getData(); const VALID = ...` becomes one table object, built on first use. */
+/** Replaces `const r = getData(); const VALID = ...` with one table object, which is created on first use. */
 function lazyEnsTables(text: string): string {
   const tables = {
     VALID: "new Set(read_member_array(r))",
@@ -31,7 +31,7 @@ function lazyEnsTables(text: string): string {
   for (const [name, decode] of Object.entries(tables)) {
     text = replaceOnce(text, `const ${name} = ${decode};`, "");
     text = text.replace(new RegExp(`(?<![\\w.])${name}\\b`, "g"), `ensTables().${name}`);
-    fields += `    ${name}: ${decode},\n`; // read in this order: the decoder is a stream
+    fields += `    ${name}: ${decode},\n`; // the order matters, because the decoder reads a stream
   }
   return replaceOnce(
     text,
@@ -48,7 +48,7 @@ ${fields}    };
   );
 }
 
-/** Each `const Table_X = <expression>;` becomes a function that evaluates it once. */
+/** Replaces each `const Table_X = <expression>;` with a function that evaluates the expression once. */
 function lazyNameprepTables(text: string): string {
   const names: string[] = [];
   text = text.replace(/^const (Table_\w+) = ([\s\S]*?);$/gm, (_, name: string, value: string) => {
@@ -60,7 +60,7 @@ function lazyNameprepTables(text: string): string {
   return text;
 }
 
-/** `arrayify` and `hexlify` without their loops: nearly all that ethers does goes through these two. */
+/** Replaces `arrayify` and `hexlify` with versions without loops, because almost all code of ethers calls them. */
 function nativeHex(text: string): string {
   text = replaceOnce(
     text,
@@ -79,7 +79,8 @@ function nativeHex(text: string): string {
         let result = "0x";
         for (let i = 0;`,
   );
-  // Taken before an action can replace them. What calls itself Uint8Array need not be one, so its kind is asked for.
+  // Captured before an action can replace them. The kind is checked, because an object may only pretend to be a
+  // Uint8Array.
   return text + `
 const { apply, getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
 const fromHex = Uint8Array.fromHex.bind(Uint8Array);
@@ -89,8 +90,8 @@ const kindOf = getOwnPropertyDescriptor(getPrototypeOf(Uint8Array.prototype), Sy
 }
 
 /**
- * Drops the attempt to become a global of a page. There is no `window`, so it throws, and V8, which says in which line,
- * then reads the whole bundle again to know the lines.
+ * Removes the attempt to define a global variable of a page. Without `window`, it throws an error, and V8 then reads
+ * the whole bundle again to find the line number.
  */
 function withoutPage(text: string): string {
   return replaceOnce(

@@ -1,6 +1,6 @@
-/** libsecp256k1 in WebAssembly (the binary of `tiny-secp256k1`), behind plain byte arrays. */
+/** libsecp256k1 in WebAssembly (the binary of `tiny-secp256k1`), with byte arrays as arguments and results. */
 
-/** What the binary exports; inputs and outputs pass through fixed places in its memory. */
+/** Exports of the binary. Inputs and outputs are passed at fixed addresses in its memory. */
 interface Exports {
   readonly memory: WebAssembly.Memory;
   readonly PRIVATE_INPUT: WebAssembly.Global;
@@ -22,13 +22,13 @@ interface Exports {
 const FULL = 65;
 
 export interface Secp {
-  /** The 65 byte public key of a valid private key. */
+  /** Returns the 65-byte public key of a valid private key. */
   publicKey(key: Uint8Array): Uint8Array | null;
-  /** RFC 6979 signature with low s over a 32 byte digest. */
+  /** Returns an RFC 6979 signature with low s for a 32-byte digest. */
   sign(digest: Uint8Array, key: Uint8Array): { signature: Uint8Array; recovery: number };
-  /** The 65 byte form of a 33 or 65 byte point, or null when it is not on the curve. */
+  /** Returns the 65-byte form of a 33-byte or 65-byte point, or null if it is not on the curve. */
   decompress(point: Uint8Array): Uint8Array | null;
-  /** Null when the sum is the point at infinity. */
+  /** Returns the sum of two points, or null if it is the point at infinity. */
   pointAdd(first: Uint8Array, second: Uint8Array): Uint8Array | null;
   pointMultiply(point: Uint8Array, scalar: Uint8Array): Uint8Array | null;
   recover(digest: Uint8Array, r: Uint8Array, s: Uint8Array, recovery: number): Uint8Array | null;
@@ -40,7 +40,7 @@ export function makeSecp(module: WebAssembly.Module): Secp {
   };
   const seed = new Int32Array(1);
   const instance = new WebAssembly.Instance(module, {
-    // Blinds the context against side channels; has no effect on results.
+    // Blinds the context against side channels. It has no effect on results.
     "./rand.js": { generateInt32: () => crypto.getRandomValues(seed)[0] },
     "./validate_error.js": { throwError: fail },
   });
@@ -99,7 +99,7 @@ export function makeSecp(module: WebAssembly.Module): Secp {
 
 let current: Secp | null = null;
 
-/** Gives the curve its compiled binary; called once, before any action code runs. */
+/** Sets the compiled binary. Must be called once, before any action code runs. */
 export function install(module: WebAssembly.Module): void {
   current = makeSecp(module);
 }

@@ -1,14 +1,15 @@
 /**
- * Writes `tests/vectors/ethers5.json`: what stock ethers 5.8.0 answers to `tests/actions/ethers_program.js`.
+ * Writes `tests/vectors/ethers5.json`: the results of the original ethers 5.8.0 for
+ * `tests/emulator/sandbox/ethers_program.js`.
  *
- * Run by hand when the program changes: `deno run --allow-all src/engine/ethers/vectors.ts` in `widgets/`.
+ * Run it manually when the program changes: `deno run --allow-all src/engine/ethers/vectors.ts` in `widgets/`.
  */
 import * as esbuild from "esbuild";
 
-const program = new URL("../../../../tests/actions/ethers_program.js", import.meta.url);
+const program = new URL("../../../../tests/emulator/sandbox/ethers_program.js", import.meta.url);
 const vectors = new URL("../../../../tests/vectors/ethers5.json", import.meta.url);
 
-// The same modules that the engine's bundle is made of, with nothing replaced.
+// The same modules as in the engine's bundle, without replacements.
 const { outputFiles } = await esbuild.build({
   stdin: { contents: `export { ethers } from "ethers";`, resolveDir: import.meta.dirname! },
   bundle: true,

@@ -1,3 +1,3 @@
-/** QuickJS-ng, compiled. */
+/** QuickJS-ng as a compiled WebAssembly module. */
 declare const wasm: WebAssembly.Module;
 export default wasm;

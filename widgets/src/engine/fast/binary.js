@@ -1,4 +1,4 @@
 // @ts-self-types="./binary.d.ts"
-// In JavaScript, since TypeScript does not know source phase imports yet.
+// Written in JavaScript, because TypeScript does not support source phase imports yet.
 import source wasm from "quickjs-wasi/quickjs.wasm";
 export default wasm;

@@ -1,4 +1,4 @@
-/** Curve and hash for the image: inputs and outputs stand one after another in a mailbox. */
+/** Curve and hash operations for the image. Inputs and outputs are concatenated in a shared buffer, the mailbox. */
 import { keccak_256 } from "@noble/hashes/sha3";
 import type { Secp } from "../ethers/secp256k1.ts";
 
@@ -28,10 +28,10 @@ function curve(secp: Secp, operation: number, input: Uint8Array): Uint8Array | n
 }
 
 /**
- * Does one operation.
+ * Performs one operation.
  *
- * @param mailbox Holds `length` bytes of input, and the answer afterwards.
- * @returns Bytes of the answer, -1 when there is none.
+ * @param mailbox Buffer with `length` bytes of input. Afterwards, it contains the result.
+ * @returns Length of the result in bytes, or -1 if there is none.
  */
 export function compute(secp: Secp, operation: number, mailbox: Uint8Array<ArrayBuffer>, length: number): number {
   if (operation === RANDOM) {

@@ -1,4 +1,4 @@
-/** One run inside the engine: its host functions, its timers, and how it ends. */
+/** One run inside the engine: its host functions, its timers and its end. */
 import { threadCpuUsage } from "node:process";
 import type { Secp } from "../ethers/secp256k1.ts";
 import { SCRIPT_NAME } from "../runtime/failure.ts";
@@ -7,13 +7,13 @@ import { compute } from "./compute.ts";
 import { build } from "./inspect.ts";
 import { rewriteSpreads } from "./spreads.ts";
 import type { Rewritten } from "./spreads.ts";
-import { stackLines } from "./stacks.ts";
+import { nearLines, stackLines } from "./stacks.ts";
 import type { StackFrame } from "./stacks.ts";
 import { Thrown } from "./vm.ts";
 import type { Host, Value, Vm } from "./vm.ts";
 import { WEB } from "./web.ts";
 
-/** Addresses of what the image offers. */
+/** Addresses of the functions that the image provides. */
 export interface Entries {
   readonly prepare: Value;
   readonly start: Value;
@@ -21,7 +21,7 @@ export interface Entries {
   readonly fire: Value;
   readonly stray: Value;
   readonly finish: Value;
-  /** Where the mailbox begins in memory, and its bytes. */
+  /** Address of the mailbox in memory. The next member is its length in bytes. */
   readonly mailbox: number;
   readonly mailboxBytes: number;
 }
@@ -30,11 +30,11 @@ export interface Job {
   readonly source: string;
   readonly timeoutMs: number;
   readonly memoryBytes: number;
-  /** Milliseconds of processor time after which another engine would do better; 0 is no such end. */
+  /** Processor time in milliseconds after which another engine should run the action. 0 means no limit. */
   readonly busyMs: number;
 }
 
-/** Ends a run on the spot: thrown by a host function, it unwinds the engine. */
+/** Ends a run immediately. A host function throws it, and it unwinds the engine's stack. */
 export class Stop extends Error {
   readonly kind: "end" | "trap" | "timeout" | "memory";
 
@@ -44,20 +44,20 @@ export class Stop extends Error {
   }
 }
 
-/** Where frames to the service go. */
+/** Function that sends a frame to the service. */
 export type Send = (json: string, blob?: Uint8Array) => void;
 
-// Runs that are over sooner need not look how much of the processor they use, which takes a tenth of a millisecond.
+// In milliseconds. Shorter runs do not measure their processor time, because that takes a tenth of a millisecond.
 const BRIEF_MS = 10;
-// What Deno takes without a warning.
+// Longest delay that Deno accepts without a warning.
 const LONGEST_DELAY = 2 ** 31 - 1;
 
-/** A frame with an id is a call, which the service answers; anchored, so that only the beginning is looked at. */
+/** Frame with an id: a call, to which the service responds. The pattern is anchored, so only the beginning is read. */
 const CALL = /^\{"kind":"([a-z_]+)","id":(\d+)/;
 
 const utf8 = new TextEncoder();
 
-/** Processor time of this thread so far, in milliseconds: those that compile in the background do not count. */
+/** Returns the processor time of this thread in milliseconds, without threads that compile in the background. */
 function processorMs(): number {
   const { user, system } = threadCpuUsage();
   return (user + system) / 1000;
@@ -69,12 +69,13 @@ export class Execution implements Host {
   readonly #secp: Secp;
   readonly #internals: Internals;
   readonly #send: Send;
+  readonly #alone: boolean;
   readonly #rejected = new Map<number, Value>();
   readonly #timers = new Map<number, ReturnType<typeof setTimeout>>();
   readonly #due: number[] = [];
   /** Timers that do not keep the event loop alive. */
   readonly #weak = new Set<number>();
-  /** Calls to the service without an answer, cancelled ones among them. */
+  /** Ids of calls to the service without a response, including cancelled calls. */
   readonly #unanswered = new Set<number>();
   #wake: (() => void) | null = null;
   #console: Console | null = null;
@@ -88,16 +89,18 @@ export class Execution implements Host {
   #busy = 0;
   #usedBefore: number | null = null;
 
-  constructor(vm: Vm, entries: Entries, secp: Secp, internals: Internals, send: Send) {
+  /** @param alone Whether no other engine can repeat the run, so that a stack close to V8's is better than a trap. */
+  constructor(vm: Vm, entries: Entries, secp: Secp, internals: Internals, send: Send, alone = false) {
     this.#vm = vm;
     this.#entries = entries;
     this.#secp = secp;
     this.#internals = internals;
     this.#send = send;
+    this.#alone = alone;
     vm.host = this;
   }
 
-  /** Starts the job; goes on until everything waits for the service or for a timer. */
+  /** Starts the job and runs until all work waits for the service or for a timer. */
   start(json: string, job: Job, arrived: number): void {
     this.#source = job.source;
     this.#deadline = arrived + job.timeoutMs;
@@ -106,14 +109,14 @@ export class Execution implements Host {
     this.#work(() => this.#vm.call(this.#entries.start, this.#vm.newString(json)));
   }
 
-  /** Brings the answer to a call. */
+  /** Passes the response to a call into the engine. */
   settle(id: number, json: string, blob: Uint8Array): void {
     const vm = this.#vm;
     this.#unanswered.delete(id);
     this.#work(() => vm.call(this.#entries.settle, vm.newNumber(id), vm.newString(json), vm.newBytes(blob)));
   }
 
-  /** Runs the timers that are due. */
+  /** Runs all timers that are due. */
   fire(): void {
     const vm = this.#vm;
     for (let id = this.#due.shift(); id !== undefined; id = this.#due.shift()) {
@@ -122,25 +125,25 @@ export class Execution implements Host {
     }
   }
 
-  /** Whether a timer may still become due. */
+  /** Whether any timer is pending. */
   get hasTimers(): boolean {
     return this.#timers.size > 0 || this.#due.length > 0;
   }
 
-  /** Ends the run if its event loop is empty: no timer is pending that keeps it, and no call to the service. */
+  /** Ends the run if its event loop is empty: no timer keeps it alive, and no call to the service is pending. */
   finishIfIdle(): void {
     if (this.#unanswered.size > 0 || this.#due.length > 0) return;
     for (const id of this.#timers.keys()) if (!this.#weak.has(id)) return;
     this.#work(() => this.#vm.call(this.#entries.finish));
   }
 
-  /** Waits until a timer is due. */
+  /** Waits until the next timer is due. */
   due(): Promise<void> {
     if (this.#due.length > 0) return Promise.resolve();
     return new Promise((resolve) => this.#wake = resolve);
   }
 
-  /** Forgets timers; nothing of the run goes on. */
+  /** Removes all timers, so that no code of the run is executed any more. */
   close(): void {
     for (const timer of this.#timers.values()) clearTimeout(timer);
     this.#timers.clear();
@@ -161,8 +164,8 @@ export class Execution implements Host {
       this.#look();
     } catch (error) {
       if (error instanceof Stop) throw error;
-      if (error instanceof Thrown) throw new Stop("trap", "an error of the engine that reached nobody");
-      // V8's own stack is used up before QuickJS's, or the engine refused to go on.
+      if (error instanceof Thrown) throw new Stop("trap", "an unhandled error of the engine");
+      // V8's own stack was exhausted before QuickJS's stack, or the engine stopped with an error.
       throw new Stop("trap", error instanceof RangeError ? "deep recursion" : `a failure of the engine (${error})`);
     } finally {
       this.#busy += performance.now() - this.#busySince;
@@ -180,7 +183,7 @@ export class Execution implements Host {
     if (this.#busyMs > 0 && this.#worksLong(now)) throw new Stop("trap", "long work");
   }
 
-  /** On a busy machine much of the time that passes is others': it is the processor's that counts. */
+  /** Returns whether the run used too much processor time. Elapsed time is not enough on a busy machine. */
   #worksLong(now: number): boolean {
     const passed = this.#busy + now - this.#busySince;
     if (passed <= BRIEF_MS) return false;
@@ -218,11 +221,11 @@ export class Execution implements Host {
         try {
           return vm.newString(decoder.decode(vm.bytes(args[0]!).slice()));
         } catch {
-          throw new Stop("trap", "bytes that are no text");
+          throw new Stop("trap", "bytes that are not text");
         }
       }
       case "brand":
-        if (vm.isProxy(args[0]!)) throw new Stop("trap", "a Proxy that is looked into");
+        if (vm.isProxy(args[0]!)) throw new Stop("trap", "a Proxy that is inspected");
         return vm.className(args[0]!);
       case "evaluate":
         try {
@@ -236,7 +239,7 @@ export class Execution implements Host {
     }
   }
 
-  /** A script of the action as QuickJS is to read it. */
+  /** Returns a script of the action in the form for QuickJS. */
   #readable(script: string): string {
     if (script !== this.#source) return script;
     try {
@@ -297,16 +300,18 @@ export class Execution implements Host {
       case "console":
         return this.#format(first as "log", build(second, third));
       case "stack": {
-        const lines = stackLines(this.#source, this.#placed(JSON.parse(first) as StackFrame[]), second);
-        if (lines === null) throw new Stop("trap", "a stack that V8 would write otherwise");
-        return lines;
+        const frames = this.#placed(JSON.parse(first) as StackFrame[]);
+        const lines = third === "" ? stackLines(this.#source, frames, second) : null;
+        if (lines !== null) return lines;
+        if (!this.#alone) throw new Stop("trap", third || "a stack that V8 formats differently");
+        return nearLines(frames);
       }
       default:
         return WEB[name]!(...texts);
     }
   }
 
-  /** Frames with the columns of the action's own source. */
+  /** Returns stack frames with the columns of the action's original source. */
   #placed(frames: readonly StackFrame[]): readonly StackFrame[] {
     const rewritten = this.#rewritten;
     if (rewritten === null) return frames;

@@ -1,6 +1,6 @@
 /**
- * Makes the image that every process of the `fast` engine starts from: QuickJS with ethers and all interfaces
- * evaluated. Runs when the package is built.
+ * Creates the image from which each process of the `fast` engine starts. It contains QuickJS after the evaluation of
+ * ethers and all interfaces. This module runs when the package is built.
  */
 import { LANGUAGE, WEB as WEB_NAMES } from "../runtime/globals.ts";
 import type { Entries } from "./execution.ts";
@@ -24,14 +24,14 @@ function members(owner: object): Member[] {
   ]);
 }
 
-/** Own members of every built-in of this V8, in their order: what the engine lacks of them becomes a trap. */
+/** Returns the own members of all built-ins of V8, in order. Members that QuickJS lacks become traps. */
 function shapes(): object {
   const found: Record<string, object> = {};
   // deno-lint-ignore no-explicit-any
   const realm = globalThis as any;
   for (const name of [...LANGUAGE.trim().split(/\s+/), ...WEB_NAMES.trim().split(/\s+/), TYPED_ARRAY]) {
     const value = name === TYPED_ARRAY ? Object.getPrototypeOf(Uint8Array) : realm[name];
-    if (/^[a-z]/.test(name)) continue; // no classes
+    if (/^[a-z]/.test(name)) continue; // not a class
     if ((typeof value !== "object" && typeof value !== "function") || value === null || value === realm) continue;
     found[name] = {
       statics: members(value),
@@ -41,7 +41,7 @@ function shapes(): object {
   return found;
 }
 
-/** Answers what libraries ask while they are evaluated: a logarithm, not more. */
+/** Host for the evaluation of libraries, which only need a logarithm. */
 class Maker implements Host {
   readonly #vm: Vm;
 
@@ -64,7 +64,7 @@ class Maker implements Host {
   }
 }
 
-/** Compiles the bundle of the realm where no image is made of what that leaves behind. */
+/** Compiles the bundle of the realm in a separate engine, so that the image contains no remains of the compilation. */
 function compiled(module: WebAssembly.Module, realm: string): Uint8Array {
   const vm = new Vm(module);
   vm.host = new Maker(vm);
@@ -72,7 +72,7 @@ function compiled(module: WebAssembly.Module, realm: string): Uint8Array {
   return vm.compile(realm, OWN_FILE);
 }
 
-/** Evaluates the bundle of the realm and answers the file to ship. */
+/** Evaluates the bundle of the realm and returns the image file. */
 export function makeImage(module: WebAssembly.Module, realm: string): Uint8Array {
   const vm = new Vm(module);
   vm.host = new Maker(vm);
@@ -124,7 +124,7 @@ export function makeImage(module: WebAssembly.Module, realm: string): Uint8Array
   return file;
 }
 
-/** Reads such a file. */
+/** Reads an image file from `makeImage`. */
 export function readImage(file: Uint8Array<ArrayBuffer>): { image: Image; entries: Entries } {
   const length = new DataView(file.buffer, file.byteOffset).getUint32(0, true);
   const { zeros, stackPointer, entries } = JSON.parse(new TextDecoder().decode(file.subarray(HEADER, HEADER + length)));

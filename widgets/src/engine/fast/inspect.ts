@@ -1,9 +1,9 @@
-/** Builds the like of values that were described inside the image, for Deno's own inspector and console to format. */
+/** Recreates values that were described inside the image, so that Deno's inspector and console can format them. */
 
 // deno-lint-ignore no-explicit-any
 type Json = any;
 
-/** Number, engine's kind, classes up to a known one, what is particular to the kind, own members. */
+/** Number, internal kind, classes up to a known class, data specific to the kind, and own members. */
 type Node = [id: number, brand: string, chain: string[] | null, parts: Json, members: Json[][]];
 
 const AsyncFunction = (async () => {}).constructor;
@@ -80,7 +80,7 @@ class Builder {
     return made;
   }
 
-  /** The object without anything that could lead back to it. */
+  /** Creates the object without members that could refer to it. */
   #make([, brand, chain, parts]: Node): object {
     let made: object;
     switch (brand) {
@@ -171,7 +171,7 @@ class Builder {
   }
 }
 
-/** The values of a description. */
+/** Returns the values of a description. */
 export function build(values: string, nodes: string): unknown[] {
   const builder = new Builder(JSON.parse(nodes));
   return (JSON.parse(values) as Json[]).map((value) => builder.value(value));

@@ -1,8 +1,8 @@
 /**
- * A process of the `fast` engine: one run after another, each from the same image of memory.
+ * Process of the `fast` engine. It executes runs in sequence, each from the same memory image.
  *
- * Actions run inside WebAssembly, which holds nothing but the image and has no way out but the functions of
- * `Execution`. This process itself has every permission denied but reading its own folder.
+ * Actions run inside WebAssembly. Its memory contains only the image, and its only access to the outside are the
+ * functions of `Execution`. The process itself has no permission except to read its own folder.
  */
 import { Script } from "node:vm";
 import curveBinary from "../ethers/binary.js";
@@ -17,13 +17,13 @@ import binary from "./binary.js";
 import { Execution, Stop } from "./execution.ts";
 import { readImage } from "./image.ts";
 import { oddity } from "./oddities.ts";
-import { image as shippedImage, names } from "./shipped.ts";
+import { alone, image as shippedImage, names } from "./shipped.ts";
 import { sizeOf, Vm } from "./vm.ts";
 
-/** V8's own collector, which the flag `--expose-gc` names. */
+/** V8's garbage collector, which the flag `--expose-gc` makes available. */
 const collectGarbage = (globalThis as { gc?: () => void }).gc;
 
-// Memory of WebAssembly never shrinks: past this an engine is made anew.
+// WebAssembly memory never shrinks. Above this growth, a new engine is created.
 const MOST_GROWN = 32 * 2 ** 20;
 
 const secp = makeSecp(curveBinary);
@@ -38,12 +38,12 @@ rehearsal.close();
 vm.collect();
 const image = vm.snapshot();
 
-/** Sources that nothing was found in, the latest: batches bring the same one again and again. */
+/** Cache of the latest accepted sources, because the runs of a batch have the same source. */
 const accepted = new Set<string>();
 const MOST_ACCEPTED = 64;
 const LONGEST_ACCEPTED = 1 << 16;
 
-/** What of a source this engine cannot do, seen before it runs; else an end frame for one that does not parse. */
+/** Checks a source before it runs. Returns a trap for unsupported code, or an end frame for a syntax error. */
 function refusal(source: string): { trap: string } | { end: string } | null {
   if (accepted.has(source)) return null;
   const refused = look(source);
@@ -68,11 +68,11 @@ function look(source: string): { trap: string } | { end: string } | null {
     const odd = oddity(source);
     return odd === null ? null : { trap: odd };
   } catch (error) {
-    return { trap: `a source that V8 alone reads (${(error as Error).message})` };
+    return { trap: `a source that only V8 can parse (${(error as Error).message})` };
   }
 }
 
-/** Overwrites all that a run has left behind. Done when its answer is out, so that the next one waits for nothing. */
+/** Overwrites all data of a run. This is done after its result is sent, so that the next run need not wait. */
 function forget(whole: boolean): void {
   if (!whole || vm.size > sizeOf(image) + MOST_GROWN) {
     vm.drop();
@@ -82,7 +82,7 @@ function forget(whole: boolean): void {
   vm.restore(image);
 }
 
-/** Whether an engine was left to the collector whose memory would count as the next run's. */
+/** Whether a discarded engine waits for garbage collection. Its memory would be counted for the next run. */
 let replaced = false;
 
 function collectReplaced(): void {
@@ -94,7 +94,7 @@ function stopped({ kind, message }: Stop): void {
   if (kind !== "end") send(`{"kind":"end","ok":false,"error_kind":"${kind}","text":${JSON.stringify(message)}}`);
 }
 
-/** Sees one job through. False when the host is gone. */
+/** Executes one job. Returns false if the host has exited. */
 async function run({ body: job, blob }: Frame): Promise<boolean> {
   setSecret(blob);
   const refused = refusal(job.source);
@@ -105,7 +105,7 @@ async function run({ body: job, blob }: Frame): Promise<boolean> {
   }
   const arrived = performance.now();
   vm.limit(sizeOf(image) + job.memoryBytes);
-  const execution = new Execution(vm, entries, secp, internals, send);
+  const execution = new Execution(vm, entries, secp, internals, send, alone);
   let arriving: Promise<Frame | null> | null = null;
   try {
     execution.start(JSON.stringify(job), job, arrived);
@@ -137,10 +137,10 @@ async function run({ body: job, blob }: Frame): Promise<boolean> {
   return true;
 }
 
-/** A read that is under way when a run ends brings the next job. */
+/** Pending read at the end of a run. It returns the next job. */
 let pending: Promise<Frame | null> | null = null;
 
-// Whatever is done for the first time is slow here, too: these runs leave compiled code behind, nothing else.
+// The first execution of code is slow. These warm-up runs only leave compiled code behind.
 const REHEARSED =
   "async function main(n) { console.log(n); if (n > 1) return new ethers.Wallet('0x' + '22'.repeat(32))" +
   ".signMessage(`${n}`); throw new Error('rehearsal'); }";
@@ -164,7 +164,7 @@ announce();
 for (;;) {
   const frame: Frame | null = await (pending === null ? receiveSync() : pending);
   pending = null;
-  // Answers to calls of a run that has ended arrive late.
+  // A late response to a call of a finished run.
   if (frame === null || (frame.body.source !== undefined && !await run(frame))) break;
   collectReplaced();
 }

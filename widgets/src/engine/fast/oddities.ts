@@ -1,55 +1,38 @@
 /**
- * What QuickJS does in another order than the language says, seen before a source runs.
+ * Detects code that QuickJS executes in a different order than the language requires, before a source runs:
  *
- * A parameter that another one's default assigns to, and that a `var` of the same name stands for in the body: its value
- * is copied when all defaults are done (ECMA-262, FunctionDeclarationInstantiation), in QuickJS before.
- *
- * A computed key that is an object: when and how often it becomes text shows if its conversion has effects.
- *
- * `with`, functions in blocks beside declarations of their name, properties of Unicode, and what an asynchronous loop
- * closes.
+ * - A default value that assigns to another parameter, which a `var` of the same name redeclares in the body. The
+ *   language copies the parameter after all defaults (ECMA-262, FunctionDeclarationInstantiation), QuickJS before.
+ * - A constructor whose class gets another prototype while the arguments of `super` are evaluated.
+ * - `with`, functions in blocks beside declarations of the same name, variables named `arguments`, Unicode properties,
+ *   and iterators that an asynchronous loop closes.
  */
-import type { Node } from "acorn";
-import { parser } from "../runtime/parser.ts";
+import { lastName } from "./conversions.ts";
+import { EFFECTS, parse, some } from "./tree.ts";
+import type { Tree } from "./tree.ts";
+import { ESCAPED, NEWER } from "./unicode.ts";
 
-type Tree = Node & Record<string, unknown>;
 type Test = (node: Tree) => boolean;
 
 const VAR = /\bvar\b/;
-const CONVERSION = /(?<![.\w$])(?:toString|valueOf)\b|\.(?:toString|valueOf)\s*=(?!=)|\btoPrimitive\b/;
-/** QuickJS has a newer Unicode than V8. */
+/** QuickJS has a newer Unicode version than V8. */
 const PROPERTIES = /\\[pP]\{/;
-/** Which built-ins set elements and which define them shows where a prototype has an element. */
+/** Elements on a prototype reveal which built-in functions set elements and which define them. */
 const ON_PROTOTYPE =
   /\bdefinePropert(?:y|ies)\s*\(\s*(?:Array|Object)\.prototype\b|\b(?:Array|Object)\.prototype\s*\.\s*__define/;
-const ARGUMENTS = /\b(?:var|let|const)\s+arguments\b/;
+/** V8 skips getters of array-like objects whose length is close to the maximum number. */
+const SPREADABLE = /\bisConcatSpreadable\b/;
+const ARGUMENTS = /\barguments\b/;
+const PROTOTYPES = /\bsetPrototypeOf\b/;
 const SUPER = /\bsuper\s*\[/;
+const CONSTRUCTS = /\bsuper\s*\(/;
 const WITH = /\bwith\s*\(/;
 const AWAITING = /\bfor\s+await\b|\byield\s*\*/;
 const ITERATOR = /\biterator\b/;
 const GETTER = /\bget\s*\[|\bdefinePropert|__defineGetter__/;
-const FUNCTION = /\bfunction\s*\*?\s*([\w$]+)/g;
+const FUNCTION = /\bfunction(?:\s*\*)?\s*([\w$]+)/g;
 const DECLARED = /\b(?:let|const|class)\b([\w$\s,]+|\s*[{[][^=;)]*)/g;
 const NAME = /[\w$]+/g;
-const CONVERSIONS: readonly unknown[] = ["toString", "valueOf", "toPrimitive"];
-const EFFECTS = new Set([
-  "AssignmentExpression",
-  "AwaitExpression",
-  "CallExpression",
-  "NewExpression",
-  "TaggedTemplateExpression",
-  "ThrowStatement",
-  "UpdateExpression",
-  "YieldExpression",
-]);
-
-function some(node: Tree, test: Test): boolean {
-  if (test(node)) return true;
-  return Object.values(node).flat().some((one) =>
-    typeof one === "object" && one !== null && typeof (one as Tree).type === "string" && some(one as Tree, test)
-  );
-}
-
 const assigns: Test = (node) => {
   const target = node.type === "AssignmentExpression" ? node.left : node.type === "UpdateExpression" && node.argument;
   return (target as Tree | undefined)?.type === "Identifier";
@@ -58,34 +41,37 @@ const assigns: Test = (node) => {
 const assignsInDefault: Test = (node) =>
   (node.params as Tree[] | undefined)?.some((one) => some(one, assigns)) ?? false;
 
-/** The last name of `toString`, `"toString"`, `x.toString` and `Symbol.toPrimitive`. */
-function lastName(node: Tree): unknown {
-  return node.type === "MemberExpression" ? lastName(node.property as Tree) : node.name ?? node.value;
-}
-
-/** A conversion that may do more than answer: one whose function is not here, or is not plain. */
-const convertsWithEffects: Test = (node) => {
-  const [key, value] = node.type === "AssignmentExpression" ? [node.left, node.right] : [node.key, node.value];
-  if (node.type === "Literal") return CONVERSIONS.includes(node.value); // handed to `defineProperty` and its like
-  if (key === undefined || value === null || !CONVERSIONS.includes(lastName(key as Tree))) return false;
-  const { type } = value as Tree;
-  return !/Function/.test(type) || some((value as Tree).body as Tree, (one) => EFFECTS.has(one.type));
-};
-
-const hasComputedKey: Test = (node) => {
-  const key = (node.type === "MemberExpression" ? node.property : node.key) as Tree | undefined;
-  return node.computed === true && key?.type !== "Literal" && lastName(key!) !== "toPrimitive";
-};
-
 const assignsToSuper: Test = (node) => {
   const target = (node.type === "AssignmentExpression" ? node.left : node.argument) as Tree | undefined;
   if (node.type !== "AssignmentExpression" && node.type !== "UpdateExpression") return false;
   return target!.type === "MemberExpression" && target!.computed === true && (target!.object as Tree).type === "Super";
 };
 
+const isArguments: Test = ({ type, name }) => type === "Identifier" && name === "arguments";
+
+const declaresArguments: Test = (node) => node.type === "VariableDeclarator" && some(node.id as Tree, isArguments);
+
+/** For `super`, V8 looks up the constructor after it evaluates the arguments, QuickJS before. */
+const constructsWithEffects: Test = (node) =>
+  node.type === "CallExpression" && (node.callee as Tree).type === "Super" &&
+  (node.arguments as Tree[]).some((one) => some(one, ({ type }) => EFFECTS.has(type)));
+
+/** Returns whether the prototype of an object may change, other than the object under construction. */
+function setsPrototype(tree: Tree): boolean {
+  const own = new Set<unknown>();
+  const isNamed = (node: Tree) => node.type !== "MemberExpression" && lastName(node) === "setPrototypeOf";
+  some(tree, ({ type, callee, arguments: list }) => {
+    if (type === "CallExpression" && (list as Tree[])[0]?.type === "ThisExpression") {
+      own.add((callee as Tree).property ?? callee);
+    }
+    return false;
+  });
+  return some(tree, (node) => isNamed(node) && !own.has(node));
+}
+
 const isWith: Test = (node) => node.type === "WithStatement";
 
-/** Whether a name that a block declares is also that of a function in a block: which one a function sees differs. */
+/** Returns whether a block declares the name of a function in a block. The engines resolve such names differently. */
 function mixesNames(source: string): boolean {
   const names = [...source.matchAll(FUNCTION)].map(([, name]) => name);
   const functions = new Set(names);
@@ -96,7 +82,7 @@ function mixesNames(source: string): boolean {
   return false;
 }
 
-/** A function declared in a block that is no function's own. */
+/** Matches a function that is declared in a block, unless the block is a function body. */
 const isInBlock: Test = (node) =>
   node.type === "BlockStatement" && (node.body as Tree[]).some(({ type }) => type === "FunctionDeclaration") ||
   node.type === "SwitchCase" && (node.consequent as Tree[]).some(({ type }) => type === "FunctionDeclaration");
@@ -110,7 +96,7 @@ function hasFunctionInBlock(tree: Tree): boolean {
   return some(tree, (node) => isInBlock(node) && !bodies.has(node));
 }
 
-/** What can end early, and is closed otherwise than in V8 when a promise that it hands out is rejected. */
+/** Matches iterators that can end early. If one of their promises is rejected, V8 closes them differently. */
 const isCloseable: Test = (node) =>
   (/^Function/.test(node.type) && node.generator === true && node.async !== true) ||
   ((node.type === "Property" || node.type === "MethodDefinition") && lastName(node.key as Tree) === "return");
@@ -122,9 +108,9 @@ const delegates: Test = (node) =>
   (node.type === "YieldExpression" && node.delegate === true);
 
 /**
- * Where `Symbol.iterator` may be the name of a getter: QuickJS asks twice for an iterator that it spreads.
+ * Returns whether `Symbol.iterator` may be the name of a getter. QuickJS reads the iterator of a spread value twice.
  *
- * It is none where it is read or is the key of a method. Anywhere else it may be handed to `defineProperty`.
+ * A read or the key of a method is not a getter. In all other places, it may be passed to `defineProperty`.
  */
 function hasIteratorGetter(tree: Tree): boolean {
   const plain = new Set<unknown>();
@@ -142,39 +128,42 @@ function hasIteratorGetter(tree: Tree): boolean {
   });
 }
 
-/** `value.iterator`, where `value` is not `Symbol`. */
+/** Returns whether a node is `value.iterator`, where `value` is not `Symbol`. */
 function isNameAlone(node: Tree): boolean {
   return node.computed !== true && (node.object as Tree).type === "Identifier" &&
     (node.object as Tree).name !== "Symbol" && (node.object as Tree).name !== "globalThis";
 }
 
 /**
- * Says what of a source would come out otherwise.
+ * Returns the part of a source that would have a different result, or null.
  *
- * @throws {SyntaxError} The parser does not read it.
+ * @throws {SyntaxError} The parser rejects the source.
  */
 export function oddity(source: string): string | null {
-  if (PROPERTIES.test(source)) return "a regular expression with properties of Unicode";
-  if (ARGUMENTS.test(source)) return "a variable that is named arguments";
+  if (PROPERTIES.test(source)) return "a regular expression with Unicode properties";
+  if (NEWER.test(source) || ESCAPED.test(source)) return "a character of a newer Unicode version";
+  if (SPREADABLE.test(source)) return "Symbol.isConcatSpreadable";
   if (ON_PROTOTYPE.test(source)) return "a member that is defined on the prototype of all objects or arrays";
-  const [declares, converts] = [VAR.test(source), CONVERSION.test(source)];
+  const declares = VAR.test(source);
   const [spreads, waits] = [
     source.includes("...") && ITERATOR.test(source) && GETTER.test(source),
     AWAITING.test(source),
   ];
   const [mixes, has, inherits] = [mixesNames(source), WITH.test(source), SUPER.test(source)];
-  if (!declares && !converts && !spreads && !waits && !mixes && !has && !inherits) return null;
-  const tree = parser().parse(source, { ecmaVersion: "latest", sourceType: "script" }) as unknown as Tree;
-  if (declares && some(tree, assignsInDefault)) return "a default that assigns";
+  const [takes, changes] = [ARGUMENTS.test(source), PROTOTYPES.test(source) && CONSTRUCTS.test(source)];
+  if (!declares && !spreads && !waits && !mixes && !has && !inherits && !takes && !changes) return null;
+  const tree = parse(source);
+  if (declares && some(tree, assignsInDefault)) return "a default value that contains an assignment";
+  if (takes && some(tree, declaresArguments)) return "a variable that is named arguments";
   if (has && some(tree, isWith)) return "with";
+  if (changes && setsPrototype(tree) && some(tree, constructsWithEffects)) {
+    return "a class whose prototype may change while the arguments of super are evaluated";
+  }
   if (inherits && some(tree, assignsToSuper)) return "an assignment to a computed member of super";
   if (spreads && hasIteratorGetter(tree)) return "a getter that may be one of Symbol.iterator";
   const asynchronous = waits && (/\bfor\s+await\b/.test(source) || some(tree, isAsyncGenerator));
   if (asynchronous && some(tree, delegates) && some(tree, isCloseable)) {
-    return "an asynchronous loop over what can be closed";
+    return "an asynchronous loop over an iterator that can be closed";
   }
-  if (mixes && hasFunctionInBlock(tree)) return "a function in a block, and another of its name";
-  return converts && some(tree, convertsWithEffects) && some(tree, hasComputedKey)
-    ? "a key that converts itself"
-    : null;
+  return mixes && hasFunctionInBlock(tree) ? "two functions with the same name, one of them in a block" : null;
 }

@@ -1,7 +1,10 @@
-/** What the process of the `fast` engine is given beside its code. In a page, `page/shipped.ts` takes its place. */
+/** Input of the `fast` engine's process besides its code. In a page, `page/shipped.ts` replaces this module. */
 
-/** The image of memory that each run starts from, packed. */
+/** Compressed memory image from which each run starts. */
 export const image: Uint8Array = Deno.readFileSync(new URL("./fast.image", import.meta.url));
 
-/** The names that actions see, as JSON. */
+/** Names that are visible to actions, as JSON text. */
 export const names: string = Deno.args[0]!;
+
+/** Whether there is no other engine. */
+export const alone = false;

@@ -1,10 +1,19 @@
-/** What stands around the value of an object spread while QuickJS runs it (`spreads.ts`). */
+/** Code that is inserted into a source for QuickJS: around the values of object spreads, and around some keys. */
 
-/** A name of the script scope, which no member of any object shows. */
+/** Names in the script scope, which are not members of any object. */
 export const SPREAD = "$$spread";
-export const BEFORE = `${SPREAD}(`;
-export const BEHIND = `,${SPREAD})`;
+export const KEY = "$$key";
 
-/** Defines it in the image. */
+/** Returns the text before and after a value that is passed through a function of that name. */
+export function around(name: string): [before: string, behind: string] {
+  return [`${name}(`, `,${name})`];
+}
+
+/** All texts that are inserted into a source. */
+export const INSERTED: readonly string[] = [...around(SPREAD), ...around(KEY)];
+
+/** Defines both functions in the image. A key that is an object is a trap, because V8 converts it at another time. */
 export const DEFINITION =
-  `const ${SPREAD} = ((box) => (value) => typeof value === "string" ? box(value) : value)(Object)`;
+  `const ${SPREAD} = ((box) => (value) => typeof value === "string" ? box(value) : value)(Object),` +
+  `${KEY} = ((ask) => (key) => (typeof key === "object" && key !== null) || typeof key === "function"` +
+  '? ask("trap", "a computed key that is an object") : key)(__host.ask)';

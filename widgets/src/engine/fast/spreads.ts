@@ -1,15 +1,22 @@
 /**
- * Object spreads as V8 does them.
+ * Object spreads and computed keys as V8 evaluates them.
  *
- * `{...value}` copies the characters of a string; QuickJS copies none. So each such value is passed through a function
- * of the image, `{...$$spread(value,$$spread)}`, which boxes strings and answers anything else as it is. No line
- * becomes two: columns are counted back for stacks, and both halves are taken out of the text of functions again.
+ * `{...value}` copies the characters of a string, but QuickJS copies none. Each such value is therefore passed through
+ * a function of the image, `{...$$spread(value,$$spread)}`, which boxes strings and returns anything else unchanged.
+ *
+ * In `{[key]: value()}`, V8 converts the key to text before it evaluates the value, and in `list[key] = value()`
+ * afterwards. QuickJS does the opposite. The difference is visible only if the key is an object. Such a key is passed
+ * through a function that traps on objects, `{[$$key(key,$$key)]: value()}`. The engines also differ in how often they
+ * convert a key, which shows if the conversion has effects. In a source with such a conversion, all keys are passed
+ * through that function.
+ *
+ * The lines of the source do not change. For stacks, columns are converted back. In the source text of functions, the
+ * inserted code is removed.
  */
-import type { Node } from "acorn";
-import { parser } from "../runtime/parser.ts";
-import { BEFORE, BEHIND, SPREAD } from "./spread_name.ts";
-
-type Tree = Node & Record<string, unknown>;
+import { converts, mayConvert } from "./conversions.ts";
+import { around, KEY, SPREAD } from "./spread_name.ts";
+import { children, hasEffects, parse } from "./tree.ts";
+import type { Tree } from "./tree.ts";
 
 interface Insertion {
   readonly at: number;
@@ -18,7 +25,7 @@ interface Insertion {
 
 export interface Rewritten {
   readonly text: string;
-  /** Column of the source, from 1, that a column of the text stands for; lines count from 1. */
+  /** Returns the column in the source for a column in the rewritten text. Lines and columns are counted from 1. */
   column(line: number, column: number): number;
 }
 
@@ -26,26 +33,57 @@ const KEPT = 64;
 const KEPT_LENGTH = 1 << 16;
 const known = new Map<string, Rewritten>();
 
+/** Node types of keys that are never objects. */
+const PRIMITIVE = new Set(["BinaryExpression", "Literal", "TemplateLiteral", "UnaryExpression", "UpdateExpression"]);
+/** Pattern for a computed key in a literal, or an assignment to a computed member. Comments may hide either. */
+const HAS_KEYS = /[{,]\s*\[|\]\s*(?:[-+*/%&|^]|\*\*|<<|>>>?|&&|\|\||\?\?)?=(?![=>])/;
+const HAS_COMMENTS = /\/[/*]/;
+
+/** Returns the computed key of a member, or of a part of a literal, pattern or class. */
+function computedKey(node: Tree): Tree | null {
+  if (node.computed !== true) return null;
+  return (node.type === "MemberExpression" ? node.property : node.key) as Tree;
+}
+
+/** Returns a key that QuickJS converts at a different time than V8, relative to its value. */
+function keyBesideValue(node: Tree): Tree | null {
+  if (node.type === "Property") {
+    const hasValue = node.kind === "init" && node.method !== true;
+    return hasValue && hasEffects(node.value as Tree) ? computedKey(node) : null;
+  }
+  if (node.type !== "AssignmentExpression" || !hasEffects(node.right as Tree)) return null;
+  return (node.left as Tree).type === "MemberExpression" ? computedKey(node.left as Tree) : null;
+}
+
+/** Returns the expression that determines the value of a key: the last one of `a, b`. */
+function valueOfKey(key: Tree): Tree {
+  return key.type === "SequenceExpression" ? valueOfKey((key.expressions as Tree[]).at(-1)!) : key;
+}
+
+function isPrimitive({ type, regex }: Tree): boolean {
+  return PRIMITIVE.has(type) && regex === undefined;
+}
+
 function insertions(source: string): Insertion[] {
   const found: Insertion[] = [];
-  const visit = (node: Tree, inObject: boolean) => {
-    if (node.type === "SpreadElement" && inObject) {
-      found.push({ at: node.start + "...".length, text: BEFORE }, { at: node.end, text: BEHIND });
-    }
-    for (const key of Object.keys(node)) {
-      const child = node[key];
-      for (const one of Array.isArray(child) ? child : [child]) {
-        if (typeof one === "object" && one !== null && typeof one.type === "string") {
-          visit(one as Tree, node.type === "ObjectExpression");
-        }
-      }
-    }
+  const surround = (name: string, from: number, to: number) => {
+    const [before, behind] = around(name);
+    found.push({ at: from, text: before }, { at: to, text: behind });
   };
-  visit(parser().parse(source, { ecmaVersion: "latest", sourceType: "script" }) as unknown as Tree, false);
+  const visit = (node: Tree, inObject: boolean) => {
+    if (node.type === "SpreadElement" && inObject) surround(SPREAD, node.start + "...".length, node.end);
+    const key = everyKey ? computedKey(node) : keyBesideValue(node);
+    const value = key === null ? null : valueOfKey(key);
+    if (value !== null && !isPrimitive(value)) surround(KEY, value.start, value.end);
+    for (const child of children(node)) visit(child, node.type === "ObjectExpression");
+  };
+  const tree = parse(source);
+  const everyKey = converts(source, tree);
+  visit(tree, false);
   return found.sort((a, b) => a.at - b.at);
 }
 
-/** Column by column, from what was inserted into each line. */
+/** Returns the conversion of columns, from the insertions in each line. */
 function columns(source: string, inserted: readonly Insertion[]): Rewritten["column"] {
   const lines = new Map<number, { at: number; length: number }[]>();
   let [line, start, next] = [1, 0, 0];
@@ -55,7 +93,8 @@ function columns(source: string, inserted: readonly Insertion[]): Rewritten["col
       start = next + 1;
     }
     const known = lines.get(line) ?? [];
-    lines.set(line, [...known, { at: at - start + 1, length: text.length }]);
+    known.push({ at: at - start + 1, length: text.length });
+    lines.set(line, known);
   }
   return (line, column) => {
     let back = column;
@@ -79,14 +118,16 @@ function rewrite(source: string): Rewritten {
 }
 
 /**
- * Rewrites the object spreads of a source.
+ * Rewrites the object spreads and the computed keys of a source.
  *
- * @returns Null when there is nothing to rewrite.
- * @throws {SyntaxError} V8 parses it, but the parser does not; or it uses the name that is ours.
+ * @returns Null if there is nothing to rewrite.
+ * @throws {SyntaxError} The parser rejects a source that V8 accepts, or the source uses a reserved name.
  */
 export function rewriteSpreads(source: string): Rewritten | null {
-  if (source.includes(SPREAD)) throw new SyntaxError(`the name ${SPREAD}`);
-  if (!source.includes("...")) return null;
+  for (const name of [SPREAD, KEY]) if (source.includes(name)) throw new SyntaxError(`the name ${name}`);
+  const mayHaveKeys = source.includes("[") &&
+    (HAS_KEYS.test(source) || HAS_COMMENTS.test(source) || mayConvert(source));
+  if (!source.includes("...") && !mayHaveKeys) return null;
   const kept = known.get(source);
   if (kept !== undefined) return kept;
   const made = rewrite(source);

@@ -1,36 +1,34 @@
 /**
- * The lines of a stack as V8 would write them, from the frames that QuickJS saw.
+ * Stack lines in the format of V8, from the frames of QuickJS.
  *
- * QuickJS says where it was when a call was made, which is the callee or something inside the arguments; V8 says the
- * callee, or `new`. So the call is looked up in the source. What V8 says beyond that (the class of a receiver, functions
- * that await) cannot be seen from here: such a stack is not written at all.
+ * For a call, QuickJS reports the position of the callee or a position inside the arguments. V8 reports the position of
+ * the callee or of `new`. The call is therefore looked up in the source. Other details of V8 (the class of a receiver,
+ * and functions that await) are not available here. Stacks that need them are traps.
  */
-import type { Node } from "acorn";
-import { parser } from "../runtime/parser.ts";
 import { SCRIPT_NAME } from "../runtime/failure.ts";
+import { children, parse } from "./tree.ts";
+import type { Tree } from "./tree.ts";
 
-/** Whose frame it is, its function, line and column. */
+/** Owner of the frame, function name, line and column. */
 export type StackFrame = [kind: "ours" | "action" | "native", name: string, line: number, column: number];
-
-type Tree = Node & Record<string, unknown>;
 
 interface Call {
   readonly node: Tree;
-  /** Where V8 places it; null when that is somewhere else than at a name. */
+  /** Position in V8, or null if that is not the position of a name. */
   readonly at: number | null;
-  /** Where the callee's name begins. */
+  /** Position where the callee's name begins. */
   readonly callee: number;
   readonly name: string;
-  /** Whether the function gets no receiver and is not constructed. */
+  /** Whether the function is called without a receiver and not as a constructor. */
   readonly plain: boolean;
   readonly inside: Tree | null;
 }
 
 interface Function {
   readonly node: Tree;
-  /** Whether V8 shows it by its own name alone. */
+  /** Whether V8 shows only the name of the function. */
   readonly plain: boolean;
-  /** Whether it has no name to V8 either. */
+  /** Whether the function has no name in V8 either. */
   readonly nameless: boolean;
 }
 
@@ -41,18 +39,18 @@ interface Survey {
   readonly lines: number[];
 }
 
-/** Where QuickJS was. On the first line it sees calls one column too early. */
+/** Position that QuickJS reports. In the first line, calls are reported one column too early. */
 interface Place {
   readonly offset: number;
   readonly slack: 0 | 1;
 }
 
-const SHOWN = 10; // by V8, counting frames that are not shown here
-/** More frames than this are only certain to be V8's if the first is the action's, or of code that is the same there. */
+const SHOWN = 10; // number of frames that V8 shows, including frames that are hidden here
+/** With more frames, V8's stack is only known if the first frame belongs to the action or to identical code. */
 const SURE = 8;
 const MAKERS_OF_ETHERS = "makeError";
 const FUNCTIONS = new Set(["FunctionDeclaration", "FunctionExpression", "ArrowFunctionExpression"]);
-/** Own functions that call one of the action, of which V8 names the receiver: timers, listeners. */
+/** Own functions that call functions of the action with a receiver that V8 shows: timers and listeners. */
 const CALLING = new Set(["fire", "dispatchEvent"]);
 const SCOPES = new Set([...FUNCTIONS, "StaticBlock", "PropertyDefinition"]);
 
@@ -93,18 +91,13 @@ function survey(source: string): Survey {
       found.functions.push(functionOf(node, parent));
       inside = node;
     }
-    for (const key of Object.keys(node)) {
-      const child = node[key];
-      for (const one of Array.isArray(child) ? child : [child]) {
-        if (typeof one === "object" && one !== null && typeof one.type === "string") visit(one as Tree, node, inside);
-      }
-    }
+    for (const child of children(node)) visit(child, node, inside);
   };
-  visit(parser().parse(source, { ecmaVersion: "latest", sourceType: "script" }) as unknown as Tree, null, null);
+  visit(parse(source), null, null);
   return found;
 }
 
-/** The call that a frame is in, given the name of what it called; null when that is not certain. */
+/** Returns the call at a frame's position, given the name of the callee, or null if it is ambiguous. */
 function callAt(
   { calls }: Survey,
   inside: Tree | null,
@@ -127,22 +120,35 @@ function linesOfBuiltIns(frames: readonly StackFrame[]): string {
   return frames.filter(([kind]) => kind === "native").map(([, name]) => `\n    at ${name} (<anonymous>)`).join("");
 }
 
+/** The lines as QuickJS has them. V8 has other columns, and names the receiver of a function that built-ins call. */
+export function nearLines(frames: readonly StackFrame[]): string {
+  let text = "";
+  for (const frame of frames.slice(0, SHOWN)) {
+    const [kind, name, line, column] = frame;
+    if (kind === "native") text += linesOfBuiltIns([frame]);
+    if (kind !== "action") continue;
+    const where = `${SCRIPT_NAME}:${line}:${column}`;
+    text += name === "" || name === "<eval>" ? `\n    at ${where}` : `\n    at ${name} (${where})`;
+  }
+  return text;
+}
+
 /**
- * Writes the lines.
+ * Returns the lines of a stack.
  *
- * @param made Name of the class whose constructor made the error; "" when the engine made it.
- * @returns Null when V8's lines cannot be known.
+ * @param made Class whose constructor created the error, or "" for the engine.
+ * @returns The lines, or null if V8's lines cannot be determined.
  */
 export function stackLines(source: string, frames: readonly StackFrame[], made: string): string | null {
   if (frames.every(([kind]) => kind === "ours")) return "";
   if (frames.length > SURE && frames[0]![0] !== "action" && frames[0]![1] !== MAKERS_OF_ETHERS) return null;
   // deno-lint-ignore no-control-regex
-  if (/[^\x00-\x7f]/.test(source)) return null; // columns are counted otherwise
+  if (/[^\x00-\x7f]/.test(source)) return null; // the engines count columns differently
   const found = survey(source);
   const start = frames.findIndex(([kind]) => kind === "action");
   if (start === -1 || start >= SHOWN) return linesOfBuiltIns(frames.slice(0, SHOWN));
   if (frames.some(([kind, name]) => kind === "ours" && CALLING.has(name))) return null;
-  // Calls that code around the action stands between: the name of what was called is not that of the frame above.
+  // Calls through code around the action. The name of the callee is not that of the frame above.
   let called: string | null = made;
   if (frames.slice(0, start).some(([, name]) => name !== "construct" && name !== "apply" && name !== "made")) {
     called = null;
@@ -156,7 +162,7 @@ export function stackLines(source: string, frames: readonly StackFrame[], made: 
       continue;
     }
     if (kind === "ours") {
-      // What the service calls `main` from is hidden; a built-in that calls back is not, and V8 names its receiver.
+      // The service's caller of `main` is hidden. A built-in function with a callback is shown, with its receiver.
       if (frames.slice(i).some(([below]) => below === "action")) return null;
       break;
     }
@@ -166,17 +172,17 @@ export function stackLines(source: string, frames: readonly StackFrame[], made: 
     let at: number | null;
     if (called === "" && i === start) {
       at = nameAt(found, place);
-      // The look-up of `main` is a script of its own.
+      // The lookup of `main` is a separate script.
       if (at === null && name === "<eval>" && line === 1 && column === 1) at = 0;
     } else {
       const call = callAt(found, scope?.node ?? null, place, called);
-      // A method or a constructor: V8 names its class.
+      // For a method or a constructor, V8 shows the class.
       const refused = call === null || (i > start && frames[i - 1]![0] === "action" && !call.plain);
       at = refused ? null : call.at;
     }
     if (at === null) return null;
     const where = `${SCRIPT_NAME}:${line}:${at - (found.lines[line - 1] ?? 0) + 1}`;
-    if (at < (found.lines[line - 1] ?? 0)) return null; // the call began on a line before
+    if (at < (found.lines[line - 1] ?? 0)) return null; // the call began on an earlier line
     if (name === "<eval>") {
       text += `\n    at ${where}`;
     } else {

@@ -1,2 +1,2 @@
-/** What stands for the class that all typed arrays extend: it has no name among the globals. */
+/** Name of the class that all typed arrays extend. The class has no global name. */
 export const TYPED_ARRAY = "%TypedArray%";

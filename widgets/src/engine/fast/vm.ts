@@ -1,11 +1,11 @@
 /**
- * QuickJS-ng in WebAssembly, as far as runs of actions need it (the binary of npm `quickjs-wasi`).
+ * QuickJS-ng in WebAssembly (the binary of npm `quickjs-wasi`), with the functions that runs of actions need.
  *
- * Values of the engine are addresses in its linear memory. Nobody frees them: the whole memory is overwritten before
- * the next run.
+ * Values of the engine are addresses in its linear memory. They are never freed, because the whole memory is
+ * overwritten before the next run.
  */
 
-/** What the binary exports, as far as it is used; every number but a length is an address. */
+/** Used exports of the binary. All numbers except lengths are addresses. */
 interface Exports {
   readonly memory: WebAssembly.Memory;
   readonly __stack_pointer: WebAssembly.Global<"i32">;
@@ -46,42 +46,42 @@ interface Exports {
   qjs_execute_pending_job(): number;
 }
 
-/** The address of a value of the engine. */
+/** Address of a value of the engine. */
 export type Value = number;
 
-/** What the engine asks of its host. An exception of any of these unwinds the engine: the run is over. */
+/** Functions that the engine calls in its host. An exception from any of these unwinds the engine and ends the run. */
 export interface Host {
-  /** A function made by `hostFunction` was called. Null throws what `raise` was given. */
+  /** Handles a call of a function from `hostFunction`. If it returns null, the engine throws the value from `raise`. */
   call(name: string, args: readonly Value[]): Value | null;
-  /** Called now and then while code runs. */
+  /** Called at intervals while code runs. */
   interrupt(): void;
-  /** A promise was rejected that nobody handles, or one was handled after all. */
+  /** Called when a promise is rejected without a handler, or when a rejection is handled later. */
   rejection(promise: number, reason: Value, handled: boolean): void;
 }
 
-/** A memory to start runs from. */
+/** Memory content from which runs start. */
 export interface Image {
-  /** Bytes that are zero at its beginning: most of the stack. They are not part of `memory`. */
+  /** Number of zero bytes at the beginning: most of the stack. They are not part of `memory`. */
   readonly zeros: number;
   readonly memory: Uint8Array<ArrayBuffer>;
   readonly stackPointer: number;
 }
 
-/** Bytes of the whole memory of an image. */
+/** Returns the total memory size of an image, in bytes. */
 export function sizeOf({ zeros, memory }: Image): number {
   return zeros + memory.length;
 }
 
 const PAGE = 65536;
 const STACK_BYTES = 960 * 1024;
-// The image alone is larger than QuickJS's own threshold: collecting it again and again would be all it does.
+// The image alone is larger than QuickJS's default threshold, so garbage collection would run all the time.
 const COLLECT_BYTES = 32 * 2 ** 20;
-const STRIP_SOURCE = 16; // of `qjs_compile`
+const STRIP_SOURCE = 16; // flag of `qjs_compile`
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** An exception of the engine that nobody inside it caught. */
+/** Exception that was not caught inside the engine. */
 export class Thrown extends Error {
   readonly value: Value;
 
@@ -92,7 +92,7 @@ export class Thrown extends Error {
 }
 
 export class Vm {
-  /** Who is asked; set before anything runs. */
+  /** Host of the engine. It must be set before any code runs. */
   host: Host | null = null;
   #exports: Exports;
   #bytes: Uint8Array<ArrayBuffer>;
@@ -142,7 +142,7 @@ export class Vm {
     this.#exports.qjs_set_promise_rejection_handler(1);
   }
 
-  /** All of the memory as it is now. */
+  /** Returns the current content of the whole memory. */
   snapshot(): Image {
     const bytes = this.#view();
     const words = new Int32Array(bytes.buffer);
@@ -152,7 +152,7 @@ export class Vm {
     return { zeros: bytes.length - memory.length, memory, stackPointer: this.#exports.__stack_pointer.value };
   }
 
-  /** Puts the memory back; what lies beyond the image becomes zero. */
+  /** Restores the memory. All bytes beyond the image are set to zero. */
   restore(image: Image): void {
     const missing = sizeOf(image) - this.#view().length;
     if (missing > 0) this.#exports.memory.grow(Math.ceil(missing / PAGE));
@@ -163,19 +163,19 @@ export class Vm {
     this.#exports.__stack_pointer.value = image.stackPointer;
   }
 
-  /** Lets go of the memory, whoever still holds this object. It is of no use afterwards. */
+  /** Releases the memory, even if other code still refers to this object. It cannot be used afterwards. */
   drop(): void {
     this.host = null;
     this.#exports = null as unknown as Exports;
     this.#bytes = new Uint8Array();
   }
 
-  /** Bytes of the whole memory. It never shrinks. */
+  /** Total memory size in bytes. It never shrinks. */
   get size(): number {
     return this.#view().length;
   }
 
-  /** Refuses allocations past so many bytes in use. */
+  /** Limits the allocated memory to a number of bytes. */
   limit(bytes: number): void {
     this.#exports.qjs_set_memory_limit(bytes);
   }
@@ -187,7 +187,7 @@ export class Vm {
   /**
    * Runs a script in the global scope.
    *
-   * @throws {Thrown} It threw.
+   * @throws {Thrown} The script threw an exception.
    */
   evaluate(source: string, file: string): Value {
     const [code, length] = this.#put(encoder.encode(source));
@@ -197,9 +197,9 @@ export class Vm {
   }
 
   /**
-   * Compiles a script for `run`. Its functions have no text of their own.
+   * Compiles a script for `run`. Its functions have no source text.
    *
-   * @throws {Thrown} It does not parse.
+   * @throws {Thrown} The script has a syntax error.
    */
   compile(source: string, file: string): Uint8Array {
     const [text, length] = this.#put(encoder.encode(source));
@@ -210,7 +210,7 @@ export class Vm {
     return this.#view().slice(code, code + size);
   }
 
-  /** Runs what the same build of the engine compiled. @throws {Thrown} It threw. */
+  /** Runs code that the same build of the engine compiled. @throws {Thrown} The code threw an exception. */
   run(code: Uint8Array): Value {
     const [at, length] = this.#put(code);
     const value = this.#exports.qjs_eval_bytecode(at, length);
@@ -218,7 +218,7 @@ export class Vm {
     return this.#checked(value);
   }
 
-  /** @throws {Thrown} It threw. */
+  /** @throws {Thrown} The function threw an exception. */
   call(f: Value, ...args: Value[]): Value {
     const list = this.#exports.wasm_malloc(4 * Math.max(1, args.length));
     const view = new DataView(this.#view().buffer);
@@ -226,7 +226,7 @@ export class Vm {
     return this.#checked(this.#exports.qjs_call(f, this.undefined, args.length, list));
   }
 
-  /** Runs what waits as a microtask until nothing does; `failed` gets what one throws. */
+  /** Runs all microtasks until none is left. `failed` receives their exceptions. */
   drain(failed: (error: Value) => void): void {
     for (let more = 1; more !== 0;) {
       more = this.#exports.qjs_execute_pending_job();
@@ -270,7 +270,7 @@ export class Vm {
     return this.#exports.qjs_new_uint8_array(at, length);
   }
 
-  /** The text of a string; half surrogates become U+FFFD. */
+  /** Returns the text of a string. Unpaired surrogates are replaced with U+FFFD. */
   text(value: Value): string {
     const out = this.#exports.wasm_malloc(4);
     const at = this.#exports.qjs_get_string_len(value, out);
@@ -282,7 +282,7 @@ export class Vm {
     return this.#exports.qjs_get_float64(value);
   }
 
-  /** A view of the bytes of a typed array: valid until the engine allocates. */
+  /** Returns a view of the bytes of a typed array. It is valid until the engine allocates memory. */
   bytes(value: Value): Uint8Array<ArrayBuffer> {
     const out = this.#exports.wasm_malloc(16);
     const buffer = this.#exports.qjs_get_typed_array_buffer(value, out, out + 4, out + 8);
@@ -292,7 +292,7 @@ export class Vm {
     return this.#view().subarray(from, from + view.getUint32(out + 4, true));
   }
 
-  /** A view of the memory itself: valid until the engine allocates. */
+  /** Returns a view of the memory. It is valid until the engine allocates memory. */
   memory(at: number, length: number): Uint8Array<ArrayBuffer> {
     return this.#view().subarray(at, at + length);
   }
@@ -309,12 +309,12 @@ export class Vm {
     return this.#exports.qjs_is_proxy(value) === 1;
   }
 
-  /** The engine's own name for the kind of an object. */
+  /** Returns the engine's internal name for the kind of an object. */
   className(value: Value): Value {
     return this.#exports.qjs_get_class_name(value);
   }
 
-  /** Makes `value` the exception of the host function that is being called; it then answers null. */
+  /** Sets the exception of the current host function, which must then return null. */
   raise(value: Value): null {
     this.#exports.qjs_throw(value);
     return null;
@@ -328,11 +328,11 @@ export class Vm {
   }
 
   #view(): Uint8Array<ArrayBuffer> {
-    if (this.#bytes.length === 0) this.#bytes = new Uint8Array(this.#exports.memory.buffer as ArrayBuffer); // it grew
+    if (this.#bytes.length === 0) this.#bytes = new Uint8Array(this.#exports.memory.buffer as ArrayBuffer); // grown
     return this.#bytes;
   }
 
-  /** Copies bytes into the engine's memory, a zero behind them. */
+  /** Copies bytes into the engine's memory, followed by a zero byte. */
   #put(data: Uint8Array): [at: number, length: number] {
     const at = this.#exports.wasm_malloc(data.length + 1);
     if (at === 0) throw new RangeError("out of memory");

@@ -1,4 +1,4 @@
-/** Answers of the real web interfaces, for those inside the image that ask. Texts in, a JSON value out. */
+/** Functions of the original web interfaces, for use inside the image. They take strings and return JSON values. */
 
 type Pairs = [string, string][];
 
@@ -59,7 +59,7 @@ export const WEB: Readonly<Record<string, (...texts: string[]) => unknown>> = {
       body: hasBody === "1" ? "" : null,
     });
     const seen = new Headers(made.headers);
-    // The text that stood for the body has brought its own kind.
+    // The text that replaces the body has its own content type.
     if (!headers.has("content-type")) seen.delete("content-type");
     if (kind !== "" && !seen.has("content-type")) seen.set("content-type", kind!);
     return { url: made.url, method: made.method, redirect: made.redirect, headers: sorted(seen) };
@@ -73,7 +73,7 @@ export const WEB: Readonly<Record<string, (...texts: string[]) => unknown>> = {
     return Object.is(value, -0) ? "-0" : String(value);
   },
   radix: (value, radix) => Number(value).toString(Number(radix)),
-  /** What V8 says of a text that is not JSON. */
+  /** Returns V8's error message for a text that is not JSON. */
   jsonError: (text) => {
     try {
       JSON.parse(JSON.parse(text!));

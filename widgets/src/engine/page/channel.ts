@@ -1,5 +1,5 @@
-/** Frames between a worker and the page that holds the service, by messages. As `runtime/channel.ts`. */
-import "./shipped.ts"; // takes the first message, which is no frame
+/** Frames between a worker and the page with the service, sent as messages. See `runtime/channel.ts`. */
+import "./shipped.ts"; // receives the first message, which is not a frame
 
 export interface Frame {
   // deno-lint-ignore no-explicit-any
@@ -17,7 +17,7 @@ const frames: Frame[] = [];
 let input = new Uint8Array();
 let wake: (() => void) | null = null;
 
-/** Frames and messages need not begin and end together. */
+/** Collects received bytes. A message may contain parts of several frames. */
 function take(bytes: Uint8Array<ArrayBuffer>): void {
   const joined = new Uint8Array(input.length + bytes.length);
   joined.set(input);
@@ -44,7 +44,7 @@ export async function receive(): Promise<Frame | null> {
   return frames.shift()!;
 }
 
-/** A worker cannot wait without its event loop. */
+/** Same as `receive`, because a worker cannot wait without its event loop. */
 export const receiveSync = receive;
 
 function write(bytes: Uint8Array<ArrayBuffer>): void {
@@ -71,7 +71,7 @@ export function send(json: string, blob: Uint8Array = new Uint8Array()): void {
   write(frame);
 }
 
-/** Calls are made inside the image. */
+/** Never called, because calls are made inside the image. */
 export function call(): never {
   throw new Error("a call outside the image");
 }

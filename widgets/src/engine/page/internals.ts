@@ -1,4 +1,4 @@
-/** Inspector and console, in place of Deno's: Node's own, which Deno's was made from, with Deno's depth and quotes. */
+/** Inspector and console instead of Deno's: those of Node, on which Deno's are based, with Deno's depth and quotes. */
 import inspector from "node-inspect-extracted";
 import type { Internals } from "../runtime/internals.ts";
 

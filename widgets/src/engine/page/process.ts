@@ -1,4 +1,4 @@
-/** The time of a worker's thread, in place of `node:process`: browsers tell the wall's alone. */
+/** Replaces `node:process`. Returns wall-clock time, because browsers do not report processor time. */
 export function threadCpuUsage(): { user: number; system: number } {
   return { user: performance.now() * 1000, system: 0 };
 }

@@ -1,7 +1,7 @@
-/** Strings in quotes, as Deno's inspector writes them. */
+/** Quoted strings in the format of Deno's inspector. */
 import type * as esbuild from "esbuild";
 
-/** The function of the library that quotes a string: its beginning, in the build that the lock file names. */
+/** Beginning of the library's function that quotes a string, in the version of the lock file. */
 const QUOTING = /function (\w+)\((\w+)\)\{let \w+=\w+,\w+=\w+,\w+=39;/;
 
 function quoted(text: string): string {

@@ -1,4 +1,4 @@
-/** What a worker of the `fast` engine is given: all of it comes with the first message. */
+/** Input of a `fast` engine's worker, which the first message contains. */
 export interface Shipped {
   readonly names: string;
   readonly image: Uint8Array<ArrayBuffer>;
@@ -11,5 +11,6 @@ const found = await new Promise<Shipped>((resolve) => {
 });
 
 export const { image, names } = found;
+export const alone = true;
 export const quickjs = await WebAssembly.compile(found.quickjs);
 export const secp256k1 = await WebAssembly.compile(found.secp256k1);

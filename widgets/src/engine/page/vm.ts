@@ -1,10 +1,10 @@
-/** Looks whether a source is a script, in place of `node:vm`: the browser's own words for what is wrong. */
+/** Replaces `node:vm`: checks that a source is a script, with the browser's own error message. */
 import { parser } from "../runtime/parser.ts";
 
 export class Script {
-  /** @throws {SyntaxError} The source is no script. Nothing of it is run. */
+  /** @throws {SyntaxError} The source is not a script. No code is run. */
   constructor(source: string) {
-    // The body of a function may hold `return` and `new.target`, a script may not; the parser sees those.
+    // Unlike a script, a function body may contain `return` and `new.target`. The parser rejects them.
     new Function(source);
     try {
       parser().parse(source, { ecmaVersion: "latest", sourceType: "script" });

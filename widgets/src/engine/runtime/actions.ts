@@ -1,4 +1,4 @@
-/** The namespace of the service inside an action: `Svc.Actions`, `Svc.Auth`, `Svc.Headers` and their short names. */
+/** Namespace of the service inside an action: `Svc.Actions`, `Svc.Auth`, `Svc.Headers` and their short names. */
 import { bounded } from "./call_limits.ts";
 import { call } from "./channel.ts";
 import type { Imported } from "./imports.ts";
@@ -17,7 +17,7 @@ import type { Responses } from "./response.ts";
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** A required text among the arguments; blank is refused before the host is asked. */
+/** Returns a required string argument. A blank string is rejected before the host is called. */
 function text(from: Arguments | undefined, name: string, of: string, blank: "allowed" | "refused" = "refused"): string {
   const value = from === undefined || from === null ? undefined : from[name];
   if (typeof value !== "string") {
@@ -39,7 +39,7 @@ export interface Namespace {
   readonly headers: Headers;
 }
 
-/** Makes the objects of the namespace, of which only the headers could be changed. */
+/** Creates the objects of the namespace. All of them except the headers are immutable. */
 export function makeNamespace(names: Names, responses: Responses, imported: () => readonly Imported[]): Namespace {
   const actions = freeze({
     Encrypt: async (args: Arguments) => {
@@ -71,7 +71,7 @@ export function makeNamespace(names: Names, responses: Responses, imported: () =
   return { actions, auth: freeze({}), headers: readOnlyHeaders() };
 }
 
-/** Puts the namespace on the global object so that nothing can move it. */
+/** Defines the namespace on the global object so that it cannot be replaced. */
 export function installNamespace(names: Names, { actions, auth, headers }: Namespace): void {
   hold(names.namespace, freeze({ Actions: actions, Auth: auth, Headers: headers }));
   hold(names.actions, actions);
@@ -85,15 +85,15 @@ function hold(name: string, value: unknown): void {
 
 const setHeader = Headers.prototype.set;
 
-/** Gives the headers of a namespace their values; to be called before the action runs. */
+/** Sets the headers of a namespace. Must be called before the action runs. */
 export function fillHeaders({ headers }: Namespace, values: Readonly<Record<string, string>>): void {
   for (const name in values) reflectApply(setHeader, headers, [name, values[name]]);
   lock(headers);
 }
 
 /**
- * Makes headers immutable for `Headers.prototype.set.call` as well. Deno keeps names, values and its guard in properties
- * whose keys are symbols, which an action finds; the `fast` engine keeps them private and looks whether it is frozen.
+ * Makes headers immutable, even for `Headers.prototype.set.call`. Deno stores names, values and its guard in symbol
+ * properties, which an action can find. The `fast` engine keeps them private and checks whether the object is frozen.
  */
 function lock(headers: Headers): void {
   const of = headers as unknown as Record<symbol, unknown>;
@@ -103,7 +103,7 @@ function lock(headers: Headers): void {
     return;
   }
   for (const key of state) if (key.description === "guard") of[key] = "immutable";
-  for (const _ of headers) break; // leaves the cache of the iteration behind, which is then locked too
+  for (const _ of headers) break; // creates the cache of the iteration, which is then locked too
   for (const key of Object.getOwnPropertySymbols(headers)) {
     defineProperty(headers, key, { value: deepFrozen(of[key]), writable: false, configurable: false });
   }
@@ -117,7 +117,7 @@ function deepFrozen(value: unknown): unknown {
   return value;
 }
 
-/** Not frozen: Deno keeps a cache on the object when it is iterated. */
+/** Creates read-only headers. They are not frozen, because Deno stores a cache on the object when it is iterated. */
 function readOnlyHeaders(): Headers {
   const headers = new Headers();
   for (const name of ["append", "delete", "set"]) {

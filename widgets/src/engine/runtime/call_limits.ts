@@ -1,18 +1,19 @@
-/** How much one call may send to the host, which ends a run that sends more. */
+/** Size limits of a call to the host. The host ends a run that exceeds them. */
 import { bytesLength, encode, RangeError, TypeError } from "./primordials.ts";
 
 let maxCallBytes = Infinity;
 let maxRequestBytes = Infinity;
 
-/** Sets the limits of the run; to be called before the action runs. */
+/** Sets the limits of the run. Must be called before the action runs. */
 export function openCalls(callBytes: number, requestBytes: number): void {
   maxCallBytes = callBytes;
   maxRequestBytes = requestBytes;
 }
 
-/** JSON members of a call, refused where they are too long. */
+/** Returns the JSON members of a call. Throws an error if they are too long. */
 export function bounded(members: string, what: string): string {
-  // No text takes more than three bytes a unit, so most need not be encoded to be measured. The rest is for the call.
+  // A string has at most three UTF-8 bytes per unit, so most strings need not be encoded to be measured. The remaining
+  // bytes are for the call.
   const max = maxCallBytes - 256;
   if (members.length > max || (members.length * 3 > max && bytesLength(encode(members)) > max)) {
     throw new RangeError(`${what}: the arguments are too long, maximum ${max} bytes`);
@@ -20,7 +21,7 @@ export function bounded(members: string, what: string): string {
   return members;
 }
 
-/** A request body, refused where it is too long. */
+/** Returns a request body. Throws an error if it is too long. */
 export function boundedBody(body: Uint8Array): Uint8Array {
   if (bytesLength(body) > maxRequestBytes) {
     throw new TypeError(`fetch failed: the request body is too long, maximum ${maxRequestBytes} bytes`);

@@ -1,9 +1,9 @@
 /**
  * Frames between this process and its host, over standard input and output.
  *
- * A frame is two little-endian numbers of 32 bits (length of the JSON text, length of the bytes that follow it), the
- * text and the bytes. Towards the host each frame is preceded by the run's secret, 16 bytes that came with the job and
- * that only this module holds: what an action manages to write by itself is no answer.
+ * A frame consists of two little-endian 32-bit numbers, a JSON text and a binary part. The numbers are the lengths of
+ * the text and of the binary part. Each frame to the host starts with the run's 16-byte secret, which came with the job
+ * and which only this module has. The host therefore ignores bytes that an action writes itself.
  */
 import {
   Buffer,
@@ -26,7 +26,7 @@ import {
 const HEADER = 8;
 const SECRET = 16;
 
-// Taken here: `Deno` itself is out of an action's reach.
+// Captured here, because `Deno` is not accessible to an action.
 const { stdin, stdout } = Deno;
 const { read, readSync } = stdin;
 const { writeSync } = stdout;
@@ -49,7 +49,7 @@ function enlarge(wanted: number): void {
   capacity = wanted;
 }
 
-/** The frame that has arrived whole, else null. */
+/** Returns the next complete frame, or null. */
 function takeFrame(): Frame | null {
   if (filled < HEADER) return null;
   const header = new View(input);
@@ -69,9 +69,9 @@ function takeFrame(): Frame | null {
 }
 
 /**
- * Goes through what `receiveSync` does with a frame, so that the first one is not the first time.
+ * Executes the steps of `receiveSync` with a frame, so that their code is warmed up.
  *
- * @param json Its JSON text; the bytes that come with it are those of a secret, all zero.
+ * @param json JSON text of the frame. Its binary part is a secret of zero bytes.
  */
 export function rehearseReceiving(json: string): void {
   const text = encode(json);
@@ -83,7 +83,7 @@ export function rehearseReceiving(json: string): void {
   setSecret(takeFrame()!.blob);
 }
 
-/** Waits for a frame without an event loop: a spare that nobody needs costs no CPU. Null when the host is gone. */
+/** Waits for a frame without an event loop, so an unused spare needs no CPU. Returns null if the host has exited. */
 export function receiveSync(): Frame | null {
   for (;;) {
     const frame = takeFrame();
@@ -95,14 +95,14 @@ export function receiveSync(): Frame | null {
 }
 
 /**
- * The answer is out, and the host is about to end this process. Until then it shall not take the core on which the host
- * was just woken, whatever the action has left behind. Where a read is pending already, it goes on as it was.
+ * Blocks this process after its result was sent, until the host kills it. Otherwise, remaining work of the action could
+ * use the core on which the host wakes up. If a read is already pending, the process continues normally.
  */
 export function rest(): void {
   if (!reading) reflectApply(readSync, stdin, [new Bytes(1)]);
 }
 
-/** The next frame, without keeping timers from running. Null when the host is gone. */
+/** Returns the next frame, while timers can run. Returns null if the host has exited. */
 export async function receive(): Promise<Frame | null> {
   for (;;) {
     const frame = takeFrame();
@@ -120,7 +120,7 @@ function writeAll(buffer: ArrayBuffer, length: number): void {
   }
 }
 
-/** Tells the host that this spare is warm. Goes out before there is a secret. */
+/** Notifies the host that this spare is warmed up. It is sent before there is a secret. */
 export function announce(): void {
   const greeting = new Buffer(1);
   new View(greeting).setUint8(0, 0x52);
@@ -131,7 +131,7 @@ export function setSecret(bytes: Uint8Array): void {
   bytesSet(secret, bytes);
 }
 
-/** Sends JSON text (made by the caller from primitive values, so that no `toJSON` runs) and bytes. */
+/** Sends JSON text and bytes. The caller creates the text from primitive values, so that no `toJSON` runs. */
 export function send(json: string, blob?: Uint8Array): void {
   const text = encode(json);
   const textLength = bytesLength(text);
@@ -154,13 +154,13 @@ interface Waiting {
 }
 
 const waiting: Record<number, Waiting> = createObject(null);
-/** Calls that the host has not answered yet, cancelled ones among them. */
+/** Calls without a response, including cancelled calls. */
 const unanswered: Record<number, true> = createObject(null);
 let unansweredCount = 0;
 let lastCall = 0;
 let reading = false;
 
-/** Reads answers for as long as any are due: a pending read keeps the event loop from being empty. */
+/** Reads responses while any are pending. A pending read keeps the event loop alive. */
 function pump(): void {
   if (reading || unansweredCount === 0) return;
   reading = true;
@@ -199,17 +199,17 @@ function named(name: string, message: string): Error {
 const globalTypeError = TypeError;
 const globalRangeError = RangeError;
 
-/** A call that the host answers. */
+/** Pending call to the host. */
 export interface Call {
   readonly id: number;
   readonly answer: Promise<Frame>;
 }
 
 /**
- * Asks the host.
+ * Calls the host.
  *
- * @param kind What is asked, a word of ours.
- * @param members JSON members after the first two, made from primitive values: `,"name":"value"`.
+ * @param kind Kind of the call, a constant.
+ * @param members JSON members after the first two, created from primitive values: `,"name":"value"`.
  */
 export function call(kind: string, members: string, blob?: Uint8Array): Call {
   const id = ++lastCall;
@@ -223,7 +223,7 @@ export function call(kind: string, members: string, blob?: Uint8Array): Call {
   return { id, answer };
 }
 
-/** Forgets a call whose answer is not needed, and tells the host, which answers it all the same. */
+/** Cancels a call and notifies the host, which still sends a response. */
 export function cancel(id: number): void {
   if (waiting[id] === undefined) return;
   delete waiting[id];

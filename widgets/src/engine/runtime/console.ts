@@ -1,9 +1,9 @@
-/** `console` as actions see it: every line goes to one log, formatted as the inspector does. */
+/** `console` of actions. All lines are written to one log in the format of the inspector. */
 import { bytesLength, encode, Error, jsonStringify } from "./primordials.ts";
 import { send } from "./channel.ts";
 import type { Internals } from "./internals.ts";
 
-/** The console of one run, made while the spare warms up. */
+/** Console of one run, created during the warm-up of the spare. */
 export class Log {
   readonly console: Console;
   #maxBytes = 0;
@@ -13,7 +13,7 @@ export class Log {
     this.console = new internals.Console((text) => this.#print(text));
   }
 
-  /** Allows `maxBytes` for all lines together; the line that would exceed them throws inside the action. */
+  /** Sets the maximum total size of all lines. A line that would exceed it throws an error inside the action. */
   open(maxBytes: number): void {
     this.#maxBytes = maxBytes;
   }

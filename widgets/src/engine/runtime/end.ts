@@ -1,8 +1,8 @@
 /**
- * When a run ends: Deno dispatches `beforeunload` to the global object when its event loop is empty, before it exits.
+ * End of a run. Before it exits, Deno dispatches `beforeunload` to the global object when the event loop is empty.
  *
- * Deno's way to listeners uses arrays, whose prototype an action may have changed. So the event is taken where it is
- * dispatched.
+ * Deno calls listeners with the help of arrays, whose prototype an action may have changed. The event is therefore
+ * intercepted where it is dispatched.
  */
 import { defineProperty, reflectApply, uncurryThis } from "./primordials.ts";
 
@@ -10,7 +10,7 @@ const { dispatchEvent } = EventTarget.prototype;
 const typeOf = uncurryThis(Object.getOwnPropertyDescriptor(Event.prototype, "type")!.get!);
 const realm = globalThis;
 
-/** Calls `finish` when nothing is left to do. */
+/** Calls `finish` when no work is left. */
 export function onEnd(finish: () => void): void {
   const value = {
     dispatchEvent(this: EventTarget | undefined, event: Event): boolean {

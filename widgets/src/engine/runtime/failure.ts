@@ -1,4 +1,4 @@
-/** The text of an uncaught error, as the service words it. */
+/** Text of an uncaught error, in the format of the service. */
 import { stringIncludes, stringIndexOf, stringSlice, stringStartsWith, toText } from "./primordials.ts";
 
 export const SCRIPT_NAME = "<user_provided_script>";
@@ -8,14 +8,14 @@ const MAX_FRAMES = 50;
 
 export interface Described {
   readonly text: string;
-  /** The class name of the error, for the host's statistics; "" for a thrown value that is no error. */
+  /** Class name of the error for the host's statistics, or "" for a thrown value that is not an error. */
   readonly name: string;
 }
 
 /**
- * Describes what was thrown: `Uncaught (in promise) <Name>: <message>` and the stack lines of the action's own code.
+ * Describes a thrown value: `Uncaught (in promise) <Name>: <message>` and the stack lines of the action's own code.
  *
- * Getters of the thrown value may throw in turn, so each is read with care.
+ * Getters of the thrown value may also throw, so each member is read inside a `try` block.
  */
 export function describe(
   thrown: unknown,
@@ -31,7 +31,7 @@ export function describe(
     let shown = "[object Object]";
     try {
       shown = inspect(thrown);
-    } catch { /* its own inspector failed: the plain form stands */ }
+    } catch { /* its own inspector failed, so the plain form is used */ }
     return { text: cut(prefix + shown), name: "" };
   }
   const title = name === null || name === "" ? "Error" : name;
@@ -52,7 +52,7 @@ function member(of: unknown, name: "name" | "message" | "stack"): string | null 
   }
 }
 
-/** The stack lines that belong to the action or to what it imports; ours would only distract. */
+/** Returns the stack lines of the action and its imports, without those of the bootstrap. */
 function frames(of: unknown): string {
   const stack = member(of, "stack");
   if (stack === null) return "";
@@ -70,7 +70,7 @@ function frames(of: unknown): string {
   return kept;
 }
 
-/** Whether a stack line is the action's business. */
+/** Returns whether a stack line belongs to the action or its imports. */
 export function isOwn(line: string): boolean {
   return stringIncludes(line, SCRIPT_NAME) || stringIncludes(line, "<package ") ||
     (stringIncludes(line, "(<anonymous>)") && !stringStartsWith(line, "\n    at new Promise"));

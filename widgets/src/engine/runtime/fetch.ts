@@ -1,4 +1,4 @@
-/** `fetch` for actions: the request is made by the host, which counts it and holds the network policy. */
+/** `fetch` for actions. The host sends the request, counts it and applies the network policy. */
 import { bounded, boundedBody } from "./call_limits.ts";
 import { call, cancel } from "./channel.ts";
 import type { Frame } from "./channel.ts";
@@ -34,7 +34,7 @@ const signalReason = getter<unknown>(AbortSignal.prototype, "reason");
 const listen = uncurryThis(EventTarget.prototype.addEventListener);
 const unlisten = uncurryThis(EventTarget.prototype.removeEventListener);
 
-/** Statuses whose response has no body by definition. */
+/** Status codes whose responses have no body. */
 const BODILESS = [204, 205, 304];
 
 function headersJson(headers: Headers): string {
@@ -63,19 +63,19 @@ function makeResponse({ body, blob }: Frame): Response {
   return response;
 }
 
-/** What the host has to see of an address: it answers data: and blob: by their scheme alone. */
+/** Returns the part of a URL that the host needs. For data: and blob: URLs, this is only the scheme. */
 function asked(url: string): string {
   if (stringStartsWith(url, "data:")) return "data:";
   return stringStartsWith(url, "blob:") ? "blob:" : url;
 }
 
-/** An action has no page that could refer; ethers says "client", which Deno tries to read as an address. */
+/** Removes the referrer, because an action has no page. ethers sets "client", which Deno tries to parse as a URL. */
 function withoutReferrer(init: RequestInit | undefined): RequestInit | undefined {
   if (typeof init !== "object" || init === null) return init;
   return createObject(init, { referrer: { value: undefined } });
 }
 
-/** The function that actions see as `fetch`. */
+/** Returns the function `fetch` of actions. */
 export function makeFetch(): typeof fetch {
   async function fetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
     const request = new RequestClass(input, withoutReferrer(init));
@@ -98,7 +98,7 @@ export function makeFetch(): typeof fetch {
         cancel(id);
         reject(signalReason(signal));
       };
-      // A signal that something listens to keeps its timer, and so the run, alive.
+      // A signal with a listener keeps its timer alive, and therefore the run.
       const done = <T>(settle: (value: T) => void) => (value: T) => {
         unlisten(signal, "abort", onAbort);
         settle(value);
@@ -106,7 +106,7 @@ export function makeFetch(): typeof fetch {
       promiseThen(answer, done(resolve), done(reject));
       listen(signal, "abort", onAbort);
     });
-    // data: and blob: addresses have no host to ask; they are counted like any other request.
+    // data: and blob: URLs need no network, but they are counted like other requests.
     if (frame.body.local === true) return await reflectApply(localFetch, globalThis, [request]) as Response;
     return makeResponse(frame);
   }

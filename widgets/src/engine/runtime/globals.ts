@@ -1,7 +1,7 @@
-/** The globals of an action: the language, the web interfaces the service offers, and nothing of the host. */
+/** Globals of an action: the language and the web interfaces of the service, without access to the host. */
 import { defineProperty } from "./primordials.ts";
 
-/** Interfaces beyond the language that stay; every other own property of the global object goes. */
+/** Interfaces beyond the language that are kept. All other own properties of the global object are removed. */
 export const WEB = `
   AbortController AbortSignal Blob ByteLengthQueuingStrategy CompressionStream CountQueuingStrategy Crypto CryptoKey
   CustomEvent DOMException DecompressionStream ErrorEvent Event EventTarget File FileReader FormData Headers
@@ -23,7 +23,7 @@ export const LANGUAGE = `
   encodeURIComponent escape eval globalThis isFinite isNaN parseFloat parseInt undefined unescape
 `;
 
-/** Removes what is not on the lists and puts what actions expect in its place. */
+/** Removes all globals that are not on the lists, and defines the replacements that actions expect. */
 export function arrangeGlobals(): void {
   const refusals = denoRefusals();
   const kept = new Set([...WEB.split(/\s+/), ...LANGUAGE.split(/\s+/)]);
@@ -50,7 +50,7 @@ function define(name: string, value: unknown): void {
   defineProperty(globalThis, name, { value, writable: true, enumerable: false, configurable: true });
 }
 
-/** Members of `Deno` that actions try, by the access that they would need. */
+/** Members of `Deno` that actions may try to use, by the access that they would need. */
 const REFUSED: Readonly<Record<string, string>> = {
   read: "readFile readFileSync readTextFile readTextFileSync readDir readDirSync readLink readLinkSync realPath " +
     "realPathSync stat statSync lstat lstatSync open openSync cwd watchFs",

@@ -1,8 +1,8 @@
 /**
  * Static imports of pinned packages: `import x from "name@1.2.3/path"`.
  *
- * The service runs actions as classic scripts, so an import is not syntax of the script: it is taken out (replaced by
- * blanks, so that every position stays), the modules are loaded from the host and evaluated, and their values become
+ * The service runs actions as classic scripts, in which imports are not allowed. Imports are therefore replaced by
+ * spaces, so that positions do not change. The modules are loaded from the host and evaluated. Their values become
  * constants of the script scope.
  */
 import type { ImportDeclaration } from "acorn";
@@ -11,7 +11,7 @@ import type { Vm, VmModule } from "./internals.ts";
 import { parser } from "./parser.ts";
 import { createObject, defineProperty, jsonStringify, promiseThen } from "./primordials.ts";
 
-/** What `showImportDetails` tells of one module. */
+/** Result of `showImportDetails` for one module. */
 export interface Imported {
   /** Canonical name, `package@version/path`. */
   readonly name: string;
@@ -21,16 +21,16 @@ export interface Imported {
 }
 
 export interface Linked {
-  /** The source with its import declarations blanked. */
+  /** Source in which import declarations are replaced by spaces. */
   readonly source: string;
-  /** Declares the imported names in the script scope; to be run before the source. */
+  /** Script that declares the imported names in the script scope. It must run before the source. */
   readonly prelude: string;
   readonly imported: readonly Imported[];
 }
 
 const MAX_MODULES = 100;
 
-/** Where the prelude finds the namespaces while it runs. */
+/** Global property from which the prelude reads the namespaces. */
 const HANDOVER = "\u0000svcnb imports";
 
 export function importDeclarations(source: string): ImportDeclaration[] {
@@ -39,11 +39,11 @@ export function importDeclarations(source: string): ImportDeclaration[] {
     const program = parser().parse(source, { ecmaVersion: "latest", sourceType: "module" });
     return program.body.filter((node) => node.type === "ImportDeclaration");
   } catch {
-    return []; // no module either: the engine says what is wrong with it
+    return []; // not a module either, so the engine reports the syntax error
   }
 }
 
-/** Loads what a source imports; null when it imports nothing. Runs before any code of the action. */
+/** Loads the imports of a source before any code of the action runs. Returns null if there are none. */
 export async function linkImports(source: string, vm: () => Promise<Vm>): Promise<Linked | null> {
   const declarations = importDeclarations(source);
   if (declarations.length === 0) return null;
@@ -62,12 +62,12 @@ export async function linkImports(source: string, vm: () => Promise<Vm>): Promis
   return { source: rest, prelude, imported: modules.imported };
 }
 
-/** Takes the namespaces off the global object again. */
+/** Removes the namespaces from the global object. */
 export function forgetHandover(): void {
   Reflect.deleteProperty(globalThis, HANDOVER);
 }
 
-/** The constants that one declaration declares, as script text. */
+/** Returns the constants of one import declaration, as script text. */
 function bindings(declaration: ImportDeclaration, index: number): string {
   const from = `globalThis[${jsonStringify(HANDOVER)}][${index}]`;
   let text = "";

@@ -1,4 +1,4 @@
-/** What the bootstrap takes from Deno before `Deno` is out of reach. */
+/** Functions of Deno that the bootstrap captures before `Deno` becomes inaccessible. */
 import { SCRIPT_NAME } from "./failure.ts";
 import { defineProperty, uncurryThis } from "./primordials.ts";
 import { Uncompiled } from "./scripts.ts";
@@ -27,9 +27,9 @@ export interface Internals {
   readonly Console: new (print: (text: string, level: number) => void) => Console;
   readonly inspect: (value: unknown) => string;
   readonly evaluate: Evaluate;
-  /** What is to run a source; asked before any code of the action has run. */
+  /** Returns the function that runs a source. Must be called before any code of the action runs. */
   readonly evaluatorFor: (source: string) => Evaluate | Promise<Evaluate>;
-  /** Node's scripts and modules; asked before any code of the action has run. */
+  /** Returns Node's scripts and modules. Must be called before any code of the action runs. */
   readonly vm: () => Promise<Vm>;
 }
 
@@ -38,14 +38,14 @@ const deno = Deno as any;
 const { core, Console } = deno[deno.internal];
 const { evalContext } = core;
 
-// Deno wants an address here; errors show the name that the comment gives.
+// Deno requires a URL here. Errors show the name from the comment.
 const ADDRESS = `script:${SCRIPT_NAME}`;
 const NAMED = `\n//# sourceURL=${SCRIPT_NAME}`;
 
-/** Deno's own way to run a script costs nothing; `node:vm` takes a fifth of the time that a spare needs to warm. */
+/** Deno's own function to run a script has no load time. `node:vm` takes a fifth of the warm-up time of a spare. */
 function evaluate(source: string): unknown {
   let answer = evalContext(source + NAMED, ADDRESS);
-  // The comment is no part of what is wrong with a source, should anybody ask what it ends with.
+  // The comment must not be part of the error text of a source.
   if (answer[1] !== null && answer[1].isCompileError) answer = evalContext(source, ADDRESS);
   const failure = answer[1];
   if (failure === null) return answer[0];
@@ -53,8 +53,8 @@ function evaluate(source: string): unknown {
 }
 
 /**
- * What `evaluate` is not exact for: it takes its answer apart with the iterator of arrays, which a script may have
- * replaced by then; it imports what `node:vm` refuses; and who looks closely sees the address and the comment.
+ * Cases in which `evaluate` is not exact. It reads its result with the array iterator, which a script may have
+ * replaced. It imports modules that `node:vm` rejects. A script can also read the URL and the comment.
  */
 const INTRICATE = /import|prototype|PrototypeOf|__proto__|prepareStackTrace|source(?:Mapping)?URL/;
 
@@ -78,7 +78,7 @@ const borrowed = ["Deno", "console"].map((name) => ({
   own: Object.getOwnPropertyDescriptor(globalThis, name)!,
 }));
 
-/** Node's modules look for Deno where it used to be, and change the console that they find. */
+/** Node's modules need the original `Deno`, and modify the current console. */
 async function vm(): Promise<Vm> {
   const ours = borrowed.map(({ name }) => Object.getOwnPropertyDescriptor(globalThis, name)!);
   for (const { name, own } of borrowed) defineProperty(globalThis, name, own);

@@ -1,6 +1,6 @@
-/** What the host sends to start a run. */
+/** Job that the host sends to start a run. */
 
-/** The names of the interface, which a spare is warmed with; they follow from the service's name. */
+/** Names of the interface, which follow from the service's name. A spare is warmed up with them. */
 export interface Names {
   readonly namespace: string;
   readonly actions: string;
@@ -19,8 +19,8 @@ export interface Job {
   readonly headers: Readonly<Record<string, string>>;
   readonly maxResponseBytes: number;
   readonly maxLogBytes: number;
-  /** Longest JSON text of a call to the host. */
+  /** Maximum length of the JSON text of a call to the host. */
   readonly maxCallBytes: number;
-  /** Longest body of a request that the action makes. */
+  /** Maximum length of the body of an action's request. */
   readonly maxRequestBytes: number;
 }

@@ -1,4 +1,4 @@
-/** The parser, asleep until a source needs it: most never do. */
+/** Parser that is only loaded when a source needs it. Most sources do not. */
 import type * as Acorn from "acorn";
 
 declare function require(name: "acorn"): typeof Acorn;

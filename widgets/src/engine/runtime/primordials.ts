@@ -1,15 +1,15 @@
 /**
- * The built-ins the bootstrap uses once action code has run, taken before it runs.
+ * Built-in functions that the bootstrap uses after action code has run. They are captured before it runs.
  *
- * An action shares the realm with the bootstrap and may replace any global or prototype member. Whatever runs after
- * it therefore calls these, and avoids what looks members up behind its back: `for…of`, spread and destructuring of
- * arrays, `toJSON`, `Symbol.species`, and getters of typed arrays (`length`, `buffer`).
+ * An action shares the realm with the bootstrap and may replace any global or prototype member. Code that runs after an
+ * action therefore calls these. It avoids implicit member lookups: `for…of`, spread and destructuring of arrays,
+ * `toJSON`, `Symbol.species`, and getters of typed arrays (`length`, `buffer`).
  */
 
 const { apply } = Reflect;
 const { bind, call } = Function.prototype;
 
-/** `uncurryThis(f)(self, ...args)` is `f.call(self, ...args)` that nobody can intercept. */
+/** `uncurryThis(f)(self, ...args)` equals `f.call(self, ...args)`, but an action cannot intercept it. */
 // deno-lint-ignore no-explicit-any
 export const uncurryThis: <T, A extends any[], R>(f: (this: T, ...args: A) => R) => (self: T, ...args: A) => R =
   // deno-lint-ignore no-explicit-any
@@ -32,7 +32,7 @@ const getterOf = <T>(of: object, name: string) =>
   uncurryThis(Object.getOwnPropertyDescriptor(of, name)!.get as (this: object) => T);
 export const bytesSet = uncurryThis(Uint8Array.prototype.set);
 export const bytesLength = getterOf<number>(typedArray, "length");
-/** Not `subarray` or `slice`: those hand the buffer to a constructor of the action's choice (`Symbol.species`). */
+/** Replaces `subarray` and `slice`, whose result class an action can set (`Symbol.species`). */
 export const Bytes = Uint8Array;
 export const Buffer = ArrayBuffer;
 export const View = DataView;

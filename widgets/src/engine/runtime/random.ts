@@ -1,9 +1,9 @@
 /**
- * Random numbers of a process that may be the copy of another, see `template.ts`.
+ * Random numbers of a process that may be a copy of a template process (see `template.ts`).
  *
- * Both generators of the process begin where those of the template were. The one behind `crypto` takes a new seed from
- * the operating system each 64 KiB, so a copy draws that much first. The one behind `Math.random` cannot be seeded:
- * it is replaced, in every process of the engine, by one that draws from `crypto`.
+ * Both generators of a copy start in the state of the template. The generator of `crypto` reads a new seed from the
+ * operating system after each 64 KiB, so a copy first discards 64 KiB. The generator of `Math.random` cannot be seeded.
+ * In each process of the engine, it is replaced with a generator that reads from `crypto`.
  */
 import { bytesLength, defineProperty, reflectApply } from "./primordials.ts";
 
@@ -12,7 +12,7 @@ const { getRandomValues } = own;
 const RESEEDED_BYTES = 1 << 16;
 const DRAWN = 256;
 
-/** To be called before anything random is given to an action. */
+/** Must be called before an action receives random data. */
 export function reseed(): void {
   const bytes = new Uint8Array(RESEEDED_BYTES);
   for (let drawn = 0; drawn <= RESEEDED_BYTES; drawn += bytesLength(bytes)) {
@@ -24,14 +24,14 @@ export function reseed(): void {
 const values = new Uint32Array(DRAWN);
 let left = 0;
 
-/** Bound, so that its text is that of a built-in. */
+/** A bound function, so that its source text is that of a built-in function. */
 const random = (() => {
   if (left < 2) {
     reflectApply(getRandomValues, own, [values]);
     left = DRAWN;
   }
   left -= 2;
-  // 53 bits: 27 and 26 of them.
+  // 53 bits, from 27 and 26 bits.
   return ((values[left]! >>> 5) * 2 ** 26 + (values[left + 1]! >>> 6)) / 2 ** 53;
 }).bind(undefined);
 

@@ -1,30 +1,30 @@
-/** What an action answers with: the value of `main`, else what `setResponse` was given. */
+/** Response of an action: the value of `main`, or otherwise the value passed to `setResponse`. */
 import { bytesLength, encode, Error, jsonStringify } from "./primordials.ts";
 
 export class Responses {
   #maxBytes = 0;
   #stored: string | null = null;
 
-  /** Allows `maxBytes` for the text. */
+  /** Sets the maximum length of the text in bytes. */
   open(maxBytes: number): void {
     this.#maxBytes = maxBytes;
   }
 
-  /** The text to send to the host, "" when nothing was ever set. */
+  /** Text to send to the host, or "" if no response was set. */
   get text(): string {
     return this.#stored ?? "";
   }
 
   /**
-   * Stores `value`: a string as it is, anything else as JSON, `undefined` as null.
+   * Stores `value`: a string unchanged, other values as JSON, and `undefined` as null.
    *
-   * @throws {TypeError} A BigInt, or a value that contains itself.
+   * @throws {TypeError} The value is a BigInt or contains itself.
    * @throws {Error} The text is too long.
    */
   store(value: unknown): void {
-    // A function or a symbol has no JSON text; like undefined it is stored as null.
+    // A function or a symbol has no JSON form. Like undefined, it is stored as null.
     const text = typeof value === "string" ? value : jsonStringify(value) ?? "null";
-    // No UTF-8 text has fewer bytes than UTF-16 units, so most need no count.
+    // A string has one to three UTF-8 bytes per UTF-16 unit, so most strings need not be encoded.
     if (
       text.length > this.#maxBytes || (text.length * 3 > this.#maxBytes && bytesLength(encode(text)) > this.#maxBytes)
     ) {

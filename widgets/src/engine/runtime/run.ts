@@ -1,4 +1,4 @@
-/** One execution, from the job to its end frame. */
+/** Execution of one job, up to its end frame. */
 import { fillHeaders, installNamespace, makeNamespace } from "./actions.ts";
 import type { Namespace } from "./actions.ts";
 import { openCalls } from "./call_limits.ts";
@@ -28,7 +28,7 @@ const later = setTimeout;
 const listen = addEventListener;
 const preventDefault = uncurryThis(Event.prototype.preventDefault);
 
-/** A job that declares nothing and answers nobody. */
+/** Job that declares no names and sends no response. */
 export const REHEARSAL = jsonStringify({
   source: "(async (params) => { await null; return { params }; })",
   params: "{}",
@@ -48,7 +48,7 @@ export class Runner {
   #ended = false;
   #rehearsals = 0;
 
-  /** @param rest What to do once the answer is out. */
+  /** @param rest Function to call after the response is sent. */
   constructor(internals: Internals, names: Names, rest: () => void = () => {}) {
     this.#rest = rest;
     this.#internals = internals;
@@ -64,18 +64,18 @@ export class Runner {
     this.#catchStrays();
   }
 
-  /** Puts the namespace in its place, once everything that has no place among the globals is gone. */
+  /** Defines the namespace, after all other globals are removed. */
   installNames(): void {
     installNamespace(this.#names, this.#namespace);
   }
 
   /**
-   * Goes through the steps of a run with a script that declares nothing and answers nobody, so that all of it is
-   * compiled and has been executed once.
+   * Performs the steps of a run with a script that declares no names and sends no response. All code is thereby
+   * compiled and executed once.
    */
   async rehearse(): Promise<void> {
     const job = jsonParse(REHEARSAL) as Job;
-    // What was evaluated before takes a way of its own, which no action goes.
+    // The source must be new, because V8 handles a known source differently.
     const source = `${job.source} // ${++this.#rehearsals}`;
     const responses = new Responses();
     responses.open(job.maxResponseBytes);
@@ -91,7 +91,7 @@ export class Runner {
     describe(new Error("rehearsal"), "in promise", this.#internals.inspect);
   }
 
-  /** Starts the job. Unless it fails, its end frame goes out when the event loop is empty: see `finish`. */
+  /** Starts the job. Unless it fails, the end frame is sent when the event loop is empty (see `finish`). */
   async start(job: Job): Promise<void> {
     fillHeaders(this.#namespace, job.headers);
     this.#responses.open(job.maxResponseBytes);
@@ -124,9 +124,10 @@ export class Runner {
   }
 
   /**
-   * Ends the run with what was set so far, because the event loop is empty.
+   * Ends the run with the current response, because the event loop is empty.
    *
-   * By then timers and calls that were pending when `main` settled have run. A `main` that has not settled never will.
+   * All timers and calls that were pending when `main` settled have completed. A `main` that has not settled never
+   * will.
    */
   finish(): void {
     this.#end(`{"kind":"end","ok":true}`, encode(this.#responses.text));
@@ -147,7 +148,7 @@ export class Runner {
       }
     };
     try {
-      // Read from the script scope, where const, let and class live, too.
+      // Read from the script scope, which also contains const, let and class declarations.
       const main = evaluate("main");
       if (typeof main !== "function") throw new TypeError("main is not a function");
       const returned = reflectApply(main as () => unknown, undefined, [params]);
@@ -157,7 +158,7 @@ export class Runner {
     }
   }
 
-  /** An error in a timer, or a rejection that nobody handles, ends the run as in the service. */
+  /** Ends the run after an error in a timer or an unhandled rejection, as in the service. */
   #catchStrays(): void {
     listen("unhandledrejection", (event) => {
       preventDefault(event);

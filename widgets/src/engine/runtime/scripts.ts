@@ -1,13 +1,13 @@
-/** How an action is run, and how one that is not JavaScript is told from one that throws. */
+/** Runs actions, and distinguishes sources that are not JavaScript from those that throw. */
 
 /**
- * Runs a script in the realm, where it sees what earlier ones declared.
+ * Runs a script in the realm. It can use the declarations of earlier scripts.
  *
- * @throws {Uncompiled} It is not JavaScript; nothing of it has run.
+ * @throws {Uncompiled} The source is not valid JavaScript. No code was run.
  */
 export type Evaluate = (source: string) => unknown;
 
-/** Why a source does not compile. Has a brand of its own, since an action may throw anything, a proxy for example. */
+/** Compilation error of a source. It has a private brand, because an action may throw any value, such as a proxy. */
 export class Uncompiled {
   readonly #error: unknown;
 
@@ -15,7 +15,7 @@ export class Uncompiled {
     this.#error = error;
   }
 
-  /** The error behind `thrown`, and whether it stood in the way of compiling. */
+  /** Returns the original error of `thrown`, and whether it prevented compilation. */
   static look(thrown: unknown): { error: unknown; uncompiled: boolean } {
     const uncompiled = typeof thrown === "object" && thrown !== null && #error in thrown;
     return { error: uncompiled ? thrown.#error : thrown, uncompiled };

@@ -1,4 +1,4 @@
-/** `stack` of errors without the frames of the bootstrap, whose file lies elsewhere in every process. */
+/** `stack` of errors without frames of the bootstrap, whose file path differs in each process. */
 import { isOwn } from "./failure.ts";
 import { defineProperty, Error, toText, uncurryThis } from "./primordials.ts";
 
@@ -10,7 +10,7 @@ export function hideOwnFrames(): void {
     try {
       text = headline(error);
     } catch {
-      text = "<error>"; // as V8 says when a getter throws
+      text = "<error>"; // as in V8 if a getter throws
     }
     for (let i = 0; i < frames.length; i++) {
       const line = `\n    at ${toText(frames[i])}`;

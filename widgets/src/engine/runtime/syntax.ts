@@ -1,8 +1,8 @@
-/** Where a source is not JavaScript: V8 says what is wrong, but its error object does not say where. */
+/** Position of a syntax error. V8's error object contains a message, but no position. */
 import { parser } from "./parser.ts";
 import { SCRIPT_NAME } from "./failure.ts";
 
-/** A stack line with the position of the first syntax error, or "" when this parser sees none. */
+/** Returns a stack line with the position of the first syntax error, or "" if this parser finds none. */
 export function locateSyntaxError(source: string): string {
   try {
     parser().parse(source, { ecmaVersion: "latest", sourceType: "script" });

@@ -1,18 +1,22 @@
 /**
- * A template process: one that is warm and makes copies of itself, each of which serves one run.
+ * Template process: a warmed-up process that creates copies of itself, each of which executes one run.
  *
- * Starting Deno and warming the bootstrap takes some 60 ms of the processor, a copy (`fork`) takes 3. The spawner sends a
- * message with two descriptors, the channel and the error file of a run, and hears the number of the new process.
+ * Starting Deno and warming up the bootstrap takes about 60 ms of processor time; a copy (`fork`) takes 3 ms. The
+ * spawner sends a message with two descriptors, the channel and the error file of a run. It receives the id of the new
+ * process.
  *
- * A copy has the memory of the template and one thread. So four things are arranged:
- * V8 marks its memory as not to be copied (`MADV_DONTFORK`), which is undone; its helper threads do not exist
- * (`--single-threaded`), and those of Deno end after ten idle seconds, for which the template waits; what Deno waits
- * on (epoll, eventfd) belongs to the template, so a copy makes its own in the same places; and random numbers would be
- * the same in every copy, so each begins its own (see `random.ts`).
+ * A copy has the memory of the template and one thread. This requires four steps:
+ *
+ * - V8 marks its memory as not to be copied (`MADV_DONTFORK`). The template reverses this.
+ * - Helper threads of V8 do not exist (`--single-threaded`). The template waits until those of Deno end, after ten idle
+ *   seconds.
+ * - Descriptors that Deno waits for (epoll, eventfd) belong to the template. A copy creates its own, with
+ *   the same numbers.
+ * - Random numbers would be the same in every copy, so each copy starts its own generator (see `random.ts`).
  */
 import { createObject } from "./primordials.ts";
 
-/** What `clone` of Linux is called with: the copy is a child of the spawner, and its end is signalled by SIGCHLD. */
+/** Flags of Linux `clone`: the copy is a child of the spawner, and its exit is signalled with SIGCHLD. */
 const CLONE_FLAGS = 0x8000n | 17n; // CLONE_PARENT, SIGCHLD
 const SIGKILL = 9n;
 const PR_SET_PDEATHSIG = 1n;
@@ -21,7 +25,7 @@ const EPOLL_CTL_ADD = 1;
 const CLOEXEC = 0o2000000;
 const NONBLOCK = 0o4000;
 const SCM_RIGHTS = 1;
-/** Numbers of system calls, and where an event of epoll has its data. */
+/** Numbers of system calls, and the offset of the data in an epoll event. */
 const SYSTEMS: Readonly<Record<string, { clone: bigint; eventData: number }>> = {
   x86_64: { clone: 56n, eventData: 4 },
   aarch64: { clone: 220n, eventData: 8 },
@@ -31,7 +35,7 @@ const THREADS_END_MS = 30_000;
 const MOST_DESCRIPTORS = 64;
 const MESSAGE = "F".charCodeAt(0);
 
-// Taken here: `Deno` itself is out of an action's reach.
+// Captured here, because `Deno` is not accessible to an action.
 const { build, dlopen, permissions, UnsafePointer } = Deno;
 
 const SYMBOLS = {
@@ -53,7 +57,7 @@ const SYMBOLS = {
   _exit: { parameters: ["i32"], result: "void" },
 } as const;
 
-/** An epoll instance: its descriptors, and the eventfds that it watches. */
+/** Epoll instance: its descriptors, and the eventfds that it watches. */
 interface Poll {
   readonly descriptors: number[];
   readonly watched: readonly { descriptor: number; event: Uint8Array<ArrayBuffer> }[];
@@ -69,14 +73,14 @@ export class Template {
   readonly #events: number[] = [];
   readonly #polls: Poll[] = [];
 
-  /** Makes copies until the spawner is gone. Returns in each copy, never in the template. */
+  /** Creates copies until the spawner has exited. Returns in each copy, but never in the template. */
   serve(): void {
     this.#awaitThreads();
     this.#survey();
     const byte = outside(1);
     const control = outside(64);
     const vector = words(address(byte), 1n);
-    // struct msghdr: name, its length, vectors, their number, control data, its length, flags.
+    // struct msghdr: name, length of name, vectors, number of vectors, control data, length of control data, flags.
     const message = words(0n, 0n, address(vector), 1n, address(control), 0n, 0n);
     const header = new DataView(control.buffer);
     const reply = new Int32Array(new ArrayBuffer(4));
@@ -90,7 +94,7 @@ export class Template {
       if (header.getInt32(12, true) !== SCM_RIGHTS || message[5]! < 24n) this.#c._exit(1);
       const channel = header.getInt32(16, true);
       const errors = header.getInt32(20, true);
-      // V8 marks what it maps anew, so this is done each time; holes in the address space do not matter.
+      // V8 marks newly mapped memory, so this is repeated for each copy. Gaps in the address space are harmless.
       this.#c.madvise(FIRST_ADDRESS, memory, MADV_DOFORK);
       const pid = Number(this.#c.syscall(this.#system.clone, CLONE_FLAGS, 0n, 0n, 0n, 0n));
       if (pid === 0) {
@@ -104,7 +108,7 @@ export class Template {
     }
   }
 
-  /** Threads that Deno keeps for blocking work would be missing in a copy, which would wait for them. */
+  /** Waits for the end of Deno's threads for blocking work. A copy would lack them and wait for them forever. */
   #awaitThreads(): void {
     for (let waited = 0; !/^Threads:\t1$/m.test(this.#text("/proc/self/status")); waited += 100) {
       if (waited >= THREADS_END_MS) this.#c._exit(1);
@@ -132,7 +136,7 @@ export class Template {
     return count < 0 ? "" : latin1(bytes, count);
   }
 
-  /** Finds what a copy has to replace. */
+  /** Finds the descriptors that a copy must replace. */
   #survey(): void {
     const [channel, errors] = [this.#link(0), this.#link(2)];
     const polls: Record<string, Poll> = createObject(null);
@@ -145,7 +149,7 @@ export class Template {
     for (let descriptor = 0; descriptor < MOST_DESCRIPTORS; descriptor++) {
       if (this.#link(descriptor) !== "anon_inode:[eventpoll]") continue;
       const info = this.#text(`/proc/self/fdinfo/${descriptor}`);
-      // Two descriptors of one instance watch the same.
+      // Two descriptors of one instance watch the same files.
       const list = info.slice(info.indexOf("tfd:"));
       (polls[list] ??= { descriptors: [], watched: this.#watched(list) }).descriptors.push(descriptor);
     }
@@ -161,16 +165,16 @@ export class Template {
         view.setBigUint64(this.#system.eventData, BigInt(`0x${data}`), true);
         return { descriptor: Number(descriptor), event };
       })
-      .filter(({ descriptor }) => this.#events.includes(descriptor)); // signals are the template's
+      .filter(({ descriptor }) => this.#events.includes(descriptor)); // signals are only handled by the template
   }
 
-  /** The part of the address space that the kernel may copy: all but its own pages and the stack, which it copies anyway. */
+  /** Part of the address space that may be copied: all except kernel pages and the stack, which is always copied. */
   #copied(): bigint {
     const [, own] = /^([0-9a-f]+)-[0-9a-f]+ .*\[vvar/m.exec(this.#text("/proc/self/maps"))!;
     return BigInt(`0x${own}`) - FIRST_ADDRESS;
   }
 
-  /** What a copy does first. */
+  /** First steps of a copy. */
   #become(channel: number, errors: number): void {
     const c = this.#c;
     c.prctl(Number(PR_SET_PDEATHSIG), SIGKILL, 0n, 0n, 0n);
@@ -205,7 +209,7 @@ function address(of: Uint8Array<ArrayBuffer> | BigUint64Array<ArrayBuffer>): big
   return BigInt(UnsafePointer.value(UnsafePointer.of(of)));
 }
 
-/** Bytes outside of V8's heap, where the collector moves nothing. */
+/** Allocates bytes outside V8's heap, where the garbage collector does not move them. */
 function outside(length: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array(new ArrayBuffer(length));
 }

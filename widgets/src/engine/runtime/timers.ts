@@ -1,8 +1,8 @@
 /**
  * Timers that take any delay.
  *
- * Deno's own warn of a delay that is negative, no number or too large, by way of `process`, which actions have not: the
- * warning was an error. Such delays are the shortest there is.
+ * Deno's timers report invalid delays with `process`, which actions do not have, so the warning would be an error.
+ * Here, invalid delays are replaced by the shortest delay.
  */
 const LONGEST = 2 ** 31 - 1;
 const { apply } = Reflect;

@@ -11,7 +11,7 @@ export function creditPart(at: Panel): { element: HTMLElement; offer: (packages:
 
   const pay = async () => {
     const asked = { cents: Number(amount.value), method: method.value };
-    const begun = await at.call<{ page: string; payment: string }>("pay", asked, "Beginning the payment");
+    const begun = await at.call<{ page: string; payment: string }>("pay", asked, "Creating the payment");
     const address = begun.page ? await throughProxy(at, begun.page) : "";
     const link = h("a", { href: address, target: "_blank", rel: "noopener" }, "Open the processor's page");
     page.replaceChildren(
@@ -27,7 +27,7 @@ export function creditPart(at: Panel): { element: HTMLElement; offer: (packages:
               "p",
               {},
               link,
-              " in another tab. The credit appears here when it is paid; Cancel only ends the waiting.",
+              " in another tab. The credit appears here after the payment. Cancel only stops waiting.",
             )
             : h(
               "p",

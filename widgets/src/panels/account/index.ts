@@ -1,6 +1,6 @@
 /** Account set-up: create or open an account in either mode, see its key once, add credit, convert, transfer. */
 import { confirmed } from "../../lib/confirm.ts";
-import { copyable, field, h, panel, typed } from "../../lib/panel.ts";
+import { copyable, field, h, panel, refill, typed } from "../../lib/panel.ts";
 import { showSecret } from "../../lib/secret.ts";
 import { BrowserWallet } from "../signing/browser_wallet.ts";
 import { answerRequests } from "../signing/requests.ts";
@@ -38,21 +38,21 @@ export default panel("Account", (at) => {
       "section",
       { class: "svcnb-card", "aria-label": "API mode" },
       h("h3", {}, "API mode"),
-      h("p", { class: "svcnb-muted" }, "The service manages the account; a key opens it."),
+      h("p", { class: "svcnb-muted" }, "The service manages the account, and a key gives access."),
       field("Name", name),
       at.button("Create", async () => {
-        const args = { name: typed(name, "Type a name for the account.") };
+        const args = { name: typed(name, "Enter a name for the account.") };
         const made = await at.call<{ api_key: string }>("create", args, "Creating the account");
         const warning =
-          "Anyone who has it owns the account, and a lost key cannot be replaced. Store it in a safe place.";
+          "Anyone who has this key controls the account, and a lost key cannot be replaced. Store it in a safe place.";
         showSecret(secret, "account key", warning, made.api_key, () => opened.querySelector("button")?.focus());
-      }, { kind: "primary", beside: name }),
+      }, { kind: "primary", fields: { name } }),
       h("hr", {}),
       field("Account key or usage key", key, "It stays in the kernel and is not saved with the notebook."),
       at.button("Open", async () => {
         await at.call("open_with_key", { api_key: typed(key, "Paste a key.") }, "Opening the account");
         key.value = "";
-      }, { beside: key }),
+      }, { fields: { key } }),
     ),
   );
   const owner = ownerChooser(at);
@@ -61,20 +61,20 @@ export default panel("Account", (at) => {
     "section",
     { class: "svcnb-card", "aria-label": "ChainSecured mode" },
     h("h3", {}, "ChainSecured mode"),
-    h("p", { class: "svcnb-muted" }, "A wallet owns the account on the chain; it signs every change and pays its gas."),
+    h("p", { class: "svcnb-muted" }, "A wallet owns the account on the chain, signs each change and pays the gas."),
     field("Name on the chain", chainName),
     h(
       "div",
       { class: "svcnb-row" },
       at.button("Create on the chain", async () => {
-        const args = { name: typed(chainName, "Type a name for the account.") };
+        const args = { name: typed(chainName, "Enter a name for the account.") };
         await owner.ready();
         await at.call("create_on_chain", args, "Creating the account on the chain");
-      }, { kind: "primary", beside: chainName }),
-      at.button("Open what it owns", async () => {
+      }, { kind: "primary", fields: { ...owner.fields, chain_name: chainName } }),
+      at.button("Open the wallet's account", async () => {
         await owner.ready();
         await at.call("open_on_chain", {}, "Looking for the account");
-      }),
+      }, { fields: owner.fields }),
     ),
   );
   begin.append(chainCard);
@@ -92,18 +92,18 @@ export default panel("Account", (at) => {
       at,
       steps,
       convert,
-      "Convert, for good",
-      (confirm) => at.call("convert", { confirm }, confirm ? "Converting" : "Looking at what would happen"),
+      "Convert permanently",
+      (confirm) => at.call("convert", { confirm }, confirm ? "Converting" : "Checking the consequences"),
     );
-  });
+  }, { fields: owner.fields });
   const conversion = h(
     "details",
     {},
-    h("summary", {}, "Hand the account to a wallet"),
+    h("summary", {}, "Conversion to ChainSecured"),
     h(
       "p",
       { class: "svcnb-muted" },
-      "From API mode to ChainSecured. It cannot be undone, so what would happen is shown first.",
+      "From API mode to ChainSecured. This is irreversible, so the consequences are shown first.",
     ),
     convert,
     steps,
@@ -112,21 +112,21 @@ export default panel("Account", (at) => {
   const to = h("input", { type: "text", autocomplete: "off", spellcheck: "false", placeholder: "0x…" });
   const question = h("div", { "aria-live": "polite" });
   const hand: HTMLButtonElement = at.button("Transfer the account …", async () => {
-    const args = { to: typed(to, "Type the address of the new owner.") };
+    const args = { to: typed(to, "Enter the address of the new owner.") };
     await confirmed(
       at,
       question,
       hand,
-      "Transfer, for good",
-      (confirm) => at.call("transfer", { ...args, confirm }, confirm ? "Transferring" : "Looking at what would happen"),
+      "Transfer permanently",
+      (confirm) => at.call("transfer", { ...args, confirm }, confirm ? "Transferring" : "Checking the consequences"),
     );
     if (at.get<State>("state").mode === "") to.value = "";
-  }, { beside: to });
+  }, { fields: { to } });
   const transfer = h(
     "details",
     {},
     h("summary", {}, "Transfer the account to another wallet"),
-    field("New owner", to, "Its address. It must be able to sign on this chain."),
+    field("New owner", to, "Address of a wallet that can sign on this chain."),
     hand,
     question,
   );
@@ -142,6 +142,7 @@ export default panel("Account", (at) => {
   at.body.append(pending.element);
 
   at.watch<State>("state", ({ mode, address, hash, balance }) => {
+    const lost = (mode === "" ? opened : begin).contains(document.activeElement);
     begin.hidden = mode !== "";
     opened.hidden = mode === "";
     conversion.hidden = mode !== "api";
@@ -155,9 +156,10 @@ export default panel("Account", (at) => {
       ["Mode", mode === "chain" ? "ChainSecured: a wallet owns it" : "API mode"],
       [mode === "chain" ? "Owner" : "Wallet of the account", address],
       ["Account hash", hash],
-      ["Credit", balance || "not read yet"],
+      ["Credit", balance || "not loaded yet"],
     ];
-    facts.replaceChildren(
+    refill(
+      facts,
       ...rows.filter(([, value]) => value).map(([label, value]) =>
         h(
           "tr",
@@ -167,6 +169,8 @@ export default panel("Account", (at) => {
         )
       ),
     );
+    // What had the focus is hidden now.
+    if (lost) (mode === "" ? name : opened.querySelector("button"))?.focus();
   });
 
   void at.attempt(async () => {

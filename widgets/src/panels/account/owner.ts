@@ -1,5 +1,5 @@
 /** The wallet that owns a ChainSecured account: of the browser, from a key file, from a typed key, or a contract. */
-import { field, FieldError, h, type Panel, typed } from "../../lib/panel.ts";
+import { field, FieldError, type Fields, h, type Panel, typed } from "../../lib/panel.ts";
 
 const KINDS = [
   ["browser", "a wallet in this browser"],
@@ -8,7 +8,7 @@ const KINDS = [
 ] as const;
 
 /** Lets the person choose the owner's wallet; `element` shows the chosen one, or the choice. */
-export function ownerChooser(at: Panel): { element: HTMLElement; ready: () => Promise<void> } {
+export function ownerChooser(at: Panel): { element: HTMLElement; ready: () => Promise<void>; fields: Fields } {
   const kind = h("select", {}, ...KINDS.map(([value, label]) => h("option", { value }, label)));
   const key = h("input", { type: "password", autocomplete: "off", spellcheck: "false" });
   const file = h("input", { type: "file", accept: ".json,application/json" });
@@ -19,12 +19,13 @@ export function ownerChooser(at: Panel): { element: HTMLElement; ready: () => Pr
   const fileFields = h(
     "div",
     { class: "svcnb-columns" },
-    field("Key file", file, "Encrypted JSON (version 3), as wallets export it."),
+    field("Key file", file, "Encrypted JSON (version 3), the format that wallets export."),
     field("Password of the key file", password),
   );
   const chosen = h("p", {});
-  const use = at.button("Use this wallet", () => take(), { beside: key });
-  const useFile = at.button("Use this key file", () => take(), { beside: password });
+  const fields: Fields = { owner_key: key, file, password };
+  const use = at.button("Use this wallet", () => take(), { fields });
+  const useFile = at.button("Use this key file", () => take(), { fields });
   const connect = at.button("Connect a wallet", () => take());
   const change = at.button("Use another wallet", async () => {
     await at.call("forget_owner");
@@ -33,17 +34,17 @@ export function ownerChooser(at: Panel): { element: HTMLElement; ready: () => Pr
   const choice = h("div", {}, field("Wallet of the owner", kind), keyField, fileFields);
   choice.append(h("div", { class: "svcnb-row" }, connect, use, useFile));
   const useContract = at.button("Use the contract wallet", async () => {
-    await at.call("use_contract_wallet", { address: typed(contract, "Type the address of the contract.") });
+    await at.call("use_contract_wallet", { address: typed(contract, "Enter the address of the contract.") });
     contract.value = "";
-  }, { beside: contract });
+  }, { fields: { contract } });
   const contractPart = h(
     "details",
     {},
-    h("summary", {}, "It signs for a contract wallet"),
+    h("summary", {}, "Sign for a contract wallet"),
     field(
       "Address of the contract wallet",
       contract,
-      "It must be deployed. The wallet above signs in its name (ERC-1271).",
+      "The contract must be deployed. The wallet above signs for it (ERC-1271).",
     ),
     useContract,
   );
@@ -62,7 +63,7 @@ export function ownerChooser(at: Panel): { element: HTMLElement; ready: () => Pr
     if (kind.value === "browser") {
       await at.call("use_browser_wallet", {}, "Waiting for the wallet");
     } else if (kind.value === "key") {
-      await at.call("use_owner", { key: typed(key, "Type a private key: 0x and 64 hex digits.") }, "Reading the key");
+      await at.call("use_owner", { key: typed(key, "Enter a private key: 0x and 64 hex digits.") }, "Reading the key");
       key.value = "";
     } else {
       const selected = file.files?.[0];
@@ -74,9 +75,11 @@ export function ownerChooser(at: Panel): { element: HTMLElement; ready: () => Pr
   }
 
   at.watch<string>("owner_address", (address) => {
+    const lost = choice.contains(document.activeElement);
     choice.hidden = address !== "";
     known.hidden = address === "";
     chosen.textContent = address ? `Owner: ${address}` : "";
+    if (lost && address) change.focus(); // what had the focus is hidden now
   });
-  return { element, ready: async () => void (at.get<string>("owner_address") || await take()) };
+  return { element, fields, ready: async () => void (at.get<string>("owner_address") || await take()) };
 }

@@ -13,30 +13,34 @@ interface Pending {
 export function pendingPart(at: Panel): { element: HTMLElement; read: () => Promise<void> } {
   const list = h("div", {});
   const secret = h("div", { "aria-live": "polite" });
+  const said = h("p", { role: "status", class: "svcnb-good" });
   const element = h(
     "section",
-    { class: "svcnb-card", "aria-label": "Stopped half way", hidden: true },
-    h("h3", {}, "Stopped half way"),
+    { class: "svcnb-card", "aria-label": "Unfinished operations", hidden: true },
+    h("h3", {}, "Unfinished operations"),
     list,
+    said,
     secret,
   );
   const read = async () => {
-    const found = await at.call<Pending[]>("pending", {}, "Looking for unfinished work");
-    element.hidden = found.length === 0 && secret.childElementCount === 0;
+    const found = await at.call<Pending[]>("pending", {}, "Looking for unfinished operations");
+    element.hidden = found.length === 0 && secret.childElementCount === 0 && !said.textContent;
     list.replaceChildren(...found.map(row));
   };
   const row = (mint: Pending) => {
     const question = h("div", { "aria-live": "polite" });
     const resume = at.button("Resume", async () => {
+      said.textContent = "";
       const made = await at.call<{ secret: string }>("resume", { mint: mint.id }, "Finishing");
       if (made.secret) {
-        const warning = "Anyone who has it can run its actions at your cost. Store it in a safe place.";
+        const warning = "Anyone who has this key can run its actions at your cost. Store it in a safe place.";
         showSecret(secret, "usage key", warning, made.secret, () => void read());
       }
+      said.textContent = `✓ The ${mint.kind} ${mint.name} is complete.`;
       await read();
     }, { kind: "primary" });
     const giveUp: HTMLButtonElement = at.button("Delete the record …", async () => {
-      await confirmed(at, question, giveUp, "Delete it, for good", async (confirm) => {
+      await confirmed(at, question, giveUp, "Delete permanently", async (confirm) => {
         await at.call("abandon", { mint: mint.id, confirm });
         await read();
       });

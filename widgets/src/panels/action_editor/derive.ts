@@ -1,5 +1,5 @@
 /** A derived action: this one as the template, and a constant appended to it. */
-import { copyButton, field, h, type Panel } from "../../lib/panel.ts";
+import { copyButton, field, h, type Panel, typed } from "../../lib/panel.ts";
 
 interface Derived {
   source: string;
@@ -14,9 +14,14 @@ export function deriveCard(at: Panel, source: () => string, use: (derived: strin
   const version = h("input", { type: "number", min: "1", step: "1", value: "1" });
   const result = h("div", { "aria-live": "polite" });
   const derive = at.button("Derive", async () => {
-    const args = { source: source(), constant: constant.value, name: name.value, version: Number(version.value) };
+    const args = {
+      source: source(),
+      constant: typed(constant, "Enter a JSON value."),
+      name: typed(name, "Enter the name that the template reads."),
+      version: Number(typed(version, "Enter a whole number, 1 or more.")),
+    };
     show(await at.call<Derived>("derive", args, "Deriving"));
-  });
+  }, { fields: { constant, constant_name: name, version } });
 
   function show(derived: Derived): void {
     result.replaceChildren(
@@ -40,13 +45,13 @@ export function deriveCard(at: Panel, source: () => string, use: (derived: strin
       h(
         "small",
         { class: "svcnb-hint" },
-        "The template's bytes stay in front, as they were audited. Each constant gives another CID, and with it another key.",
+        "The audited bytes of the template stay unchanged at the start. Each constant results in another CID and another key.",
       ),
       h(
         "div",
         { class: "svcnb-columns" },
-        field("Name of the constant", name, "The identifier that the template reads."),
-        field("Version", version, "Of the agreement between template and constant."),
+        field("Name of the constant", name, "Identifier that the template reads."),
+        field("Version", version, "Version of the constant's format."),
       ),
       field("Constant", constant, "JSON."),
       h("div", { class: "svcnb-row" }, derive),

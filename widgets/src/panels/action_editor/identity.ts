@@ -12,7 +12,7 @@ export function identity(rebase: () => void): Identity {
   const hashed = h("code", { class: "svcnb-hashed" });
   const size = h("td");
   const changed = h("td");
-  const take = h("button", { type: "button", class: "svcnb-quiet", onclick: rebase }, "Compare from here");
+  const take = h("button", { type: "button", class: "svcnb-quiet", onclick: rebase }, "Compare with this version");
   return {
     element: h(
       "div",

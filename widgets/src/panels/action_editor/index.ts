@@ -80,7 +80,8 @@ class View {
       changed: () => this.paramsTyped(),
       submit,
     });
-    this.runButton = at.button("Run", () => this.run(), { kind: "primary" });
+    const fields = { source: editorHost, params: paramsHost };
+    this.runButton = at.button("Run", () => this.run(), { kind: "primary", fields });
     this.with = runWith(at, {
       params: () => this.params.text(),
       setParams: (text) => this.params.replace(text),
@@ -92,6 +93,7 @@ class View {
       source: () => this.source.text(),
       wallet: () => this.with.wallet(),
       name: this.name,
+      editor: editorHost,
       registered: () => this.rebase(),
       resources: () => this.resources,
     });
@@ -108,7 +110,7 @@ class View {
         h(
           "small",
           { class: "svcnb-hint" },
-          "JSON: all that main receives, and all that a caller controls. May be empty.",
+          "JSON, passed to main. The caller controls all of it. May be empty.",
         ),
         paramsHost,
         this.jsonNote,
@@ -120,8 +122,8 @@ class View {
           this.runButton,
           this.cancel,
           this.running,
-          at.button("May this key run it?", () => this.explain(), { kind: "quiet" }),
-          h("span", { class: "svcnb-muted" }, "Ctrl-Enter runs. A cent a second; a failed run costs nothing."),
+          at.button("Check permission", () => this.explain(), { kind: "quiet" }),
+          h("span", { class: "svcnb-muted" }, "Ctrl-Enter runs it. Costs one cent per second; a failed run is free."),
         ),
         this.stale,
         this.results,
@@ -267,7 +269,7 @@ class View {
     }
     this.checkParams();
     this.at.call("keep", { params: this.params.text(), name: this.name.value }).catch(() => {});
-    this.look().catch(() => {}); // a kernel that is gone is told where something was asked for
+    this.look().catch(() => {}); // a stopped kernel is reported where the user made a request
   }
 
   private async look(): Promise<void> {
@@ -354,18 +356,18 @@ class View {
     );
     this.ran = { source: args.source, params: this.params.text() };
     this.fresh(
-      h("h3", { class: permitted ? "svcnb-good" : "svcnb-bad" }, permitted ? "✓ It may" : "✗ It may not"),
+      h("h3", { class: permitted ? "svcnb-good" : "svcnb-bad" }, permitted ? "✓ Permitted" : "✗ Not permitted"),
       h("pre", { tabindex: "0" }, text),
-      ...(repair ? [h("h3", {}, "What repairs it"), h("pre", { tabindex: "0" }, repair)] : []),
+      ...(repair ? [h("h3", {}, "How to fix it"), h("pre", { tabindex: "0" }, repair)] : []),
     );
   }
 
   /** What to do when the key may not run the action: ask why. */
   private forbidden(): HTMLElement {
-    return h("div", { class: "svcnb-row" }, this.at.button("Why was it refused?", () => this.explain()));
+    return h("div", { class: "svcnb-row" }, this.at.button("Explain the error", () => this.explain()));
   }
 
-  /** From now on changes are told against the present text. */
+  /** From now on, changes are compared with the current text. */
   private rebase(): void {
     this.base = this.source.text();
     this.show(this.base);

@@ -1,4 +1,4 @@
-/** What came of a run: the response or the error, what was printed, and the timeline. */
+/** Result of a run: the response or the error, the console output, and the timeline. */
 import { copyButton, h } from "../../lib/panel.ts";
 import { type TraceView, waterfall } from "../../lib/waterfall.ts";
 
@@ -17,7 +17,7 @@ export type Outcome =
     }
   );
 
-const STAGES: Record<string, string> = { compile: "It does not parse", limit: "It broke a limit", run: "It threw" };
+const STAGES: Record<string, string> = { compile: "Syntax error", limit: "Limit exceeded", run: "Uncaught error" };
 
 /** Shows an outcome; `goTo` moves the editor to the line where it failed. */
 export function outcome(found: Outcome, goTo: (line: number, column: number) => void): HTMLElement {

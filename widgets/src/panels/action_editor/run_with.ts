@@ -36,14 +36,16 @@ export function runWith(at: Panel, work: Work) {
   const walletForm = h("div", { "aria-live": "polite" });
   const keyForm = h("div", { "aria-live": "polite" });
 
+  const copy = copyButton(() => wallet.value, "Copy", "the wallet's address");
   const insert = () => {
     note.hidden = true;
+    copy.hidden = !wallet.value;
     if (!wallet.value) return;
     const addresses = work.resources().wallets.map(({ address }) => address.toLowerCase());
     const text = withWallet(work.params(), wallet.value, addresses);
     if (text === null) {
       note.hidden = false;
-      note.textContent = "The parameters are not a JSON object, so the wallet cannot be put into them.";
+      note.textContent = "The parameters are not a JSON object, so the wallet cannot be added to them.";
     } else work.setParams(text);
   };
   wallet.addEventListener("change", insert);
@@ -69,7 +71,7 @@ export function runWith(at: Panel, work: Work) {
       "div",
       { class: "svcnb-row" },
       field("Wallet", wallet),
-      copyButton(() => wallet.value, "Copy", "the wallet's address"),
+      copy,
       createWallet.button,
     ),
     note,
@@ -86,17 +88,20 @@ export function runWith(at: Panel, work: Work) {
     keyPart,
     /** The chosen wallet; an empty text for none. */
     wallet: () => wallet.value,
-    offer({ mode, wallets, keys, run_key }: Resources): void {
+    offer({ mode, wallets, keys, run_key, client_key }: Resources): void {
       walletPart.hidden = keyPart.hidden = mode === "";
       const named = wallets.filter(({ master }) => !master);
       offer(wallet, [["", "none"], ...named.map((each): [string, string] => [each.address, walletLabel(each)])]);
+      copy.hidden = !wallet.value;
       const usable = keys.filter(({ usable }) => usable);
-      const account: [string, string][] = mode === "chain" ? [["", "choose a usage key"]] : [["", "the account's key"]];
+      const own = client_key ? `usage key ${client_key} of the client` : "the account's key";
+      const account: [string, string][] = [["", mode === "chain" ? "choose a usage key" : own]];
       offer(
         key,
         [...account, ...usable.map(({ hash, name }): [string, string] => [hash, `usage key ${name}`])],
         run_key,
       );
+      createKey.update();
     },
   };
 }

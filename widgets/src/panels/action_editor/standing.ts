@@ -1,4 +1,4 @@
-/** What the account knows of the action: its name there and the groups that permit it; both can be changed here. */
+/** State of the action in the account: its name and the groups that permit it. Both can be changed here. */
 import { clearFieldError } from "../../lib/dom.ts";
 import { field, FieldError, h, type Panel, typed } from "../../lib/panel.ts";
 import { newGroup, offer, type Resources } from "../../lib/resources.ts";
@@ -26,12 +26,13 @@ interface Work {
   /** The wallet that is chosen for the run; an empty text for none. */
   wallet: () => string;
   name: HTMLInputElement;
+  editor: HTMLElement;
   registered: () => void;
   resources: () => Resources;
 }
 
 export function standing(look: () => Promise<Account>, at: Panel, work: Work): Standing {
-  const text = h("div", { class: "svcnb-standing" }, h("p", { class: "svcnb-muted" }, "Not read yet."));
+  const text = h("div", { class: "svcnb-standing" }, h("p", { class: "svcnb-muted" }, "Not loaded yet."));
   const said = h("p", { role: "status", class: "svcnb-good" });
   let account: Account | null = null;
   let shown = "";
@@ -47,21 +48,21 @@ export function standing(look: () => Promise<Account>, at: Panel, work: Work): S
   const refresh = at.button("Refresh", read, { kind: "quiet" });
 
   const register = at.button("Register", async () => {
-    const args = { source: work.source(), name: typed(work.name, "Type a name for the action.") };
+    const args = { source: work.source(), name: typed(work.name, "Enter a name for the action.") };
     await at.call("register", args, "Registering");
     await read();
     work.registered();
-    said.textContent = `Registered as ${args.name}. Only a group permits it to run.`;
-  }, { beside: work.name });
+    said.textContent = `Registered as ${args.name}. To run it, permit it in a group.`;
+  }, { fields: { name: work.name, source: work.editor } });
 
   const group = h("select");
   const form = h("div", { "aria-live": "polite" });
-  const allow = at.button("Allow in group", async () => {
+  const allow = at.button("Permit in group", async () => {
     if (!group.value) throw new FieldError(group, "Create a group first: New group.");
     const args = { source: work.source(), group: Number(group.value), wallet: work.wallet() };
-    await at.call("allow", args, "Allowing the action");
+    await at.call("allow", args, "Permitting the action");
     await read();
-    said.textContent = `Allowed in group ${args.group}${args.wallet ? ", with the chosen wallet" : ""}.`;
+    said.textContent = `Permitted in group ${args.group}${args.wallet ? ", with the chosen wallet" : ""}.`;
   }, { kind: "primary" });
   const create = newGroup(at, form, work.resources, (id) => {
     const known = [...group.options].some(({ value }) => value === String(id));
@@ -74,7 +75,7 @@ export function standing(look: () => Promise<Account>, at: Panel, work: Work): S
     {},
     h("div", { class: "svcnb-row" }, field("Name of the action", work.name), register),
     h("div", { class: "svcnb-row" }, field("Group", group), allow, create.button),
-    h("p", { class: "svcnb-hint" }, "Allows this action, and the wallet chosen under Parameters, in the group."),
+    h("p", { class: "svcnb-hint" }, "Permits this action, and the wallet chosen under Parameters, in the group."),
     form,
     said,
   );
@@ -85,7 +86,8 @@ export function standing(look: () => Promise<Account>, at: Panel, work: Work): S
     read: () => refresh.click(),
     offer({ mode, groups }): void {
       controls.hidden = refresh.hidden = mode === "";
-      offer(group, groups.map(({ id, name }) => [String(id), `${name || "group"} (${id})`]), group.value);
+      const named = groups.map(({ id, name }): [string, string] => [String(id), `${name || "group"} (${id})`]);
+      offer(group, named.length > 0 ? named : [["", "no groups yet"]], group.value);
       if (groups.length > 0) clearFieldError(group);
       if (!group.value && groups.length > 0) group.value = String(groups.at(-1)!.id);
     },
@@ -93,7 +95,7 @@ export function standing(look: () => Promise<Account>, at: Panel, work: Work): S
       account = null;
       controls.hidden = refresh.hidden = true;
       text.replaceChildren(
-        h("p", { class: "svcnb-muted" }, "No account is open. Create or open one to register and allow this action."),
+        h("p", { class: "svcnb-muted" }, "No account is open. Create or open one to register and permit this action."),
       );
     },
   };
@@ -106,7 +108,7 @@ function told({ registered, groups }: Account, hashed: string): HTMLElement[] {
     name === undefined
       ? h("p", {}, "This CID is not registered.")
       : h("p", { class: "svcnb-good" }, `✓ Registered as ${name || "(without a name)"}.`),
-    permitting.length === 0 ? h("p", {}, "This CID is permitted in no group.") : h(
+    permitting.length === 0 ? h("p", {}, "No group permits this CID.") : h(
       "div",
       {},
       h("p", { class: "svcnb-good" }, `✓ This CID is permitted in ${permitting.length} of ${groups.length} groups:`),

@@ -50,7 +50,7 @@ export function verifyPart(at: Panel): { element: HTMLElement; offer: (response:
       ),
       h("p", {}, "Recovered address ", copyable(recovered, "the recovered address")),
     );
-  }, { beside: signature });
+  }, { fields: { signature } });
   const element = h(
     "details",
     {},

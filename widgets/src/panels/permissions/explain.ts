@@ -12,7 +12,7 @@ interface Explanation {
   warnings: string[];
 }
 
-/** The row that stands for everything, which is nothing to explain. */
+/** The wildcard row, which cannot be explained. */
 const EVERY = "*";
 
 /** Three choices and a button; `offer` says what there is to choose from. */
@@ -30,8 +30,8 @@ export function explainer(at: Panel): { element: HTMLElement; offer: (rows: Row[
   });
   const section = h(
     "section",
-    { "aria-label": "Why allowed or refused" },
-    h("h3", {}, "Why allowed or refused?"),
+    { "aria-label": "Explain a permission" },
+    h("h3", {}, "Explain a permission"),
     h(
       "div",
       { class: "svcnb-columns" },
@@ -64,14 +64,18 @@ function said({ allowed, reason, graph, repairs, warnings }: Explanation): (Elem
       h("strong", { class: allowed ? "svcnb-good" : "svcnb-bad" }, allowed ? "✓ Allowed: " : "✕ Refused: "),
       reason,
     ),
-    h("div", { class: "svcnb-scroll" }, drawing(graph) as HTMLElement),
+    h(
+      "div",
+      { class: "svcnb-scroll", tabindex: "0", role: "group", "aria-label": "Drawing of the permission" },
+      drawing(graph) as HTMLElement,
+    ),
     ...repairs.map(({ says, code, cost_cents }, number) =>
       h(
         "div",
         { class: "svcnb-card" },
-        h("strong", {}, `${number === 0 ? "Repair" : "Or"} (${cost_cents ? `${cost_cents} ct` : "gas"}): `),
+        h("strong", {}, `${number === 0 ? "Fix" : "Or"} (${cost_cents ? `${cost_cents} ct` : "gas"}): `),
         says,
-        h("pre", { tabindex: "0", "aria-label": `Repair ${number + 1}, as Python` }, h("code", {}, code)),
+        h("pre", { tabindex: "0", "aria-label": `Fix ${number + 1} as Python code` }, h("code", {}, code)),
         copyButton(() => code),
       )
     ),

@@ -1,6 +1,6 @@
 /** Permissions: who may what in which group, changed by ticking, with its cost and its dangers shown first. */
-import { field, h, type Panel, panel } from "../../lib/panel.ts";
-import { newGroup, newUsageKey, newWallet, type Resources } from "../../lib/resources.ts";
+import { field, h, type Panel, panel, refill } from "../../lib/panel.ts";
+import { newGroup, newUsageKey, newWallet, NOTHING, type Resources } from "../../lib/resources.ts";
 import { explainer } from "./explain.ts";
 import { EVERY_GROUP, matrix, type Shown, Ticks } from "./matrix.ts";
 import { type Write, writeList } from "./writes.ts";
@@ -32,14 +32,7 @@ export default panel("Permissions", (at) => {
   let state: State = at.get("state");
   let ticks = new Ticks([]);
 
-  const draw = () => {
-    const focused = place.contains(document.activeElement) ? document.activeElement?.getAttribute("aria-label") : null;
-    place.replaceChildren(matrix(state, ticks, filter.value, !state.managed && !state.owner, changed));
-    // Redrawn under the hands of whoever works by keyboard.
-    if (focused) {
-      [...place.querySelectorAll("input")].find((box) => box.getAttribute("aria-label") === focused)?.focus();
-    }
-  };
+  const draw = () => refill(place, matrix(state, ticks, filter.value, !state.managed && !state.owner, changed));
   const forget = () => {
     ticks = new Ticks(state.on);
     pending.replaceChildren();
@@ -52,7 +45,7 @@ export default panel("Permissions", (at) => {
     const changes = ticks.changes;
     if (changes.length === 0) return pending.replaceChildren();
     at.attempt(async () => {
-      const preview = await at.call<Preview>("preview", { changes }, "Adding up");
+      const preview = await at.call<Preview>("preview", { changes }, "Calculating the calls");
       if (mine === asked) pending.replaceChildren(summary(at, changes, preview, forget));
     });
   };
@@ -60,19 +53,18 @@ export default panel("Permissions", (at) => {
   const read = () => at.attempt(() => at.call("read", {}, "Reading the account"));
   /** Wallets, groups and keys as the forms need them. */
   const held = (): Resources => ({
+    ...NOTHING,
     mode: state.owner ? "chain" : "api",
-    wallets: [],
     groups: state.groups,
-    keys: [],
-    run_key: "",
   });
   const form = h("div", { "aria-live": "polite" });
+  const newKey = newUsageKey(at, form, held, () => {});
   const make = h(
     "div",
     { class: "svcnb-row" },
     newWallet(at, form, held, () => {}).button,
     newGroup(at, form, held, () => {}).button,
-    newUsageKey(at, form, held, () => {}).button,
+    newKey.button,
   );
   filter.addEventListener("input", draw);
   at.body.append(
@@ -98,6 +90,7 @@ export default panel("Permissions", (at) => {
     draw();
     changed();
     explain.offer(state.rows);
+    newKey.update();
   });
   at.rereads(["account", "resources"], () => void read());
   void read();
@@ -111,13 +104,13 @@ function remarks({ ready, managed, owner, groups, warnings }: State): HTMLElemen
     );
   } else if (ready && !managed) {
     found.push(notice("This account is ChainSecured, or the key is unknown.", [
-      "Its owner changes permissions on the chain: open it with the owner's wallet under Account. Here they are shown.",
+      "Only its owner can change permissions, on the chain. Open the account with the owner's wallet under Account.",
     ]));
   }
   if (ready && groups.length === 0) {
-    found.push(h("p", { class: "svcnb-muted" }, "The account has no groups yet. Create one: New group."));
+    found.push(h("p", { class: "svcnb-muted" }, "The account has no groups. Create one with New group."));
   }
-  if (warnings.length > 0) found.push(notice("Beware", warnings));
+  if (warnings.length > 0) found.push(notice("Warnings", warnings));
   return found;
 }
 
@@ -147,10 +140,10 @@ function summary(
     "div",
     { class: "svcnb-card svcnb-pending" },
     h("h3", {}, `${some(changes.length, "change")} by ${some(calls.length, "call")}, cost: ${cost}`),
-    warnings.length > 0 && notice("This would be dangerous", warnings),
+    warnings.length > 0 && notice("Warnings for these changes", warnings),
     writes.length > 0 && writeList(writes),
-    h("pre", { tabindex: "0", "aria-label": "The calls, as Python" }, h("code", {}, calls.join("\n"))),
-    h("p", { class: "svcnb-hint" }, "A fresh grant can take a moment to act."),
+    h("pre", { tabindex: "0", "aria-label": "The calls as Python code" }, h("code", {}, calls.join("\n"))),
+    h("p", { class: "svcnb-hint" }, "A new permission may take a few seconds to take effect."),
     h("div", { class: "svcnb-row" }, apply, discard),
   );
 }

@@ -35,7 +35,7 @@ const SECTIONS: Record<Kind, { title: string; says: string }> = {
   key: { title: "Usage keys", says: "may execute" },
 };
 
-/** The column that stands for every group; only keys have it. */
+/** The wildcard column for every group; only keys have it. */
 export const EVERY_GROUP = 0;
 /** Rows of one kind that are shown at once; the filter finds the others. */
 export const MOST_ROWS = 200;
@@ -79,7 +79,11 @@ export function matrix(shown: Shown, ticks: Ticks, filter: string, locked: boole
   const columns = [{ id: EVERY_GROUP, name: "every group" }, ...shown.groups];
   const table = h("table", { class: "svcnb-matrix" });
   table.append(
-    h("caption", { class: "svcnb-muted" }, stay("Arrow keys move between the boxes, space changes one.")),
+    h(
+      "caption",
+      { class: "svcnb-muted" },
+      stay("Use the arrow keys to move between the boxes, and the space bar to change one."),
+    ),
     h(
       "thead",
       {},
@@ -106,7 +110,7 @@ export function matrix(shown: Shown, ticks: Ticks, filter: string, locked: boole
       ),
     );
     for (const row of rows.slice(0, MOST_ROWS)) body.append(line(row, columns, ticks, locked, ticked));
-    if (rows.length === 0) body.append(note(columns, wanted ? "none matches the filter" : "none yet"));
+    if (rows.length === 0) body.append(note(columns, wanted ? "no match for the filter" : "none"));
     if (rows.length > MOST_ROWS) body.append(note(columns, `${rows.length - MOST_ROWS} more: use the filter`));
     table.append(body);
   }

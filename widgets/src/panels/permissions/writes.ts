@@ -23,11 +23,12 @@ function item({ what, function: name, arguments: given, gas, cost, max_cost, fir
     {},
     h("span", {}, `${what} `),
     h("span", { class: "svcnb-muted" }, `${gas.toLocaleString("en")} gas, ${cost}, at most ${max_cost}`),
-    first_of_several && h("p", { class: "svcnb-hint" }, "The first of several: one transaction takes ten entries."),
+    first_of_several &&
+      h("p", { class: "svcnb-hint" }, "The first of several transactions: each has at most ten entries."),
     h(
       "details",
       {},
-      h("summary", {}, "What the contract is told"),
+      h("summary", {}, "Arguments of the contract call"),
       h(
         "table",
         {},

@@ -55,7 +55,7 @@ function timeline({ count, succeeded, width_s, buckets }: Summary): HTMLElement 
       h("span", { class: "svcnb-swatch svcnb-succeeded" }),
       "succeeded ",
       h("span", { class: "svcnb-swatch svcnb-failed" }),
-      `failed, a bar is ${span(width_s)}`,
+      `failed; each bar is ${span(width_s)}`,
     ),
   );
 }
@@ -64,9 +64,9 @@ function latency({ latency_s }: Summary): HTMLElement {
   const median = latency_s.find(([rank]) => rank === 50);
   const most = Math.max(...latency_s.map(([, seconds]) => seconds), Number.MIN_VALUE);
   return card(
-    "How long",
+    "Duration",
     median ? duration(median[1]) : "–",
-    "half are quicker",
+    "median",
     bars(
       latency_s.map(([rank, seconds]) => [rank === 100 ? "slowest" : `${rank} %`, seconds / most, duration(seconds)]),
     ),
@@ -78,7 +78,7 @@ function spend({ spend, total_cents }: Summary): HTMLElement {
   return card(
     "Cost",
     dollars(total_cents),
-    "of the runs shown",
+    "of the shown runs",
     bars(
       spend.map(([name, cents]) => [name.length > 18 ? `${name.slice(0, 17)}…` : name, cents / most, dollars(cents)]),
     ),

@@ -35,7 +35,7 @@ export function detail(run: Detail, close: () => void): HTMLElement {
       "table",
       {},
       row("Status", status(run.status)),
-      row("Took", `${duration(elapsed)}, ${cost_cents ? dollars(cost_cents) : "nothing charged"}`),
+      row("Duration", `${duration(elapsed)}, ${cost_cents ? dollars(cost_cents) : "nothing charged"}`),
       row("CID", h("code", {}, cid)),
       key_hash ? row("Key", `${key} `, h("code", {}, key_hash)) : null,
     ),
@@ -45,13 +45,11 @@ export function detail(run: Detail, close: () => void): HTMLElement {
     run.has_values ? null : h(
       "p",
       { class: "svcnb-hint" },
-      "Parameters and response are kept by the machine that ran it, and by nobody else.",
+      "Only the machine that started the run stores its parameters and response.",
     ),
     logs ? part("Logs", logs) : null,
     trace ? h("h3", {}, "Timeline") : null,
-    trace
-      ? waterfall(trace)
-      : h("p", { class: "svcnb-hint" }, "There is no timeline: emulators keep those of what ran there."),
+    trace ? waterfall(trace) : h("p", { class: "svcnb-hint" }, "No timeline: only emulators store timelines."),
   );
 }
 

@@ -40,9 +40,9 @@ export function filterRow(changed: (filters: Filters) => void): FilterRow {
       everyone: everyone.checked,
     });
   for (const control of [...Object.values(selects), everyone]) control.addEventListener("change", tell);
-  const shared = h("label", { hidden: true }, everyone, "Other accounts of this emulator, too");
+  const shared = h("label", { hidden: true }, everyone, "Include other accounts of this emulator");
 
-  /** Options are made anew only when they differ: an open list must not close under the hand. */
+  /** Options are created again only if they differ, so that an open list does not close. */
   function fill(name: keyof typeof selects, offered: Record<string, string>): void {
     const control = selects[name];
     const wanted: [string, string][] = [["", "all"], ...Object.entries(offered)];

@@ -14,7 +14,7 @@ interface Answer {
   sources?: { history: boolean; service: boolean; triggers: boolean };
 }
 
-/** How often the records are looked at while somebody can see the panel. */
+/** Interval at which the records are read while the panel is visible. */
 export const EVERY_MS = 2_000;
 
 export default panel("Runs", (at) => {
@@ -56,7 +56,7 @@ class View {
     );
     this.more.append(
       h("summary", {}, "More charts"),
-      at.button("Draw again", () => this.draw(), { kind: "quiet" }),
+      at.button("Redraw", () => this.draw(), { kind: "quiet" }),
       this.drawings,
     );
     this.more.addEventListener("toggle", () => {
@@ -109,8 +109,8 @@ class View {
     this.more.hidden = answer.rows.length === 0;
     this.empty.hidden = answer.rows.length > 0;
     this.empty.textContent = this.filters.isFiltering()
-      ? "No run fits these filters."
-      : "Nothing ran yet. Run an action under Actions, or in a cell: svc.run(action). Its run appears here.";
+      ? "No runs match these filters."
+      : "No runs yet. Run an action under Actions, or in a cell: svc.run(action). The run then appears here.";
   }
 
   /** In the kernel, and so only when asked for: that takes a second. */

@@ -1,4 +1,4 @@
-/** The table of runs. It is made anew when it changes, and whoever works in it by keyboard stays where they are. */
+/** The table of runs. It is created again when it changes, and keyboard users keep their position. */
 import { h } from "../../lib/panel.ts";
 import { dollars, duration } from "./charts.ts";
 
@@ -30,7 +30,7 @@ const SIGNS: Record<string, [string, string]> = {
   running: ["…", "svcnb-warn"],
   queued: ["…", "svcnb-warn"],
 };
-const NUMBERS = new Set(["Took", "Cost"]);
+const NUMBERS = new Set(["Duration", "Cost"]);
 const ORIGINS: Record<string, string> = { client: "this machine", service: "elsewhere", trigger: "trigger" };
 
 /** A status by sign and word. */
@@ -53,7 +53,7 @@ function head(name: string): HTMLElement {
 export function table(opened: (id: string) => void): Table {
   const body = h("tbody");
   const more = h("p", { class: "svcnb-muted", hidden: true });
-  const heads = ["Started", "Action", "Status", "Took", "Cost", "Key", "Ran by", "Error"];
+  const heads = ["Started", "Action", "Status", "Duration", "Cost", "Key", "Ran by", "Error"];
   let current: string | null = null;
 
   function line(row: Row): HTMLElement {
@@ -112,7 +112,7 @@ export function table(opened: (id: string) => void): Table {
       const focused = (document.activeElement?.closest?.("tr[data-run]") as HTMLElement | null)?.dataset.run;
       body.replaceChildren(...rows.map(line));
       more.hidden = count <= rows.length;
-      more.textContent = `${count - rows.length} older runs are counted above.`;
+      more.textContent = `${count - rows.length} older runs are included in the charts.`;
       mark();
       if (focused !== undefined) buttonOf(focused)?.focus();
     },

@@ -6,21 +6,24 @@ import { digest, type Envelope, type Flow } from "../../lib/typed_data.ts";
 export const PURPOSES: Readonly<Record<Flow, readonly [title: string, what: string]>> = {
   CreateWallet: [
     "Create a wallet",
-    "The service makes a wallet and keeps its key. It joins an account when the chain is told.",
+    "The service creates a wallet and stores its key. Register the wallet on the chain to add it to an account.",
   ],
-  ConvertAccount: ["Convert an account", "Hands an API-mode account to this wallet. There is no way back."],
-  AddUsageApiKey: ["Mint a usage key", "The service makes a usage key. It opens nothing until the chain is told."],
-  BillingAuth: ["Open billing", "Shows credit and pays, in the place of a key: the X-Wallet-Auth header."],
+  ConvertAccount: ["Convert an account", "Transfers an API-mode account to this wallet. This is irreversible."],
+  AddUsageApiKey: [
+    "Create a usage key",
+    "The service creates a usage key. It has no permissions until it is registered on the chain.",
+  ],
+  BillingAuth: ["Use billing", "Authenticates billing requests without a key: the X-Wallet-Auth header."],
 };
 
 const EXPLAINED: Readonly<Record<string, string>> = {
-  "domain.name": "Which service this is for. Another service refuses it.",
+  "domain.name": "Name of the service. Other services reject the signature.",
   "domain.version": "Version of the domain, always 1.",
-  "domain.chainId": "The node's chain. A signature for another chain is refused.",
-  "primaryType": "What it is for. A signature for one flow is refused by every other.",
+  "domain.chainId": "Chain id of the node. A signature for another chain is rejected.",
+  "primaryType": "Flow of the envelope. A signature is valid for one flow only.",
   "types": "Names and types of the fields. Their order is part of the hash.",
-  "message.address": "The wallet that signs, and that the service will hold to it.",
-  "message.issuedAt": "When it was made, in Unix seconds. The only protection against replay.",
+  "message.address": "Wallet that signs. The service checks the signature against it.",
+  "message.issuedAt": "Time of the signature, in Unix seconds. The only protection against replay.",
 };
 
 /** The rows of an envelope. */
@@ -74,13 +77,13 @@ export function digestOf(envelope: Envelope): { text: string; ok: boolean } {
 
 /** How long an envelope is still good, for people; `left` is in seconds. */
 export function validity(left: number, windowS: number): { text: string; good: boolean } {
-  if (left > 2 * windowS) return { text: "It is issued too far in the future.", good: false };
-  if (left <= 0) return { text: "It has expired. Use current time and sign again.", good: false };
+  if (left > 2 * windowS) return { text: "The time is too far in the future.", good: false };
+  if (left <= 0) return { text: "The envelope has expired. Use the current time and sign again.", good: false };
   const whole = Math.floor(left);
-  return { text: `good for ${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`, good: true };
+  return { text: `valid for ${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`, good: true };
 }
 
 function moment(seconds: string): string {
   const time = new Date(Number(seconds) * 1000);
-  return Number.isNaN(time.getTime()) ? "no time" : time.toISOString().replace("T", " ").replace(".000Z", " UTC");
+  return Number.isNaN(time.getTime()) ? "no valid time" : time.toISOString().replace("T", " ").replace(".000Z", " UTC");
 }

@@ -1,5 +1,5 @@
 /** Signing: an envelope composed and explained, signed by any wallet, judged by every rule, and sent. */
-import { copyButton, field, h, panel } from "../../lib/panel.ts";
+import { copyButton, field, FieldError, h, panel, typed } from "../../lib/panel.ts";
 import { type Envelope, envelope, type Flow, FLOWS } from "../../lib/typed_data.ts";
 import { type Chain, requireChain, signTypedData } from "../../lib/wallet.ts";
 import { BrowserWallet } from "./browser_wallet.ts";
@@ -33,6 +33,8 @@ interface Sent {
 
 type With = "browser" | "key";
 
+const ADDRESS = /^0x[0-9a-f]{40}$/i;
+
 const VERDICTS = new Map<boolean | null, readonly [string, string]>([
   [true, ["✓ holds", "svcnb-good"]],
   [false, ["✗ broken", "svcnb-bad"]],
@@ -53,7 +55,7 @@ export default panel("Signing", (at) => {
   const now = () => Date.now() / 1000 + offset;
 
   const look = async () => {
-    setting = await at.call<Setting>("setting", {}, "Asking the node");
+    setting = await at.call<Setting>("setting", {}, "Reading the node's settings");
     offset = setting.now - Date.now() / 1000;
     if (!setting.client && composer.childElementCount === 0) {
       composer.append(h("h3", {}, "Wallet in the browser"), wallet.element);
@@ -79,14 +81,14 @@ export default panel("Signing", (at) => {
     const keyField = field(
       "Private key",
       key,
-      "Used once, in the kernel; kept and saved nowhere. Use a key of a test chain.",
+      "The kernel uses the key once and does not store it. Use a key of a test chain.",
     );
     const isContract = h("input", { type: "checkbox" });
     const contract = h("input", { type: "text", autocomplete: "off", spellcheck: "false", placeholder: "0x…" });
     const contractField = field(
       "Contract wallet",
       contract,
-      "Its address. It must be deployed; the wallet above signs in its name (ERC-1271).",
+      "Address of a deployed contract. The wallet above signs for it (ERC-1271).",
     );
 
     const address = h("input", { type: "text", autocomplete: "off", spellcheck: "false", placeholder: "0x…" });
@@ -129,9 +131,15 @@ export default panel("Signing", (at) => {
 
     const sign = async () => {
       result.replaceChildren();
+      if (!/^\d{1,15}$/.test(issued.value.trim())) {
+        throw new FieldError(issued, "Enter a whole number of Unix seconds, or choose Use current time.");
+      }
+      if (isContract.checked && !ADDRESS.test(contract.value.trim())) {
+        throw new FieldError(contract, "Enter the address of the contract: 0x and 40 hex digits.");
+      }
       if (chosen() === "key" && !signer) {
-        address.value =
-          (await at.call<{ address: string }>("address_of", { key: key.value }, "Reading the key")).address;
+        const asked = { key: typed(key, "Enter a private key: 0x and 64 hex digits.") };
+        address.value = (await at.call<{ address: string }>("address_of", asked, "Reading the key")).address;
       }
       if (chosen() === "browser") {
         await wallet.ready();
@@ -169,16 +177,20 @@ export default panel("Signing", (at) => {
           "table",
           {},
           row("Signature", signature),
-          row("Recovered address", checked.recovered || "none: the bytes are no signature of a key"),
+          row("Recovered address", checked.recovered || "none: the bytes are not the signature of a key"),
           row("Digest in Python", same ? "the same" : checked.digest),
         ),
         h(
           "div",
-          { class: "svcnb-scroll", tabindex: "0", role: "group", "aria-label": "What each rule says" },
+          { class: "svcnb-scroll", tabindex: "0", role: "group", "aria-label": "Results of the rules" },
           h(
             "table",
             { class: "svcnb-rules" },
-            h("thead", {}, h("tr", {}, ...["Rule", "Verdict", "Seen"].map((text) => h("th", { scope: "col" }, text)))),
+            h(
+              "thead",
+              {},
+              h("tr", {}, ...["Rule", "Result", "Details"].map((text) => h("th", { scope: "col" }, text))),
+            ),
             h(
               "tbody",
               {},
@@ -201,7 +213,7 @@ export default panel("Signing", (at) => {
           at.button(`Send to ${endpoints[name]}`, () => send(typedData, signature, answer), {
             kind: good ? "primary" : undefined,
           }),
-          good ? null : h("span", { class: "svcnb-bad" }, "The service will refuse it; sending shows how."),
+          good ? null : h("span", { class: "svcnb-bad" }, "The service will reject it. Send it to see the error."),
         ),
         answer,
       );
@@ -209,7 +221,7 @@ export default panel("Signing", (at) => {
 
     const send = async (typedData: Envelope, signature: string, answer: HTMLElement, confirm = false) => {
       if (typedData.primaryType === "ConvertAccount" && !confirm) {
-        const sure = at.button("Convert it, for good", () => send(typedData, signature, answer, true), {
+        const sure = at.button("Convert permanently", () => send(typedData, signature, answer, true), {
           kind: "danger",
         });
         answer.replaceChildren(h(
@@ -218,13 +230,13 @@ export default panel("Signing", (at) => {
           h(
             "div",
             {},
-            h("strong", {}, "There is no way back to API mode."),
+            h("strong", {}, "The account cannot return to API mode."),
             h(
               "p",
               {},
               has_key
-                ? "The account key can change nothing any more, and whoever loses this wallet loses the account."
-                : "This panel's client has no account key, so the service will refuse.",
+                ? "The account key can no longer change anything. If this wallet is lost, the account is lost."
+                : "The client of this panel has no account key, so the service will reject the request.",
             ),
             sure,
           ),
@@ -239,14 +251,14 @@ export default panel("Signing", (at) => {
       if (focused) heading.focus();
     };
 
-    const button = at.button("Sign", sign, { kind: "primary" });
+    const button = at.button("Sign", sign, { kind: "primary", fields: { key } });
     composer.replaceChildren(
       h("p", { class: "svcnb-muted" }, `${chain.name || "Chain"} (chain ${chain.id}) · ${domain}`),
-      h("div", { class: "svcnb-columns" }, field("What for", flow), how.element),
+      h("div", { class: "svcnb-columns" }, field("Purpose", flow), how.element),
       purpose,
       keyField,
       wallet.element,
-      h("label", {}, isContract, "It stands for a contract wallet"),
+      h("label", {}, isContract, "Sign for a contract wallet"),
       contractField,
       h(
         "div",
@@ -292,11 +304,11 @@ function row(name: string, value: string): HTMLElement {
 function answered(sent: Sent, next: () => void): HTMLElement[] {
   if (sent.flow === "BillingAuth") return [h("p", {}, `Credit: ${sent.balance}`)];
   if (sent.flow === "ConvertAccount") {
-    return [h("p", { class: "svcnb-good" }, "The account belongs to this wallet now.")];
+    return [h("p", { class: "svcnb-good" }, "The account now belongs to this wallet.")];
   }
   const made = h("table", {}, row("Wallet", sent.wallet_address), row("Derivation path", sent.derivation_path));
   const note =
-    "It belongs to no account until its owner tells the chain: mine.wallets.create and mine.usage_keys.create do both.";
+    "It belongs to no account until it is registered on the chain. New wallet and New usage key, under Permissions, do both steps.";
   if (!sent.usage_api_key) return [made, h("p", { class: "svcnb-muted" }, note)];
   const secret = h("div", { class: "svcnb-notice" });
   const stored = h("button", { type: "button", class: "svcnb-primary" }, "I stored it");
@@ -307,7 +319,7 @@ function answered(sent: Sent, next: () => void): HTMLElement[] {
   secret.append(h(
     "div",
     {},
-    h("strong", {}, "This is the usage key. It is shown this once."),
+    h("strong", {}, "This is the usage key. It is shown only once."),
     h("p", {}, h("code", { class: "svcnb-key" }, sent.usage_api_key)),
     h("div", { class: "svcnb-row" }, copyButton(() => sent.usage_api_key, "Copy the key"), stored),
   ));

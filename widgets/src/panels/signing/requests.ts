@@ -31,7 +31,13 @@ interface Decoded {
 export function answerRequests(panel: Panel, place: HTMLElement, wallet: BrowserWallet): void {
   const card = (ask: Ask, title: string, content: (Node | null)[], accept: string, work: () => Promise<unknown>) => {
     const decline = h("button", { type: "button" }, "Decline");
-    const done = () => shown.remove();
+    const before = document.activeElement;
+    const done = () => {
+      const focused = shown.contains(document.activeElement);
+      shown.remove();
+      // Back to where the person was, who else would start at the top of the page.
+      if (focused && before instanceof HTMLElement && before.isConnected) before.focus();
+    };
     decline.addEventListener("click", () => {
       done();
       ask.fail(
@@ -68,7 +74,7 @@ export function answerRequests(panel: Panel, place: HTMLElement, wallet: Browser
   };
 
   panel.wire.onAsk("connect", (ask) => {
-    // Whoever connects by the panel's own button has answered, too.
+    // Connecting with the panel's own button also answers the question.
     const answered = wallet.onConnected((address, name) => ask.reply({ address, name }));
     ask.signal.addEventListener("abort", answered);
     card(
@@ -94,7 +100,7 @@ export function answerRequests(panel: Panel, place: HTMLElement, wallet: Browser
       ask,
       `Signature needed: ${purpose?.[0] ?? typedData.primaryType}`,
       [
-        h("p", {}, purpose?.[1] ?? "This is none of the four envelopes. Sign it only if you know what it is."),
+        h("p", {}, purpose?.[1] ?? "This is not one of the four envelopes. Sign it only if you understand it."),
         table(typedData),
         h("p", {}, "Digest ", h("code", {}, digest.text)),
         countdown,
@@ -126,7 +132,7 @@ export function answerRequests(panel: Panel, place: HTMLElement, wallet: Browser
         h("p", {}, h("strong", {}, `This will ${told.what}.`)),
         told.known
           ? null
-          : h("p", { class: "svcnb-warn" }, "The call cannot be read here. Send it only if you know what it does."),
+          : h("p", { class: "svcnb-warn" }, "The call cannot be decoded. Send it only if you understand it."),
         h(
           "table",
           {},

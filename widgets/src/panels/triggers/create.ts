@@ -1,13 +1,13 @@
 /** The form that makes a trigger; schedules and event signatures say what they mean while they are written. */
-import { field, h, type Panel, uniqueId } from "../../lib/panel.ts";
+import { field, h, type Panel, typed, uniqueId } from "../../lib/panel.ts";
 import type { Trigger } from "./runs.ts";
 
 type Kind = "webhook" | "schedule" | "chain_event";
 
 const KINDS: Record<Kind, string> = {
-  webhook: "Webhook: when somebody posts",
-  schedule: "Schedule: by the clock",
-  chain_event: "Chain event: when a contract emits one",
+  webhook: "Webhook: on each POST request",
+  schedule: "Schedule: at fixed times",
+  chain_event: "Chain event: when a contract emits an event",
 };
 /** After so long without a key a text is looked at. */
 const PAUSE_MS = 300;
@@ -42,12 +42,12 @@ export function maker(
   kinds.forEach(({ radio }) => radio.setAttribute("name", group));
   const kind = (): Kind => kinds.find(({ radio }) => radio.checked)?.kind ?? "webhook";
 
-  const schedule = h("div", {}, field("Schedule", cron, "Five fields, or six with seconds in front; UTC"));
+  const schedule = h("div", {}, field("Schedule", cron, "Five fields, or six with seconds first; UTC"));
   const event = h(
     "div",
     {},
     h("div", { class: "svcnb-columns" }, field("Chain", chain), field("Contract", contract)),
-    field("Event", signature, "As in the contract's source, with types"),
+    field("Event", signature, "Signature with types, as in the contract's source"),
   );
   schedule.append(
     meaning<{ says: string; times: string[] }>(at, cron, "schedule", "cron", ({ says, times }) => [
@@ -79,7 +79,7 @@ export function maker(
       start_block: start.value,
     };
     const trigger = await at.call<Trigger>("create", {
-      name: name.value,
+      name: typed(name, "Enter a name for the trigger."),
       kind: kind(),
       source: source.value,
       params: params.value,
@@ -89,7 +89,19 @@ export function maker(
     usageKey.value = "";
     drawer.open = false;
     await made(trigger);
-  }, { kind: "primary" });
+  }, {
+    kind: "primary",
+    fields: {
+      name,
+      source,
+      params,
+      cron,
+      contract_address: contract,
+      event_signature: signature,
+      start_block: start,
+      usage_key: usageKey,
+    },
+  });
   const price = h("span", { class: "svcnb-muted" });
   const priced = () => {
     price.textContent = usageKey.value
@@ -107,9 +119,9 @@ export function maker(
     h("fieldset", {}, h("legend", {}, "Kind"), ...kinds.map(({ label }) => label)),
     schedule,
     event,
-    field("Action", source, "JavaScript; the service keeps it with the trigger"),
-    field("Default parameters", params, "JSON; what fires is laid over them"),
-    field("Usage key", usageKey, "Empty: one is made. It goes to the triggers service, which keeps it encrypted."),
+    field("Action", source, "JavaScript; the service stores it with the trigger"),
+    field("Default parameters", params, "JSON; the event's data is merged into them"),
+    field("Usage key", usageKey, "If empty, a key is created. The triggers service stores it encrypted."),
     h("div", { class: "svcnb-row" }, create, price),
   );
   return drawer;
@@ -130,7 +142,7 @@ function meaning<T>(
     const text = input.value;
     timer = setTimeout(async () => {
       if (!text.trim()) return place.replaceChildren();
-      const answer = await at.call<T>(command, { [argument]: text }, "Reading it").then(shown, (error) => [
+      const answer = await at.call<T>(command, { [argument]: text }, "Checking the input").then(shown, (error) => [
         h("span", { class: "svcnb-bad" }, `✕ ${error.message}`),
         h("small", { class: "svcnb-hint" }, error.hint ?? ""),
       ]);

@@ -1,4 +1,4 @@
-/** Triggers: actions that run by themselves, made, switched and watched. */
+/** Triggers: creates, enables, disables and monitors actions that run automatically. */
 import { h, panel } from "../../lib/panel.ts";
 import { throughProxy } from "../../lib/proxy.ts";
 import { maker } from "./create.ts";
@@ -36,7 +36,7 @@ export default panel("Triggers", (at) => {
           h(
             "thead",
             {},
-            h("tr", {}, ...["on", "name", "kind", "fires", ""].map((text) => h("th", { scope: "col" }, text))),
+            h("tr", {}, ...["On", "Name", "Kind", "Fires", ""].map((text) => h("th", { scope: "col" }, text))),
           ),
           h("tbody", {}, ...triggers.map(line)),
         ),
@@ -51,7 +51,7 @@ export default panel("Triggers", (at) => {
     box.addEventListener("change", async () => {
       const on = box.checked;
       const done = await at.attempt(async () => {
-        await at.call("switch", { trigger: id, on }, on ? "Switching on" : "Switching off");
+        await at.call("switch", { trigger: id, on }, on ? "Enabling" : "Disabling");
         state.textContent = on ? "on" : "off";
       });
       if (!done) box.checked = !on;
@@ -72,9 +72,9 @@ export default panel("Triggers", (at) => {
 
   /** Deleting takes the runs along, so it is asked once more. */
   const removal = ({ id, name }: Trigger): HTMLElement => {
-    const place = h("span", {});
+    const place = h("span", { class: "svcnb-removal" });
     const ask = h("button", { type: "button", class: "svcnb-quiet", "aria-label": `Delete ${name}` }, "Delete");
-    const yes = at.button("Delete it and its runs", async () => {
+    const yes = at.button("Delete the trigger and its runs", async () => {
       await at.call("remove", { trigger: id }, "Deleting");
       watch.close(id);
       await refresh();
@@ -109,7 +109,7 @@ export default panel("Triggers", (at) => {
       "div",
       { class: "svcnb-card" },
       h("h3", {}, "Not authorised yet"),
-      h("p", {}, "Someone who is signed in at the triggers service approves this panel there, once."),
+      h("p", {}, "Approve this panel once, on a page of the triggers service."),
       h(
         "div",
         { class: "svcnb-row" },
@@ -119,12 +119,12 @@ export default panel("Triggers", (at) => {
           "Open the approval page",
         ),
         at.button(
-          "It is approved",
+          "I approved it",
           async () => await enter(await at.call<Begun>("approved", {}, "Waiting for the approval")),
         ),
       ),
     );
 
-  at.attempt(async () => await enter(await at.call<Begun>("begin", {}, "Asking the triggers service")));
+  at.attempt(async () => await enter(await at.call<Begun>("begin", {}, "Connecting to the triggers service")));
   return () => watch.end();
 });

@@ -44,7 +44,7 @@ export interface Watcher {
   open(trigger: Trigger): Promise<void>;
   /** Closes what is open if it is this one. */
   close(id: string): void;
-  /** Tells what triggers there are, so that one that is gone closes. */
+  /** Sets the existing triggers, so that the view of a deleted trigger closes. */
   offer(triggers: Trigger[]): void;
   end(): void;
 }
@@ -146,10 +146,10 @@ export function watcher(at: Panel): Watcher {
       "div",
       { class: "svcnb-card" },
       h("p", {}, "Address: ", h("code", {}, trigger.address), " ", copyButton(() => trigger.address)),
-      h("p", { class: "svcnb-hint" }, "Anyone who knows it can post."),
-      field("Test post", text, "JSON, else it is sent as text"),
+      h("p", { class: "svcnb-hint" }, "Anyone who has this address can post."),
+      field("Test post", text, "Sent as JSON if valid, otherwise as text"),
       at.button("Send", async () => {
-        const { run } = await at.call<{ run: string }>("fire", { trigger: trigger.id, body: text.value }, "Posting");
+        const { run } = await at.call<{ run: string }>("fire", { trigger: trigger.id, body: text.value }, "Sending");
         chosen = run;
         await look(trigger);
       }),
@@ -182,7 +182,7 @@ export function watcher(at: Panel): Watcher {
               h(
                 "tr",
                 {},
-                ...["taken", "status", "took", "attempt", "error"].map((name) => h("th", { scope: "col" }, name)),
+                ...["Started", "Status", "Duration", "Attempt", "Error"].map((name) => h("th", { scope: "col" }, name)),
               ),
             ),
             body,

@@ -1,5 +1,5 @@
-/** Workbench: all panels in one. Each stands on a tab and is made when the tab is first opened. */
-import { copyButton, h, type Model, panel, type Session, SHOW_PANEL, uniqueId } from "../../lib/panel.ts";
+/** Workbench: all panels in one. Each panel has a tab and is created when the tab is first opened. */
+import { copyButton, h, type Model, panel, refill, type Session, SHOW_PANEL, uniqueId } from "../../lib/panel.ts";
 import { BrowserWallet } from "../signing/browser_wallet.ts";
 import { answerRequests } from "../signing/requests.ts";
 
@@ -63,14 +63,14 @@ export default panel("Workbench", (at) => {
   at.body.append(account, requests, list, ...places.values());
   const wallet = new BrowserWallet(at);
   answerRequests(at, requests, wallet);
-  at.onSession((_changed, session) => account.replaceChildren(...line(session)));
+  at.onSession((_changed, session) => refill(account, ...line(session)));
   at.root.addEventListener(SHOW_PANEL, (event) => {
     const index = names.indexOf((event as CustomEvent<string>).detail);
     if (index < 0) return;
     choose(index);
     tabs[index]!.focus();
   });
-  void at.attempt(async () => account.replaceChildren(...line(await at.call<Session>("shared"))));
+  void at.attempt(async () => refill(account, ...line(await at.call<Session>("shared"))));
 
   const choose = (index: number) => {
     chosen = names[index]!;
@@ -116,6 +116,6 @@ function line({ mode, address, balance }: Session): (Node | string)[] {
   return [
     h("span", {}, mode === "chain" ? "ChainSecured account of " : "Account ", h("code", {}, address)),
     copyButton(() => address, "Copy", "the account's address"),
-    h("span", { class: "svcnb-balance" }, balance || "credit not read yet"),
+    h("span", { class: "svcnb-balance" }, balance || "credit not loaded yet"),
   ];
 }

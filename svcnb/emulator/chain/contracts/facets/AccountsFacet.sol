@@ -4,7 +4,7 @@ pragma solidity 0.8.30;
 import {Base} from "../Base.sol";
 import {Storage} from "../Storage.sol";
 
-/// @title Accounts and who owns them
+/// @title Accounts and their owners
 contract AccountsFacet is Base {
     event AccountCreated(uint256 indexed apiKeyHash, address indexed admin, bool managed);
     event AccountConvertedToChainSecured(uint256 indexed apiKeyHash, address indexed newAdminWalletAddress);
@@ -14,12 +14,13 @@ contract AccountsFacet is Base {
         address indexed newAdminWalletAddress
     );
 
-    /// @notice Opens an account that the sender's wallet owns.
+    /// @notice Creates an account that is owned by the sender's wallet.
     function newChainSecuredAccount(string calldata accountName, string calldata accountDescription) external {
         _open(_aliasOf(msg.sender), false, accountName, accountDescription, msg.sender);
     }
 
-    /// @notice Opens an account. The server may open any; anyone else only what newChainSecuredAccount would open.
+    /// @notice Creates an account. The server may create any account. Other senders may only create their own, as with
+    /// newChainSecuredAccount.
     function newAccount(
         uint256 apiKeyHash,
         bool managed,
@@ -54,9 +55,9 @@ contract AccountsFacet is Base {
         emit AccountCreated(hash, admin, managed);
     }
 
-    /// @notice Hands a managed account to a wallet, for ever. Everything in the account stays, and so does who pays.
-    /// @param apiKeyHash The account's master hash.
-    /// @param newAdminWalletAddress A wallet that holds no other account.
+    /// @notice Permanently transfers a managed account to a wallet. Its content and billing wallet remain unchanged.
+    /// @param apiKeyHash Master hash of the account.
+    /// @param newAdminWalletAddress Wallet that owns no other account.
     function convertToChainSecuredAccount(uint256 apiKeyHash, address newAdminWalletAddress) external {
         _onlyServer();
         Storage.Layout storage state = Storage.layout();
@@ -72,9 +73,10 @@ contract AccountsFacet is Base {
         emit AccountConvertedToChainSecured(apiKeyHash, newAdminWalletAddress);
     }
 
-    /// @notice Hands a ChainSecured account to another wallet; only its admin may. Who pays does not change.
+    /// @notice Transfers a ChainSecured account to another wallet. Only its admin may call this. The billing wallet
+    /// does not change.
     /// @param apiKeyHash Any hash of the account.
-    /// @param newAdminWalletAddress A wallet that was never admin of any account.
+    /// @param newAdminWalletAddress Wallet that was never the admin of an account.
     function transferChainSecuredAccountOwnership(uint256 apiKeyHash, address newAdminWalletAddress) external {
         Storage.Layout storage state = Storage.layout();
         if (newAdminWalletAddress == address(0)) revert InvalidRequest("the new admin is the zero address");

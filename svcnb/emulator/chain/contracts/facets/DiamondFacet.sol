@@ -5,7 +5,7 @@ import {Base} from "../Base.sol";
 import {Cuts, FacetCut} from "../Cuts.sol";
 import {Storage} from "../Storage.sol";
 
-/// @title The standard functions of a diamond: cut and loupe (EIP-2535), ownership (ERC-173), interfaces (ERC-165)
+/// @title Standard functions of a diamond: cut and loupe (EIP-2535), ownership (ERC-173) and interfaces (ERC-165)
 contract DiamondFacet is Base {
     struct Facet {
         address facetAddress;
@@ -14,7 +14,7 @@ contract DiamondFacet is Base {
 
     event OwnershipTransferred(address indexed previousOwner, address indexed newOwner);
 
-    /// @notice Changes the contract's functions; the owner alone may.
+    /// @notice Changes the contract's functions. Only the owner may call this.
     function diamondCut(FacetCut[] calldata _diamondCut, address _init, bytes calldata _calldata) external {
         _onlyContractOwner();
         Cuts.apply_(_diamondCut, _init, _calldata);
@@ -24,7 +24,8 @@ contract DiamondFacet is Base {
         return Storage.layout().owner;
     }
 
-    /// @notice Hands the contract over; the owner alone may. The zero address gives it up for ever.
+    /// @notice Transfers the ownership of the contract. Only the owner may call this. The zero address renounces the
+    /// ownership permanently.
     function transferOwnership(address _newOwner) external {
         _onlyContractOwner();
         emit OwnershipTransferred(msg.sender, _newOwner);

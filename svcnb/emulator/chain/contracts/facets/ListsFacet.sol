@@ -5,9 +5,9 @@ import {Base} from "../Base.sol";
 import {Sets} from "../Sets.sol";
 import {Storage} from "../Storage.sol";
 
-/// @title What an account contains, page by page
-/// @notice Any hash of the account may ask. Pages count from 0. A page size above the total answers everything whatever
-/// the page number; a page beyond the end is empty.
+/// @title Paginated lists of an account's content
+/// @notice Any hash of the account may be used. Pages are counted from 0. If the page size exceeds the total, each page
+/// contains all entries. A page beyond the end is empty.
 contract ListsFacet is Base {
     using Sets for Sets.UintSet;
 
@@ -31,7 +31,7 @@ contract ListsFacet is Base {
         uint256[] removePkpFromGroups;
     }
 
-    /// @param id Place in the account's order of registration, from 0; also 0 for a wallet that is not registered.
+    /// @param id Position in the account's order of registration, counted from 0. Also 0 for an unregistered wallet.
     struct Pkp {
         uint256 id;
         address pkpId;
@@ -41,7 +41,7 @@ contract ListsFacet is Base {
 
     // --- one account
 
-    /// @notice Whether the account exists and this sender may write to it.
+    /// @notice Returns whether the account exists and the sender may write to it.
     function accountExistsAndIsMutable(uint256 apiKeyHash) external view returns (bool) {
         uint256 masterHash = Storage.layout().masterOf[apiKeyHash];
         return masterHash != 0 && _senderActsFor(Storage.layout().accounts[masterHash]);
@@ -52,20 +52,20 @@ contract ListsFacet is Base {
         return account.admin;
     }
 
-    /// @notice Who pays for the account: its first admin, whoever owns it now.
+    /// @notice Returns the wallet that pays for the account: its first admin wallet, even after a change of ownership.
     function getBillingWalletAddress(uint256 apiKeyHash) external view returns (address) {
         (Storage.Account storage account,) = _account(apiKeyHash);
         return account.billing;
     }
 
-    /// @notice All that a server needs to know of a presented hash; all zero when nothing has it.
-    /// @return masterHash Identity of the account.
-    /// @return admin The wallet that owns it.
-    /// @return billingWallet The wallet that pays.
-    /// @return managed Whether the service may write for it.
-    /// @return isMaster Whether the hash is the master hash itself.
-    /// @return isAdminAlias Whether the hash stands for a present or former admin wallet.
-    /// @return expiration Of a usage key: Unix seconds from which on it is dead. 0 means never.
+    /// @notice Returns the data that a server needs to resolve a hash. All values are zero if the hash is unknown.
+    /// @return masterHash Master hash of the account.
+    /// @return admin Wallet that owns the account.
+    /// @return billingWallet Wallet that pays for the account.
+    /// @return managed Whether the service may write for the account.
+    /// @return isMaster Whether the hash is the master hash.
+    /// @return isAdminAlias Whether the hash belongs to a current or former admin wallet.
+    /// @return expiration Expiration of a usage key in Unix seconds. 0 means never.
     function resolveApiKeyHash(uint256 apiKeyHash)
         external
         view
@@ -131,7 +131,7 @@ contract ListsFacet is Base {
         }
     }
 
-    /// @notice The registered actions; the id is the hashed CID.
+    /// @notice Returns the registered actions. The id is the hashed CID.
     function listActions(uint256 apiKeyHash, uint256 pageNumber, uint256 pageSize)
         external
         view
@@ -146,7 +146,7 @@ contract ListsFacet is Base {
         }
     }
 
-    /// @notice The actions that a group permits. Texts are empty for one that is not registered, and for wildcard 0.
+    /// @notice Returns the actions that a group permits. Texts are empty for unregistered actions and the wildcard 0.
     function listActionsInGroup(uint256 apiKeyHash, uint256 groupId, uint256 pageNumber, uint256 pageSize)
         external
         view
@@ -161,7 +161,7 @@ contract ListsFacet is Base {
         }
     }
 
-    /// @notice The registered wallets.
+    /// @notice Returns the registered wallets.
     function listPkps(uint256 apiKeyHash, uint256 pageNumber, uint256 pageSize)
         external
         view
@@ -171,7 +171,7 @@ contract ListsFacet is Base {
         return _pkps(account, account.wallets, pageNumber, pageSize);
     }
 
-    /// @notice The wallets that a group permits. Texts are empty for one that is not registered, and for the wildcard.
+    /// @notice Returns the wallets that a group permits. Texts are empty for unregistered wallets and for the wildcard.
     function listWalletsInGroup(uint256 apiKeyHash, uint256 groupId, uint256 pageNumber, uint256 pageSize)
         external
         view
@@ -181,7 +181,7 @@ contract ListsFacet is Base {
         return _pkps(account, _members(_group(account, apiKeyHash, groupId)).pkps, pageNumber, pageSize);
     }
 
-    /// @notice A group with all its members.
+    /// @notice Returns a group with all its members.
     function listGroupContents(uint256 apiKeyHash, uint256 groupId)
         external
         view
@@ -198,7 +198,7 @@ contract ListsFacet is Base {
 
     // --- wallets and ledgers
 
-    /// @notice The derivation path of a wallet of this account, 0 when it is not registered.
+    /// @notice Returns the derivation path of a wallet of this account, or 0 if it is not registered.
     function getWalletDerivation(uint256 apiKeyHash, address pkpId) external view returns (uint256) {
         (Storage.Account storage account, uint256 masterHash) = _account(apiKeyHash);
         uint256 boundTo = Storage.layout().pkpOwner[pkpId];
@@ -206,12 +206,12 @@ contract ListsFacet is Base {
         return account.wallet[pkpId].path;
     }
 
-    /// @notice The account that a wallet is bound to, 0 when it was never registered.
+    /// @notice Returns the account to which a wallet is bound, or 0 if the wallet was never registered.
     function getPkpOwnerMaster(address pkpId) external view returns (uint256) {
         return Storage.layout().pkpOwner[pkpId];
     }
 
-    /// @notice The account that a derivation path is bound to, 0 when it was never registered.
+    /// @notice Returns the account to which a derivation path is bound, or 0 if the path was never registered.
     function getPathOwnerMaster(uint256 derivationPath) external view returns (uint256) {
         return Storage.layout().pathOwner[derivationPath];
     }
@@ -220,17 +220,17 @@ contract ListsFacet is Base {
         return Storage.layout().accountCount;
     }
 
-    /// @param index Counted from 1.
+    /// @param index Index, counted from 1.
     function indexToAccountHashAt(uint256 index) external view returns (uint256) {
         return Storage.layout().accountAt[index];
     }
 
-    /// @notice How many different wallets were ever registered.
+    /// @notice Returns the number of different wallets that were ever registered.
     function pkpCount() external view returns (uint256) {
         return Storage.layout().pkps.length;
     }
 
-    /// @param index Counted from 1.
+    /// @param index Index, counted from 1.
     function allPkpIdsAt(uint256 index) external view returns (address) {
         address[] storage pkps = Storage.layout().pkps;
         return index == 0 || index > pkps.length ? address(0) : pkps[index - 1];

@@ -5,20 +5,22 @@ import {Base} from "../Base.sol";
 import {Sets} from "../Sets.sol";
 import {Storage} from "../Storage.sol";
 
-/// @title May this key run that action, and may the action use that wallet?
-/// @notice The account itself (master hash, admin alias) may do everything. A usage key may run what a group of its
-/// executeInGroups permits, and use a wallet that the same group permits; 0 among its groups lets it run any action
-/// and, unless the strict rule is asked for, use any wallet of the account. A wallet must be registered in the account.
+/// @title Permission checks: whether a key may run an action, and whether the action may use a wallet
+/// @notice The account itself (master hash or admin alias) has all permissions. A usage key may run the actions that a
+/// group in its executeInGroups permits, and use the wallets that the same group permits. With 0 in executeInGroups, it
+/// may run any action. Except under the strict rule, it may then also use any wallet of the account. A wallet must
+/// always be registered in the account.
 contract PermissionsFacet is Base {
     using Sets for Sets.UintSet;
 
-    /// @param masterHash The account, 0 when nothing has the hash: all other members are then zero.
-    /// @param isUsageKey Whether the hash is a usage key's.
-    /// @param isExpired Whether that key is dead. The members below do not count that in.
+    /// @param masterHash Master hash of the account. 0 if the hash is unknown; all other members are then zero.
+    /// @param isUsageKey Whether the hash belongs to a usage key.
+    /// @param isExpired Whether the usage key has expired. The members below ignore the expiration.
     /// @param executesAction Whether the action may run.
     /// @param walletIsRegistered Whether the wallet belongs to the account.
     /// @param usesWallet Whether the action may use the wallet.
-    /// @param usesWalletStrictly The same where 0 among the key's groups still needs one group with action and wallet.
+    /// @param usesWalletStrictly Result under the strict rule: even with 0 in executeInGroups, one group must permit
+    /// both the action and the wallet.
     struct Decision {
         uint256 masterHash;
         bool isUsageKey;
@@ -33,7 +35,7 @@ contract PermissionsFacet is Base {
         return _mayExecute(apiKeyHash, cidHash);
     }
 
-    /// @notice The same answer as canExecuteAction.
+    /// @notice Same as canExecuteAction.
     function canExecuteActionFast(uint256 apiKeyHash, uint256 cidHash) external view returns (bool) {
         return _mayExecute(apiKeyHash, cidHash);
     }
@@ -42,12 +44,13 @@ contract PermissionsFacet is Base {
         return _mayUse(apiKeyHash, cidHash, pkpId, false);
     }
 
-    /// @notice The same answer as canUseWalletInAction.
+    /// @notice Same as canUseWalletInAction.
     function canUseWalletInActionFast(uint256 apiKeyHash, uint256 cidHash, address pkpId) external view returns (bool) {
         return _mayUse(apiKeyHash, cidHash, pkpId, false);
     }
 
-    /// @notice As canUseWalletInAction, but 0 among the key's groups still needs one group with action and wallet.
+    /// @notice Same as canUseWalletInAction under the strict rule: even with 0 in executeInGroups, one group must
+    /// permit both the action and the wallet.
     function canUseWalletInActionStrict(uint256 apiKeyHash, uint256 cidHash, address pkpId)
         external
         view
@@ -64,7 +67,7 @@ contract PermissionsFacet is Base {
         return (_mayExecute(apiKeyHash, cidHash), _mayUse(apiKeyHash, cidHash, pkpId, false));
     }
 
-    /// @notice Everything that decides, in one answer. Never reverts.
+    /// @notice Returns all parts of a permission check in one call. Never reverts.
     function checkPermission(uint256 apiKeyHash, uint256 cidHash, address pkpId)
         external
         view
@@ -81,7 +84,7 @@ contract PermissionsFacet is Base {
         decision.usesWalletStrictly = _uses(account, apiKeyHash, cidHash, pkpId, true);
     }
 
-    /// @notice Whether the key may execute in at least one of these groups.
+    /// @notice Returns whether the key may run actions in at least one of the groups.
     function apiKeyCanExecuteForAnyGroup(uint256 apiKeyHash, uint256[] calldata groupIds) external view returns (bool) {
         (Storage.Account storage account,) = _account(apiKeyHash);
         if (!_isUsageKey(account, apiKeyHash)) return true;
@@ -94,13 +97,13 @@ contract PermissionsFacet is Base {
         return false;
     }
 
-    /// @notice The groups of the account that permit the action, by its hash or by 0.
+    /// @notice Returns the groups of the account that permit the action, by its hash or by the wildcard 0.
     function groupIdsForAction(uint256 apiKeyHash, uint256 cidHash) external view returns (uint256[] memory) {
         (Storage.Account storage account,) = _account(apiKeyHash);
         return _groupIds(account, cidHash, address(0), false);
     }
 
-    /// @notice The groups of the account that permit both the action and the wallet.
+    /// @notice Returns the groups of the account that permit both the action and the wallet.
     function groupIdsForActionAndWallet(uint256 apiKeyHash, uint256 cidHash, address pkpId)
         external
         view

@@ -5,8 +5,8 @@ import {Base} from "../Base.sol";
 import {Sets} from "../Sets.sol";
 import {Storage} from "../Storage.sol";
 
-/// @title What an account owns: groups, actions and wallets
-/// @notice No write loops over anything that grows without bound, so nobody can be locked out of their own account.
+/// @title Resources of an account: groups, actions and wallets
+/// @notice The cost of a write does not grow with the size of an account, so an owner can always change the account.
 contract ResourcesFacet is Base {
     using Sets for Sets.UintSet;
 
@@ -24,11 +24,11 @@ contract ResourcesFacet is Base {
 
     // --- groups
 
-    /// @notice Creates a group. Initial members emit no events of their own.
-    /// @param apiKeyHash Master hash, or a usage key that may create groups.
-    /// @param cidHashes At most 10 hashed CIDs; 0 permits any action.
-    /// @param pkpIds At most 10 wallets; the zero address permits any wallet.
-    /// @return groupId Counted from 1 within the account; never reused.
+    /// @notice Creates a group. No separate events are emitted for the initial members.
+    /// @param apiKeyHash Master hash, or hash of a usage key that may create groups.
+    /// @param cidHashes At most 10 hashed CIDs. 0 permits any action.
+    /// @param pkpIds At most 10 wallet addresses. The zero address permits any wallet.
+    /// @return groupId Id of the group, counted from 1 within the account. It is never reused.
     function addGroup(
         uint256 apiKeyHash,
         string calldata name,
@@ -48,7 +48,7 @@ contract ResourcesFacet is Base {
         emit GroupAdded(masterHash, groupId);
     }
 
-    /// @notice Replaces a group's texts and members.
+    /// @notice Replaces the name, description and members of a group.
     function updateGroup(
         uint256 accountApiKeyHash,
         uint256 groupId,
@@ -66,7 +66,7 @@ contract ResourcesFacet is Base {
         emit GroupUpdated(masterHash, groupId);
     }
 
-    /// @notice Renames a group; its members stay.
+    /// @notice Changes the name and description of a group. Its members remain unchanged.
     function updateGroupMetadata(
         uint256 accountApiKeyHash,
         uint256 groupId,
@@ -77,7 +77,7 @@ contract ResourcesFacet is Base {
         group.text = Storage.Text(name, description);
     }
 
-    /// @notice Removes a group. Keys keep its id in their lists, where it permits nothing any more.
+    /// @notice Removes a group. Its id remains in the lists of keys but no longer grants any permission.
     function removeGroup(uint256 apiKeyHash, uint256 groupId) external {
         (Storage.Account storage account, uint256 masterHash) = _writable(apiKeyHash);
         (bool limited, Storage.UsageKey storage key) = _limited(account, apiKeyHash);
@@ -104,7 +104,7 @@ contract ResourcesFacet is Base {
 
     function _permit(Storage.Account storage account, Storage.Members storage members, uint256 cidHash) private {
         if (_lists(account, members, cidHash)) return;
-        members.cids.remove(cidHash); // an entry from before the action was removed from the account
+        members.cids.remove(cidHash); // an entry that is older than a removal of the action from the account
         members.cids.add(cidHash);
         members.cidGeneration[cidHash] = account.actionGeneration[cidHash];
     }
@@ -169,7 +169,7 @@ contract ResourcesFacet is Base {
 
     // --- actions
 
-    /// @notice Registers an action under its hashed CID, or renames one.
+    /// @notice Registers an action under its hashed CID, or changes the name and description of a registered action.
     function addAction(
         uint256 accountApiKeyHash,
         string calldata name,
@@ -184,7 +184,7 @@ contract ResourcesFacet is Base {
         emit ActionAdded(masterHash, actionHash);
     }
 
-    /// @notice Forgets an action and takes it out of all groups at once. An unknown hash is no error.
+    /// @notice Removes an action from the account and from all groups. An unknown hash is not an error.
     function removeAction(uint256 accountApiKeyHash, uint256 actionHash) external {
         (Storage.Account storage account, uint256 masterHash) = _writable(accountApiKeyHash);
         _onlyMaster(account, accountApiKeyHash);
@@ -195,8 +195,8 @@ contract ResourcesFacet is Base {
         emit ActionRemoved(masterHash, actionHash);
     }
 
-    /// @notice Renames an action.
-    /// @param groupId Only repeated in ActionDoesNotExist.
+    /// @notice Changes the name and description of an action.
+    /// @param groupId Only used in the error ActionDoesNotExist.
     function updateActionMetadata(
         uint256 accountApiKeyHash,
         uint256 actionHash,
@@ -212,7 +212,7 @@ contract ResourcesFacet is Base {
 
     // --- wallets
 
-    /// @notice Registers a wallet. Wallet and path stay bound to the account that registered them first, for ever.
+    /// @notice Registers a wallet. Wallet and path are permanently bound to the account that first registers them.
     function registerWalletDerivation(
         uint256 apiKeyHash,
         address pkpId,
@@ -243,7 +243,7 @@ contract ResourcesFacet is Base {
         emit WalletDerivationRegistered(masterHash, pkpId, derivationPath);
     }
 
-    /// @notice Takes a wallet out of the account. It stays bound to it, and its groups keep naming it.
+    /// @notice Removes a wallet from the account. The wallet remains bound to the account and listed in its groups.
     function removeWalletDerivation(uint256 apiKeyHash, address pkpId) external {
         (Storage.Account storage account, uint256 masterHash) = _writable(apiKeyHash);
         _onlyMaster(account, apiKeyHash);

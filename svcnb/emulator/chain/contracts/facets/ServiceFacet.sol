@@ -4,7 +4,7 @@ pragma solidity 0.8.30;
 import {Base} from "../Base.sol";
 import {Storage} from "../Storage.sol";
 
-/// @title The service's own settings: payers, operators, node configuration
+/// @title Settings of the service: payers, operators and node configuration
 contract ServiceFacet is Base {
     struct NodeConfiguration {
         string key;
@@ -87,7 +87,7 @@ contract ServiceFacet is Base {
         return Storage.layout().configOperator;
     }
 
-    /// @notice Tells the servers to start again.
+    /// @notice Requests a restart of the servers.
     function serverTrigger(uint256 value) external {
         _onlyContractOwner();
         emit ServerTriggered(value, msg.sender);

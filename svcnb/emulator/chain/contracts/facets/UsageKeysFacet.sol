@@ -6,27 +6,27 @@ import {Sets} from "../Sets.sol";
 import {Storage} from "../Storage.sol";
 
 /// @title Usage keys
-/// @dev Compiled through the IR: setUsageApiKey has more parameters than the older code generator reaches on the stack.
+/// @dev Compiled with the IR pipeline, because setUsageApiKey has too many parameters for the legacy code generator.
 contract UsageKeysFacet is Base {
     using Sets for Sets.UintSet;
 
     event UsageApiKeySet(uint256 indexed accountApiKeyHash, uint256 indexed usageApiKeyHash);
     event UsageApiKeyRemoved(uint256 indexed accountApiKeyHash, uint256 indexed usageApiKeyHash);
 
-    /// @notice Creates a usage key, or replaces all of one.
+    /// @notice Creates a usage key, or replaces an existing one completely.
     /// @param accountApiKeyHash Master hash or admin alias.
-    /// @param usageApiKeyHash The key's hash.
-    /// @param expiration Unix seconds from which on the key is dead; 0 means never.
-    /// @param balance Kept, but used by nothing.
+    /// @param usageApiKeyHash Hash of the usage key.
+    /// @param expiration Expiration in Unix seconds. 0 means never.
+    /// @param balance Stored, but not used.
     /// @param name Display name.
-    /// @param description Display text.
+    /// @param description Description for display.
     /// @param createGroups Whether the key may create groups.
     /// @param deleteGroups Whether the key may delete groups.
     /// @param createPKPs Whether the key may register wallets.
-    /// @param manageIPFSIdsInGroups Groups whose actions the key may change; 0 means all.
-    /// @param addPkpToGroups Groups to which the key may add wallets; 0 means all.
-    /// @param removePkpFromGroups Groups from which the key may remove wallets; 0 means all.
-    /// @param executeInGroups Groups whose actions the key may run; 0 means any action.
+    /// @param manageIPFSIdsInGroups Groups whose actions the key may change. 0 means all.
+    /// @param addPkpToGroups Groups to which the key may add wallets. 0 means all.
+    /// @param removePkpFromGroups Groups from which the key may remove wallets. 0 means all.
+    /// @param executeInGroups Groups whose actions the key may run. 0 means any action.
     function setUsageApiKey(
         uint256 accountApiKeyHash,
         uint256 usageApiKeyHash,
@@ -70,7 +70,7 @@ contract UsageKeysFacet is Base {
         if (groups.length > MAX_KEY_GROUPS) revert InvalidRequest("a permission list holds at most 50 groups");
     }
 
-    /// @notice The record of a usage key of this account, new or not. A hash that means anything else is refused.
+    /// @notice Returns the record of a new or existing usage key of this account. Reverts if the hash has another use.
     function _claim(uint256 accountApiKeyHash, uint256 usageApiKeyHash) private returns (Storage.UsageKey storage) {
         Storage.Layout storage state = Storage.layout();
         (Storage.Account storage account, uint256 masterHash) = _account(accountApiKeyHash);
@@ -82,7 +82,7 @@ contract UsageKeysFacet is Base {
         return account.usageKey[usageApiKeyHash];
     }
 
-    /// @notice Renames a usage key; its permissions stay.
+    /// @notice Changes the name and description of a usage key. Its permissions remain unchanged.
     function updateUsageApiKeyMetadata(
         uint256 accountApiKeyHash,
         uint256 usageApiKeyHash,
@@ -93,7 +93,7 @@ contract UsageKeysFacet is Base {
         account.usageKey[usageApiKeyHash].text = Storage.Text(name, description);
     }
 
-    /// @notice Removes a usage key; its hash names nothing afterwards.
+    /// @notice Removes a usage key. Its hash is unknown afterwards.
     function removeUsageApiKey(uint256 accountApiKeyHash, uint256 usageApiKeyHash) external {
         (Storage.Account storage account, uint256 masterHash) = _ownKey(accountApiKeyHash, usageApiKeyHash);
         account.usageKeys.remove(usageApiKeyHash);

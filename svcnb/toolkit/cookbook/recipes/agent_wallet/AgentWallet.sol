@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.30;
 
-/// @notice Ether that an action may spend. Each payment names the one before it, so none is made twice or left out.
+/// @notice Ether that an action may spend. Each payment names the payment before, so none is made twice or left out.
 contract AgentWallet {
     error NotTheOwner();
     error NotTheSigner(address signer);
@@ -30,7 +30,7 @@ contract AgentWallet {
 
     receive() external payable {}
 
-    /// @notice Chooses the action, by the address of its own key. The payments of the new one start from the beginning.
+    /// @notice Sets the action, by the address of its own key. The payments of a new action start from the beginning.
     function trust(address signer_) external {
         if (msg.sender != owner) revert NotTheOwner();
         signer = signer_;
@@ -38,7 +38,7 @@ contract AgentWallet {
         emit Trusted(signer_);
     }
 
-    /// @notice Takes all ether back.
+    /// @notice Returns all ether to the owner.
     function withdraw() external {
         if (msg.sender != owner) revert NotTheOwner();
         _pay(owner, address(this).balance);

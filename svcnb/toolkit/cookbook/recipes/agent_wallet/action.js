@@ -1,6 +1,6 @@
 // Signs payments of an agent's wallet within a spending policy.
-// The policy is in POLICY, which is part of the CID. What was spent today is in a record that this action signed before.
-// Each payment names the one before it, and so does each record: an old record leads to a payment that the contract refuses.
+// The policy is in POLICY, which is part of the CID. A record that this action signed contains what was spent today.
+// Each payment and each record names the payment before. So an old record leads to a payment that the contract refuses.
 
 async function main(params) {
   const now = Math.floor(Date.now() / 1000);
@@ -50,7 +50,8 @@ function domain() {
   return { name: "AgentWallet", version: "1", chainId: POLICY.chainId, verifyingContract: POLICY.contract };
 }
 
-// A record that this action signed. Without one nothing was spent, which the contract accepts for its first payment only.
+// Returns a record that this action signed. Without a record nothing was spent; the contract accepts this for its first
+// payment only.
 function trusted(record, signer) {
   if (record === undefined || record === null) return { head: ethers.constants.HashZero, day: 0, spent: "0" };
   const { head, day, spent } = record;
@@ -65,13 +66,13 @@ function approver(payment, signature) {
   return recovered({ Approval: APPROVAL }, payment, signature);
 }
 
-// The signer of typed data, or null.
+// Returns the signer of typed data, or null.
 function recovered(types, value, signature) {
   if (typeof signature !== "string" || !/^0x[0-9a-fA-F]{130}$/.test(signature)) return null;
   try {
     return ethers.utils.verifyTypedData(domain(), types, value, signature);
   } catch {
-    return null; // values or a signature that cannot be
+    return null; // malformed values or signature
   }
 }
 
@@ -80,10 +81,10 @@ function address(given) {
   return ethers.utils.getAddress(given);
 }
 
-// A decimal text of at least 1: a JSON number may have been rounded.
+// A string of digits, at least 1: a JSON number may have been rounded.
 function whole(given) {
   if (typeof given !== "string" || !/^[1-9][0-9]{0,38}$/.test(given)) {
-    throw new Error("value: expected a whole number of wei as text, at least 1.");
+    throw new Error("value: expected a whole number of wei as a string, at least 1.");
   }
   return BigInt(given);
 }

@@ -1,4 +1,4 @@
-"""An agent spends what the policy allows: no record, approval or payment helps it to more."""
+"""Tests that an agent spends only what the policy allows, and cannot reuse old records, approvals or payments."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SHOP, OTHER = "0x00000000000000000000000000000000000A11cE", "0x11111111111111111
 
 
 class World:
-    """A wallet with one ether, of which the agent may spend 100 wei alone, 500 with approval, 700 on a day."""
+    """Wallet with one ether. The agent may spend 100 wei alone, 500 wei with approval, and 700 wei in a day."""
 
     def __init__(self, svc: svcnb.Client, w3: Any) -> None:
         self.svc, self.w3, self.owner = svc, w3, Account.create()
@@ -68,7 +68,7 @@ def world(svc: svcnb.Client, w3: Any) -> World:
     return World(svc, w3)
 
 
-def test_the_linter_finds_nothing(world: World) -> None:
+def test_the_linter_has_no_findings(world: World) -> None:
     assert list(lint(world.action)) == []
 
 
@@ -149,7 +149,7 @@ def test_an_old_record_or_none_leads_to_no_payment(world: World) -> None:
 
 
 def test_a_record_of_a_payment_that_was_not_made_is_of_no_use(world: World) -> None:
-    """The agent makes the large payment, and goes on with the record of the small one."""
+    """The agent makes the large payment, and continues with the record of the small one."""
     large = world.sign(value="100")
     small = world.sign(value="1")
     world.pay(large)

@@ -1,4 +1,4 @@
-// Asks a paid service with an API key that only this action can decrypt.
+// Sends a request to a paid service, with an API key that only this action can decrypt.
 // The service's address and the encrypted key are in SECRET, which is part of the CID. The caller chooses the city.
 
 async function main(params) {
@@ -15,7 +15,7 @@ async function main(params) {
   if (!response.ok) throw new Error(`The service answers ${response.status}.`);
   const text = await response.text();
   if (text.length > 10000) throw new Error("The service answers with more than 10,000 characters.");
-  // One number goes out. The text of an answer, or of its error, may repeat the key.
+  // Returns one number. The text of an answer or of an error may contain the key.
   const degrees = numberIn(text);
   if (typeof degrees !== "number" || !(Math.abs(degrees) < 1000)) throw new Error("The service reports no temperature.");
   return { city, degrees };
@@ -25,6 +25,6 @@ function numberIn(text) {
   try {
     return JSON.parse(text).degrees;
   } catch {
-    throw new Error("The service answers no JSON.");
+    throw new Error("The service does not return JSON.");
   }
 }

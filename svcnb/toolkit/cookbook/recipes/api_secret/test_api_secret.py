@@ -1,4 +1,4 @@
-"""The paid service is asked with the API key, and nobody who may run actions learns it."""
+"""Tests that the action uses the API key without disclosing it to callers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def svc_emulator_settings(weather: StandIn) -> dict[str, Any]:
 
 
 class World:
-    """A paid service that accepts one API key, and a caller with a usage key."""
+    """Paid service that accepts one API key, and a caller with a usage key."""
 
     def __init__(self, svc: svcnb.Client, weather: StandIn) -> None:
         self.svc, self.weather, self.accepted = svc, weather, FIRST
@@ -64,7 +64,7 @@ def world(svc: svcnb.Client, weather: StandIn) -> World:
     return World(svc, weather)
 
 
-def test_the_linter_finds_nothing(world: World) -> None:
+def test_the_linter_has_no_findings(world: World) -> None:
     assert list(lint(world.action)) == []
 
 
@@ -89,7 +89,7 @@ def test_a_service_that_repeats_the_key_does_not_tell_the_caller(world: World, r
         world.ask()
     assert FIRST not in str(failed.value)
     world.weather.answers["/now"] = lambda request: request.headers["authorization"]
-    with pytest.raises(svcnb.ActionError, match="no JSON") as failed:
+    with pytest.raises(svcnb.ActionError, match="does not return JSON") as failed:
         world.ask()
     assert FIRST not in str(failed.value)
 
@@ -152,7 +152,7 @@ def test_a_rotated_key_replaces_the_old_one(world: World) -> None:
         world.ask()
 
 
-def test_a_revoked_action_runs_no_more(world: World) -> None:
+def test_a_revoked_action_no_longer_runs(world: World) -> None:
     world.svc.groups.remove_action(world.group, world.action)
     with pytest.raises(svcnb.Forbidden):
         world.ask()

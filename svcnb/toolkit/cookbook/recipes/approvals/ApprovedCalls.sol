@@ -30,8 +30,8 @@ contract ApprovedCalls {
 
     receive() external payable {}
 
-    /// @notice Chooses the action, by the address of its own key. The owner chooses the first one; afterwards only an
-    /// approved call of this contract to itself does.
+    /// @notice Sets the action, by the address of its own key. The owner sets the first one. Afterwards only an approved
+    /// call of this contract to itself can set another.
     function trust(address signer_) external {
         if (msg.sender != (signer == address(0) ? owner : address(this))) revert NotAllowed(msg.sender);
         signer = signer_;

@@ -64,14 +64,14 @@ function checkedCall(call) {
   return checked;
 }
 
-// A decimal text below 2^256: a JSON number may have been rounded.
+// A string of digits below 2^256: a JSON number may have been rounded.
 function whole(value, name) {
   const valid = typeof value === "string" && /^(?:0|[1-9][0-9]{0,77})$/.test(value) && BigInt(value) < 2n ** 256n;
-  if (!valid) throw new Error(`${name}: expected a whole number below 2^256 as text, for example "1000".`);
+  if (!valid) throw new Error(`${name}: expected a whole number below 2^256 as a string, for example "1000".`);
   return value;
 }
 
-// The distinct approvers behind the signatures. Two forms of one signature have one signer, so they count once.
+// The distinct approvers who made the signatures. Two forms of one signature have one signer, so they count once.
 function approversOf(call, signatures) {
   const most = APPROVALS.approvers.length;
   if (!Array.isArray(signatures) || signatures.length > most) {

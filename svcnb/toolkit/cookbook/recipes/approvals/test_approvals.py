@@ -1,4 +1,4 @@
-"""The action signs a call that enough approvers signed, and the contract makes it once."""
+"""Tests that the action signs a call only if enough approvers signed it, and that the contract executes it once."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ RECIPIENT = "0x00000000000000000000000000000000000A11cE"
 
 
 class World:
-    """Three approvers of whom two must agree, their action, and a contract with ten ether."""
+    """Three approvers, their action, and a contract with ten ether. Two approvers must agree."""
 
     def __init__(self, svc: svcnb.Client, emulator: Any) -> None:
         self.svc, self.emulator = svc, emulator
@@ -57,7 +57,7 @@ class World:
         return call | changed
 
     def approve(self, call: dict[str, str], *approvers: Any, **domain: Any) -> list[str]:
-        """Signatures of the call, by the first two approvers unless others are given."""
+        """Signs the call with the first two approvers, unless others are given."""
         config = self.config
         place = {
             "name": "ApprovedCalls",
@@ -86,7 +86,7 @@ class World:
         return send(function(call["to"], int(call["value"]), call["data"], int(call["deadline"]), *parts))
 
     def refused(self, error: str, signed: dict[str, Any], contract: Any = None, **changed: Any) -> None:
-        """The contract refuses the call, for this reason."""
+        """Checks that the contract rejects the call with this error."""
         with reverts(error):
             self.execute(signed, contract, **changed)
 
@@ -96,7 +96,7 @@ def world(svc: svcnb.Client, svc_emulator: Any) -> World:
     return World(svc, svc_emulator)
 
 
-def test_the_linter_finds_nothing(world: World) -> None:
+def test_the_linter_has_no_findings(world: World) -> None:
     assert list(lint(world.action)) == []
 
 
@@ -130,7 +130,7 @@ def test_too_few_approvals_are_refused(world: World) -> None:
 
 
 def test_one_approver_counts_once(world: World) -> None:
-    """A careless version counts signatures. One approver can write theirs in several forms."""
+    """An action that counts signatures would be wrong, because one signature can be written in several forms."""
     call = world.call()
     (one,) = world.approve(call, world.approvers[0])
     low_v = one[:-2] + f"{int(one[-2:], 16) - 27:02x}"
@@ -304,7 +304,7 @@ def test_a_call_expires_in_the_contract(world: World) -> None:
 
 
 def test_no_signer_is_not_a_signer(world: World) -> None:
-    """ecrecover answers address 0 for a malformed signature, which is the signer of a new contract."""
+    """ecrecover returns address 0 for a malformed signature, and a new contract has address 0 as its signer."""
     signed = world.signed(world.call())
     world.refused("NotTheSigner(address)", signed, contract=world.deploy(), signature="0x" + "00" * 65)
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.30;
 
-/// @notice Members are those whom an action admitted, until the time that it signed. Anyone may submit its answer.
+/// @notice A club whose members an action admits, until the time that it signed. Anyone may submit its answer.
 contract Club {
     error NotTheOwner();
     error NotTheSigner(address signer);
@@ -25,7 +25,7 @@ contract Club {
         owner = msg.sender;
     }
 
-    /// @notice Chooses the action, by the address of its own key.
+    /// @notice Sets the action, by the address of its own key.
     function trust(address signer_) external {
         if (msg.sender != owner) revert NotTheOwner();
         signer = signer_;
@@ -44,7 +44,7 @@ contract Club {
         emit Joined(member, until);
     }
 
-    /// @notice Whether an address is a member now.
+    /// @notice Returns whether an address is a member now.
     function isMember(address who) external view returns (bool) {
         return memberUntil[who] >= block.timestamp;
     }

@@ -23,8 +23,8 @@ async function main(params) {
   return { ...value, block: at, signer: wallet.address, signature: await wallet._signTypedData(domain, types, value) };
 }
 
-// The block to look at: some blocks below the height that the node in the middle reports. One node that lies about its
-// height does not decide.
+// The block to read: `depth` blocks below the median of the reported heights. One node that lies about its height does not
+// decide.
 async function height() {
   const asked = await Promise.allSettled(CONDITION.nodes.map(async (node) => {
     const [chain, latest] = await ask(node, [["eth_chainId"], ["eth_blockNumber"]]);
@@ -39,7 +39,7 @@ async function height() {
   return Math.max(0, heights[Math.floor((heights.length - 1) / 2)] - CONDITION.depth);
 }
 
-// What one node says about the holder in a block. The block's hash is part of it, so that forks do not agree.
+// What one node reports about the holder in a block. The block's hash is part of it, so that forks do not agree.
 async function look(node, holder, at) {
   const tag = "0x" + at.toString(16);
   const data = BALANCE_OF + holder.slice(2).toLowerCase().padStart(64, "0");

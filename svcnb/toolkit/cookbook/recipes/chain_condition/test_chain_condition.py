@@ -1,4 +1,4 @@
-"""A holder is admitted if two of three nodes report the balance: no node and no caller decides alone."""
+"""Tests that the club admits a holder only if two of three nodes report the balance."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TEMPLATE = svcnb.Action.from_file(HERE / "action.js", name="chain condition")
 
 @pytest.fixture(scope="session")
 def nodes() -> Iterator[list[StandIn]]:
-    """Three nodes on this machine."""
+    """Starts three servers on this machine that simulate nodes."""
     with ExitStack() as stack:
         yield [stack.enter_context(StandIn()) for _ in range(3)]
 
@@ -31,7 +31,7 @@ def svc_emulator_settings(nodes: list[StandIn]) -> dict[str, Any]:
 
 
 def node_of(w3: Any, **lies: Any) -> Callable[[Any], Any]:
-    """Answers as a node of the chain, except for the methods that it lies about."""
+    """Returns a handler that responds like a node of the chain, except for methods with false results."""
 
     def answer(request: Any) -> Any:
         results = []
@@ -45,7 +45,7 @@ def node_of(w3: Any, **lies: Any) -> Callable[[Any], Any]:
 
 
 class World:
-    """A token of which Ada has ten, and a club for those with at least five."""
+    """Ada's ten tokens, and a club for holders of at least five."""
 
     def __init__(self, svc: svcnb.Client, w3: Any, nodes: list[StandIn]) -> None:
         self.svc, self.w3, self.nodes = svc, w3, nodes
@@ -73,7 +73,7 @@ class World:
         return template.derive(self.config | changed, name="CONDITION")
 
     def lie(self, *lies: dict[str, Any]) -> None:
-        """Nodes lie as given, the first ones first; the others are honest."""
+        """Sets the false results of the nodes, in order. The other nodes return true results."""
         for number, node in enumerate(self.nodes):
             node.answers = {"/": node_of(self.w3, **(lies[number] if number < len(lies) else {}))}
 
@@ -94,7 +94,7 @@ def world(svc: svcnb.Client, w3: Any, nodes: list[StandIn]) -> World:
 RICH = {"eth_call": "0x" + "f" * 64}
 
 
-def test_the_linter_finds_nothing(world: World) -> None:
+def test_the_linter_has_no_findings(world: World) -> None:
     assert list(lint(world.action)) == []
 
 

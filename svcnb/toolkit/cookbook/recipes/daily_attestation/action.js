@@ -1,6 +1,6 @@
-// Signs one report in each period, chained to the report before it.
-// The source of the value, the store and the period are in ATTESTATION, which is part of the CID. Parameters are not used:
-// a schedule starts the action, but so may anyone who has its usage key.
+// Signs one report in each period. It contains the hash of the previous report.
+// The source of the value, the store and the period are in ATTESTATION, which is part of the CID. Parameters are not used,
+// because anyone with the usage key can start the action.
 
 async function main() {
   const { title, source, store, periodSeconds, startBy } = ATTESTATION;
@@ -10,7 +10,7 @@ async function main() {
   if (last === null && period > startBy) throw new Error("The store has no report, and it is too late for a first one.");
   if (last !== null) check(last, wallet.address, period);
   const value = (await read(source))?.value;
-  // A text of digits: a JSON number may have been rounded.
+  // Expects a string of digits: a JSON number may have been rounded.
   if (typeof value !== "string" || !/^[0-9]{1,30}$/.test(value)) throw new Error("The source reports no value.");
   const report = { title, period, value, previous: last === null ? ethers.constants.HashZero : hashOf(last) };
   const signed = { ...report, signature: await wallet.signMessage(textOf(report)) };
@@ -19,19 +19,19 @@ async function main() {
   return { ...signed, signer: wallet.address };
 }
 
-// The store is not trusted: the last report must be this action's own, of an earlier period.
+// The store is not trusted. This action must have signed the last report, in an earlier period.
 function check(last, signer, period) {
   let found = null;
   try {
     found = ethers.utils.verifyMessage(textOf(last), last.signature);
   } catch {
-    // members or a signature that cannot be
+    // malformed members or signature
   }
   if (found !== signer) throw new Error("This action did not sign the last report of the store.");
   if (last.period >= period) throw new Error("This period has a report already.");
 }
 
-// What is signed: one line for each member, so that there is one text for each report. No member can hold a line end.
+// The signed text: one line for each member. No member can contain a line end, so each report has exactly one text.
 function textOf({ title, period, value, previous }) {
   if (title !== ATTESTATION.title || !Number.isSafeInteger(period)) throw new Error("Not a report of this series.");
   if (typeof value !== "string" || !/^[0-9]{1,30}$/.test(value)) throw new Error("Not a report.");

@@ -1,8 +1,7 @@
-"""Reports make a chain: what is changed, left out or inserted is seen by everyone."""
+"""Tests that reports form a chain in which the verifier finds changed, omitted and inserted reports."""
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import subprocess
 import sys
@@ -15,6 +14,7 @@ import pytest
 from eth_account import Account
 from eth_account.messages import encode_defunct
 from eth_utils.address import to_checksum_address
+from verify import problems  # type: ignore[import-not-found]
 
 import svcnb
 from svcnb.testing import StandIn
@@ -27,21 +27,9 @@ PERIOD_S = 2
 ANY = "const main = ({ cid }) => Svc.Actions.getSvcActionWalletAddress({ ipfsId: cid });"
 
 
-def _verifier() -> Any:
-    spec = importlib.util.spec_from_file_location("verify", HERE / "verify.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-problems = _verifier().problems
-
-
 @pytest.fixture(scope="session")
 def services() -> Iterator[StandIn]:
-    """The source of the value, and the store."""
+    """Starts servers for the source of the value and for the store."""
     with StandIn() as server:
         yield server
 
@@ -52,7 +40,7 @@ def svc_emulator_settings(services: StandIn) -> dict[str, Any]:
 
 
 class World:
-    """A store, a source, and an action with a short period."""
+    """Store, source, and an action with a short period."""
 
     def __init__(self, svc: svcnb.Client, services: StandIn) -> None:
         self.svc, self.services = svc, services
@@ -75,7 +63,7 @@ class World:
         return ""
 
     def start(self, template: svcnb.Action = TEMPLATE, **changed: Any) -> None:
-        """Derives an action, and makes its first report."""
+        """Derives an action and creates its first report."""
         start_by = int(time.time() / self.config["periodSeconds"]) + 100
         self.action = template.derive(self.config | {"startBy": start_by} | changed, name="ATTESTATION")
         self.signer = to_checksum_address(self.svc.run(ANY, cid=self.action.cid).response)
@@ -86,12 +74,12 @@ class World:
         return report
 
     def next(self) -> dict[str, Any]:
-        """The report of a later period."""
+        """Creates the report of a later period."""
         self.wait()
         return self.attest()
 
     def wait(self) -> None:
-        """Waits for the period after the last report."""
+        """Waits for the period after that of the last report."""
         time.sleep(max(0.0, (self.reports[-1]["period"] + 1) * PERIOD_S + 0.05 - time.time()))
 
 
@@ -100,17 +88,17 @@ def world(svc: svcnb.Client, services: StandIn) -> World:
     return World(svc, services)
 
 
-def test_the_linter_finds_nothing(world: World) -> None:
+def test_the_linter_has_no_findings(world: World) -> None:
     assert list(lint(world.action)) == []
 
 
 def test_reports_make_a_chain_that_anyone_verifies(world: World, tmp_path: Path) -> None:
-    # A short period may be skipped on a busy machine; a day is not.
+    # A busy machine can skip a short period, but not a day.
     world.next()
     assert [each for each in problems(world.reports, world.signer) if "expected" not in each] == []
     (tmp_path / "reports.json").write_text(json.dumps(world.reports[:1]))
     command = [sys.executable, str(HERE / "verify.py"), str(tmp_path / "reports.json"), world.signer]
-    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "The chain is whole.\n"
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "The chain is complete.\n"
 
 
 def test_the_verifier_sees_a_changed_report(world: World) -> None:

@@ -1,4 +1,4 @@
-"""Verifies a chain of reports offline: ``python verify.py reports.json SIGNER``."""
+"""Offline verification of a chain of reports: ``python verify.py reports.json SIGNER``."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from eth_utils.crypto import keccak
 
 
 def text_of(report: dict[str, Any]) -> str:
-    """What the action signed."""
+    """Returns the text that the action signed."""
     return f"{report['title']}\n{report['period']}\n{report['value']}\n{report['previous']}"
 
 
 def problems(reports: list[dict[str, Any]], signer: str) -> list[str]:
-    """Everything that is wrong with a chain of reports.
+    """Returns all problems in a chain of reports.
 
     Args:
-        reports: The reports in their order.
-        signer: Address of the action's own key; it follows from the action's CID.
+        reports: The reports, in order.
+        signer: Address of the action's own key, which is determined by the action's CID.
 
     Returns:
-        One sentence for each problem; none if the chain is whole.
+        One sentence for each problem. The list is empty if the chain is complete.
     """
     found, previous, expected = [], "0x" + "00" * 32, None
     for report in reports:
         period, text = report["period"], text_of(report)
         try:
             by = Account.recover_message(encode_defunct(text=text), signature=report["signature"])
-        except Exception:  # noqa: BLE001 - any signature that cannot be
+        except Exception:  # noqa: BLE001 - any malformed signature
             by = None
         if by != signer:
             found.append(f"period {period}: not signed by {signer}")
@@ -46,5 +46,5 @@ def problems(reports: list[dict[str, Any]], signer: str) -> list[str]:
 
 if __name__ == "__main__":
     wrong = problems(json.loads(Path(sys.argv[1]).read_text("utf-8")), sys.argv[2])
-    print("\n".join(wrong) or "The chain is whole.")  # noqa: T201 - a script
+    print("\n".join(wrong) or "The chain is complete.")
     sys.exit(bool(wrong))

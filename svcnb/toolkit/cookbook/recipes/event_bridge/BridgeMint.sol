@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.30;
 
-/// @notice Mints on the second chain what an action saw on the first. Each deposit counts once, whoever submits it.
+/// @notice Mints tokens for deposits that an action found on the first chain. Anyone may submit a deposit; each counts once.
 contract BridgeMint {
     error NotTheOwner();
     error NotTheSigner(address signer);
@@ -26,14 +26,14 @@ contract BridgeMint {
         owner = msg.sender;
     }
 
-    /// @notice Chooses the action, by the address of its own key.
+    /// @notice Sets the action, by the address of its own key.
     function trust(address signer_) external {
         if (msg.sender != owner) revert NotTheOwner();
         signer = signer_;
         emit Trusted(signer_);
     }
 
-    /// @notice Mints for a deposit that the action signed.
+    /// @notice Mints tokens for a deposit that the action signed.
     function mint(uint256 number, address recipient, uint256 amount, uint8 v, bytes32 r, bytes32 s) external {
         if (uint256(s) > HALF) revert MalleableSignature();
         if (minted[number]) revert Minted(number);

@@ -71,9 +71,9 @@ function integer(text) {
   return found;
 }
 
-// A decimal text below 2^256: a JSON number may have been rounded.
+// A string of digits below 2^256: a JSON number may have been rounded.
 function whole(given) {
   const valid = typeof given === "string" && /^(?:0|[1-9][0-9]{0,77})$/.test(given) && BigInt(given) < 2n ** 256n;
-  if (!valid) throw new Error("number: expected a whole number as text.");
+  if (!valid) throw new Error("number: expected a whole number as a string.");
   return given;
 }

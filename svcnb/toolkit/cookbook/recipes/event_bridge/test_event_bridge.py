@@ -1,4 +1,4 @@
-"""What was deposited on one chain is minted on the other: once, and only when it is final."""
+"""Tests that a deposit on one chain is minted on the other chain once, and only after enough confirmations."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class World:
             self.first.eth.wait_for_transaction_receipt(receipt)
 
     def deposit(self, lock: Any = None, *, confirmed: int = CONFIRMATIONS) -> dict[str, Any]:
-        """What the action is asked after a new deposit."""
+        """Makes a deposit and returns the parameters of the action for it."""
         contract = lock or self.lock
         number = str(contract.functions.deposits().call())
         receipt = send(contract.functions.deposit(RECIPIENT), value=1000)
@@ -88,7 +88,7 @@ def world(svc: svcnb.Client, w3: Any, first_chain: Any) -> World:
     return World(svc, w3, first_chain)
 
 
-def test_the_linter_finds_nothing(world: World) -> None:
+def test_the_linter_has_no_findings(world: World) -> None:
     assert list(lint(world.action)) == []
 
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.30;
 
-/// @notice Holds the price that an oracle signed. Anyone may bring it; only its signature counts.
+/// @notice Stores the price that an oracle signed. Anyone may submit it; only its signature counts.
 contract PriceConsumer {
     error NotTheOwner();
     error NotTheOracle(address signer);
@@ -28,28 +28,28 @@ contract PriceConsumer {
     uint64 public at;
     uint64 public round;
 
-    /// @param pair_ The pair whose price is kept, for example ETH/USD.
-    /// @param maxAge_ Seconds that a price may be old when it is brought, and when it is read.
+    /// @param pair_ The pair whose price is stored, for example ETH/USD.
+    /// @param maxAge_ Maximum age of a price in seconds, when it is submitted and when it is read.
     constructor(string memory pair_, uint64 maxAge_) {
         owner = msg.sender;
         pair = keccak256(bytes(pair_));
         maxAge = maxAge_;
     }
 
-    /// @notice Chooses the action whose prices count, by the address of the action's own key.
+    /// @notice Sets the action whose prices are accepted, by the address of the action's own key.
     function trust(address oracle_) external {
         if (msg.sender != owner) revert NotTheOwner();
         oracle = oracle_;
         emit Trusted(oracle_);
     }
 
-    /// @notice Takes a price that the oracle signed for this contract on this chain.
+    /// @notice Accepts a price that the oracle signed for this contract on this chain.
     function update(uint256 price_, uint64 at_, uint64 round_, uint8 v, bytes32 r, bytes32 s) external {
         if (uint256(s) > HALF) revert MalleableSignature();
         bytes32 domain =
             keccak256(abi.encode(DOMAIN, keccak256("PriceConsumer"), keccak256("1"), block.chainid, address(this)));
-        bytes32 told = keccak256(abi.encode(PRICE, pair, price_, at_, round_));
-        address signer = ecrecover(keccak256(abi.encodePacked(hex"1901", domain, told)), v, r, s);
+        bytes32 content = keccak256(abi.encode(PRICE, pair, price_, at_, round_));
+        address signer = ecrecover(keccak256(abi.encodePacked(hex"1901", domain, content)), v, r, s);
         if (signer == address(0) || signer != oracle) revert NotTheOracle(signer);
         if (at_ > block.timestamp + 60) revert OfTheFuture(at_);
         if (at_ + maxAge < block.timestamp) revert TooOld(at_);
@@ -58,7 +58,7 @@ contract PriceConsumer {
         emit Updated(price_, at_, round_);
     }
 
-    /// @notice The price, as long as it is not too old.
+    /// @notice Returns the price if it is recent.
     function latest() external view returns (uint256) {
         if (at + maxAge < block.timestamp) revert TooOld(at);
         return price;

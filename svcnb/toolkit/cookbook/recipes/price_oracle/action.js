@@ -1,5 +1,5 @@
-// The price of a pair as several sources tell it, signed for one contract by this action's own key.
-// Nothing that a caller sends is used: sources, limits and the contract are in ORACLE, which is part of the CID.
+// Signs the price of a pair, as several sources report it, for one contract.
+// The action uses nothing that a caller sends. Sources, limits and the contract are in ORACLE, which is part of the CID.
 
 async function main() {
   const now = Math.floor(Date.now() / 1000);
@@ -36,7 +36,7 @@ async function main() {
   return { ...value, signer: wallet.address, signature: await wallet._signTypedData(domain, types, value) };
 }
 
-// One source: its price in units of 10^-8, and the second it is of.
+// The price of one source in units of 10^-8, and its time in seconds.
 async function read(source, now) {
   const host = new URL(source.url).host;
   const response = await fetch(source.url);
@@ -46,17 +46,17 @@ async function read(source, now) {
   const answer = JSON.parse(text);
   const price = member(answer, source.price);
   const at = seconds(member(answer, source.at));
-  // A text of digits: a JSON number may have been rounded, and 1e400 is none.
+  // Expects a string of digits: a JSON number may have been rounded, and 1e400 is not a number.
   const digits = typeof price === "string" && /^([0-9]{1,12})(?:\.([0-9]{1,8}))?$/.exec(price);
-  if (!digits) throw new Error(`${host} tells no price.`);
-  if (!Number.isSafeInteger(at) || at > now + 5) throw new Error(`${host} tells no time of its price.`);
-  if (now - at > ORACLE.maxAgeSeconds) throw new Error(`${host} tells a price that is ${now - at} seconds old.`);
+  if (!digits) throw new Error(`${host} reports no price.`);
+  if (!Number.isSafeInteger(at) || at > now + 5) throw new Error(`${host} reports no time of its price.`);
+  if (now - at > ORACLE.maxAgeSeconds) throw new Error(`${host} reports a price that is ${now - at} seconds old.`);
   const units = BigInt(digits[1] + (digits[2] ?? "").padEnd(8, "0"));
-  if (units === 0n) throw new Error(`${host} tells a price of 0.`);
+  if (units === 0n) throw new Error(`${host} reports a price of 0.`);
   return { price: units, at };
 }
 
-// What lies at a path such as "volume.timestamp"; an inherited member is none.
+// The value at a path such as "volume.timestamp". Inherited members do not count.
 function member(value, path) {
   for (const name of path.split(".")) {
     value = value !== null && typeof value === "object" && Object.hasOwn(value, name) ? value[name] : undefined;
@@ -73,7 +73,7 @@ function seconds(time) {
   return typeof time === "number" ? Math.floor(time > 1e11 ? time / 1000 : time) : NaN;
 }
 
-// Those within the allowed distance from the median of all: one source that lies is left out, it does not decide.
+// Prices within the allowed distance from the median of all. One source that lies is ignored.
 function agreeing(found) {
   if (found.length === 0) return [];
   const middle = median(found.map((each) => each.price));
@@ -81,7 +81,7 @@ function agreeing(found) {
   return found.filter(({ price }) => (price > middle ? price - middle : middle - price) <= most);
 }
 
-// Of an even number, the lower of the two in the middle: a price that a source told, not one that nobody told.
+// Of an even number of prices, the lower of the two in the middle. This is a price that a source reported.
 function median(prices) {
   const sorted = [...prices].sort((one, other) => (one < other ? -1 : one > other ? 1 : 0));
   return sorted[Math.floor((sorted.length - 1) / 2)];

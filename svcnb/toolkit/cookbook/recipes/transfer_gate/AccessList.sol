@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.30;
 
-/// @notice A list of addresses that its owner keeps. Whether it permits or bans is decided by who reads it.
+/// @notice A list of addresses that its owner changes. Its reader decides whether it permits or bans them.
 contract AccessList {
     error NotTheOwner();
 
@@ -14,7 +14,7 @@ contract AccessList {
         owner = msg.sender;
     }
 
-    /// @notice Puts an address on the list, or takes it off.
+    /// @notice Adds an address to the list, or removes it.
     function set(address who, bool listed_) external {
         if (msg.sender != owner) revert NotTheOwner();
         listed[who] = listed_;

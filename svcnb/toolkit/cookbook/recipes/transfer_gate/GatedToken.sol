@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.30;
 
-/// @notice A token of which each transfer needs the signature of a gate.
+/// @notice A token whose transfers need the signature of a gate.
 contract GatedToken {
     error NotTheOwner();
     error NotTheGate(address signer);
@@ -22,7 +22,7 @@ contract GatedToken {
     address public immutable owner;
     address public gate;
     mapping(address => uint256) public balanceOf;
-    /// @notice The number that the next transfer of an address must carry.
+    /// @notice The number that the next transfer of an address must have.
     mapping(address => uint256) public nonces;
 
     constructor(uint256 supply) {
@@ -30,7 +30,7 @@ contract GatedToken {
         balanceOf[msg.sender] = supply;
     }
 
-    /// @notice Chooses the action that permits transfers, by the address of the action's own key.
+    /// @notice Sets the action that permits transfers, by the address of the action's own key.
     function setGate(address gate_) external {
         if (msg.sender != owner) revert NotTheOwner();
         gate = gate_;

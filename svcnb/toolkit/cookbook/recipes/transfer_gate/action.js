@@ -1,5 +1,5 @@
 // Signs one transfer of a token, if a list on another chain permits its sender and its recipient.
-// The caller chooses the transfer. Where the list is, and for which token the signature counts, is in GATE, which is
+// The caller chooses the transfer. GATE contains the list's address and the token for which the signature is valid. It is
 // part of the CID.
 
 async function main(params) {
@@ -31,7 +31,7 @@ async function main(params) {
   return { ...value, signer: wallet.address, signature: await wallet._signTypedData(domain, types, value) };
 }
 
-// Whether the list permits each address, from one answer of the pinned node, which must be up to date.
+// Whether the list permits each address, by one answer of the pinned node. Its latest block must be recent.
 async function look(addresses) {
   const { rpc, contract, chainId, kind, maxAgeSeconds } = GATE.list;
   if (kind !== "allow" && kind !== "deny") throw new Error('GATE.list.kind must be "allow" or "deny".');
@@ -44,7 +44,7 @@ async function look(addresses) {
   ]);
   if (Number(chain) !== chainId) throw new Error("The node is one of another chain.");
   const age = Math.floor(Date.now() / 1000) - Number(block?.timestamp);
-  if (!(age <= maxAgeSeconds)) throw new Error("The node's latest block is too old, so its list may be, too.");
+  if (!(age <= maxAgeSeconds)) throw new Error("The node's latest block is too old.");
   return Object.fromEntries(names.map((name, index) => [name, flag(listed[index]) === (kind === "allow")]));
 }
 
@@ -54,10 +54,10 @@ const LISTED = ethers.utils.id("listed(address)").slice(0, 10);
 function flag(word) {
   if (word === "0x" + "0".repeat(64)) return false;
   if (word === "0x" + "0".repeat(63) + "1") return true;
-  throw new Error("The list answers neither true nor false.");
+  throw new Error("The list returns neither true nor false.");
 }
 
-// Several JSON-RPC requests in one: their results in order, undefined where the node gives none.
+// Several JSON-RPC requests in one: their results in order, undefined where the node returns none.
 async function ask(url, requests) {
   const body = requests.map(([method, ...params], id) => ({ jsonrpc: "2.0", id, method, params }));
   const response = await fetch(url, {
@@ -71,18 +71,18 @@ async function ask(url, requests) {
   return requests.map((_, id) => Array.isArray(answers) ? answers.find((each) => each?.id === id)?.result : undefined);
 }
 
-// An address as text; a mixed-case one must have the right checksum (EIP-55).
+// An address in hex. If its case is mixed, its checksum must be correct (EIP-55).
 function address(given, name) {
-  if (typeof given !== "string" || !/^0x[0-9a-fA-F]{40}$/.test(given)) throw new Error(`${name} is no address.`);
+  if (typeof given !== "string" || !/^0x[0-9a-fA-F]{40}$/.test(given)) throw new Error(`${name}: expected an address, 0x and 40 hex digits.`);
   const found = ethers.utils.getAddress(given);
-  if (found === ethers.constants.AddressZero) throw new Error(`${name} is the address of nobody.`);
+  if (found === ethers.constants.AddressZero) throw new Error(`${name}: expected an address other than 0.`);
   return found;
 }
 
-// A whole number as text of digits: a JSON number beyond 2^53 would already have been rounded.
+// A whole number as a string of digits: a JSON number beyond 2^53 would already have been rounded.
 function whole(given, name) {
   if (typeof given !== "string" || !/^(0|[1-9][0-9]{0,77})$/.test(given) || BigInt(given) >= 2n ** 256n) {
-    throw new Error(`${name} is no whole number below 2^256, written as text.`);
+    throw new Error(`${name}: expected a whole number below 2^256 as a string.`);
   }
   return given;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.30;
 
-/// @notice A token that is minted by vouchers of an action. Anyone may submit a voucher, and each payment counts once.
+/// @notice A token that is minted for vouchers of an action. Anyone may submit a voucher; each payment counts once.
 contract VoucherToken {
     error NotTheOwner();
     error NotTheSigner(address signer);
@@ -29,14 +29,14 @@ contract VoucherToken {
         owner = msg.sender;
     }
 
-    /// @notice Chooses the action, by the address of its own key.
+    /// @notice Sets the action, by the address of its own key.
     function trust(address signer_) external {
         if (msg.sender != owner) revert NotTheOwner();
         signer = signer_;
         emit Trusted(signer_);
     }
 
-    /// @notice Mints what a payment bought.
+    /// @notice Mints the tokens that a payment bought.
     function redeem(
         address recipient,
         uint256 quantity,

@@ -1,6 +1,6 @@
-// Signs a voucher for a payment that a webhook of a payment provider reports.
-// Only the exact bytes of the body and the provider's signature count. `event`, which the trigger parsed, is not used:
-// anyone who may run the action can pass another one.
+// Signs a voucher for a payment that a payment provider reports in a webhook.
+// The action uses only the exact bytes of the body and the provider's signature. It does not use `event`, which the trigger
+// parsed, because anyone who may run the action can pass another one.
 
 async function main(params) {
   const now = Math.floor(Date.now() / 1000);
@@ -10,7 +10,7 @@ async function main(params) {
   const secret = await Svc.Actions.Decrypt({ pkpId: VOUCHER.wallet, ciphertext: VOUCHER.secret });
   const signed = ethers.utils.concat([ethers.utils.toUtf8Bytes(`${at}.`), body]);
   const wanted = ethers.utils.computeHmac("sha256", ethers.utils.toUtf8Bytes(secret), signed).slice(2);
-  // Each signature is compared, so that time does not depend on which of them is right.
+  // Compares all signatures, so that the time does not depend on which of them is correct.
   const right = signatures.map((each) => equal(each, wanted)).includes(true);
   if (!right) throw new Error("The provider did not sign this body.");
   const value = voucher(JSON.parse(ethers.utils.toUtf8String(body)), at);

@@ -1,4 +1,4 @@
-"""A payment becomes tokens once, and only a payment that the provider signed."""
+"""Tests that only a payment that the provider signed results in tokens, and only once."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BUYER = "0x00000000000000000000000000000000000A11cE"
 
 
 class World:
-    """A token, and an action that knows the provider's secret."""
+    """Token, and an action that can decrypt the provider's secret."""
 
     def __init__(self, svc: svcnb.Client, w3: Any) -> None:
         self.svc, self.w3 = svc, w3
@@ -50,7 +50,7 @@ class World:
         return template.derive(self.config | changed, name="VOUCHER")
 
     def params(self, body: str, secret: str = SECRET, at: float | None = None) -> dict[str, Any]:
-        """What the trigger passes when the provider delivers a body."""
+        """Returns the parameters that the trigger passes when the provider delivers a body."""
         seconds = int(time.time() if at is None else at)
         digest = hmac.new(secret.encode(), f"{seconds}.{body}".encode(), hashlib.sha256).hexdigest()
         headers = {"processor-signature": [f"t={seconds},v1={digest}"]}
@@ -81,7 +81,7 @@ def world(svc: svcnb.Client, w3: Any) -> World:
     return World(svc, w3)
 
 
-def test_the_linter_finds_nothing(world: World) -> None:
+def test_the_linter_has_no_findings(world: World) -> None:
     assert list(lint(world.action)) == []
 
 
@@ -111,7 +111,7 @@ def test_a_body_that_the_provider_did_not_sign_is_refused(world: World) -> None:
             world.sign(params=params)
 
 
-def test_the_parsed_event_of_a_caller_counts_for_nothing(world: World) -> None:
+def test_the_parsed_event_of_a_caller_is_not_used(world: World) -> None:
     evil = json.loads(body(amount_cents=10**9))
     assert world.sign(params=world.params(body()) | {"event": evil, "VOUCHER": {"centsEach": 1}})["quantity"] == 2
 

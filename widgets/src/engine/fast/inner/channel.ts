@@ -1,4 +1,4 @@
-/** Calls to the service, from inside the realm: the process behind it owns the real channel. */
+/** Calls to the service from inside the realm. The surrounding process owns the real channel. */
 import { ask } from "./host.ts";
 import {
   createObject,
@@ -48,7 +48,7 @@ export function cancel(id: number): void {
   send(`{"kind":"cancel","id":${id}}`);
 }
 
-/** Brings an answer; called by the process. */
+/** Receives a response. The process calls it. */
 export function settle(id: number, body: string, blob: Uint8Array<ArrayBuffer>): void {
   const caller = waiting[id];
   if (caller === undefined) return;

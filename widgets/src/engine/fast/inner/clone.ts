@@ -1,11 +1,11 @@
-/** `structuredClone` (HTML standard) of what the language itself has; anything else is a trap. */
+/** `structuredClone` (HTML standard) for the types of the language itself. All other types are traps. */
 import { define } from "./define.ts";
 import { host, trap } from "./host.ts";
 
 const BOXED = ["Number", "String", "Boolean"];
 
 function clone(value: unknown, seen: Map<object, object>): unknown {
-  if (typeof value === "symbol" || typeof value === "function") trap("structuredClone of that");
+  if (typeof value === "symbol" || typeof value === "function") trap("structuredClone of a symbol or a function");
   if (typeof value !== "object" || value === null) return value;
   const known = seen.get(value);
   if (known !== undefined) return known;

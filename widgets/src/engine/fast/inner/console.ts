@@ -1,6 +1,6 @@
 /**
- * `console` and the inspector: values are described to the process, which builds their like and formats those with the
- * very code that the other engine uses.
+ * `console` and the inspector: the process receives descriptions of values, builds equivalent values, and formats them
+ * with the same code as the other engine.
  */
 import { ask, host, quote, trap } from "./host.ts";
 import { functionText, isOwn } from "./mend.ts";
@@ -24,12 +24,12 @@ const test = RegExp.prototype.test;
 const WELL_KNOWN = ownKeys(Symbol).map((key) => (Symbol as never)[key] as unknown).filter((one) =>
   typeof one === "symbol"
 );
-/** What of a format takes a value, and which of it only show it. */
+/** Format specifiers that consume a value, and those that only show it. */
 const CONVERSION = /[sdifjoOc]/;
 const SHOWN = /[joO]/;
 const ARRAY_INDEX = /^(0|[1-9]\d{0,9})$/;
 
-/** The prototypes that the process knows by name. */
+/** Prototypes that the process also has, with their names. */
 const KNOWN = new Map<object, string>();
 for (
   const name of [
@@ -76,14 +76,14 @@ const nameOf = (prototype: object) => apply(Map.prototype.get, KNOWN, [prototype
 const mapGet = Map.prototype.get;
 const mapSet = Map.prototype.set;
 
-/** Describes values as JSON: a list of nodes, and which nodes are meant. */
+/** Description of values as JSON: a list of nodes, and references to nodes. */
 class Description {
   #nodes = "";
   #count = 0;
   #symbols = 0;
   readonly #seen = new Map<unknown, number>();
 
-  /** The text of one value: a primitive as it is, anything else as `["#", number of its node]`. */
+  /** Returns the text of one value: a primitive value itself, or `["#", number of its node]` for an object. */
   value(value: unknown): string {
     switch (typeof value) {
       case "string":
@@ -106,7 +106,7 @@ class Description {
     return `["#",${this.#node(value as object)}]`;
   }
 
-  /** Tells symbols of the same words apart; below zero, one that has no words at all. */
+  /** Returns a number that distinguishes symbols with the same description. Negative without a description. */
   #symbol(symbol: symbol): number {
     let id = apply(mapGet, this.#seen, [symbol]) as number | undefined;
     if (id === undefined) {
@@ -134,7 +134,7 @@ class Description {
     return id;
   }
 
-  /** What is particular to a kind of object. */
+  /** Returns the data that is specific to a kind of object. */
   #parts(object: object, brand: string): string {
     switch (brand) {
       case "Object":
@@ -185,7 +185,7 @@ class Description {
     return trap(`the console on ${brand}`);
   }
 
-  /** Names of the classes up to a prototype that the process has, too; null without a prototype. */
+  /** Returns the class names up to a prototype that the process also has, or null if there is no prototype. */
   #chain(object: object): string {
     let text = "";
     for (let at = getPrototypeOf(object); at !== null; at = getPrototypeOf(at)) {
@@ -202,7 +202,7 @@ class Description {
     return "null";
   }
 
-  /** A class that extends another has that one as its prototype. */
+  /** Returns the chain of a function. The prototype of a class that extends another class is that class. */
   #functionChain(parent: object): string {
     if (typeof parent !== "function" && host.brand(parent) !== "Function") trap("the console on an unusual prototype");
     return `[${quote(`${(parent as { name: unknown }).name}`)},"Function"]`;
@@ -229,20 +229,20 @@ class Description {
   }
 }
 
-/** 1 for a symbol of the registry, 2 for one that the language knows, 0 for any other. */
+/** Returns 1 for a registered symbol, 2 for a well-known symbol and 0 for other symbols. */
 function symbolKind(symbol: symbol): number {
   if (keyFor(symbol) !== undefined) return 1;
   return WELL_KNOWN.includes(symbol) ? 2 : 0;
 }
 
-/** Classes of the image have no text to tell them by. */
+/** Returns whether a function is a class of the image. Such classes have no source text that identifies them. */
 function isOwnClass(f: object): boolean {
   return isOwn(f) && getOwnPropertyDescriptor(f, "prototype")?.writable === false;
 }
 
 function functionKind(source: string): string {
   if (source.startsWith("class")) return "class";
-  if (source.startsWith("async")) return /^async\s*(function)?\s*\*/.test(source) ? "async generator" : "async";
+  if (source.startsWith("async")) return /^async(?:\s*function)?\s*\*/.test(source) ? "async generator" : "async";
   return /^(function\s*)?\*/.test(source) ? "generator" : "plain";
 }
 
@@ -254,7 +254,7 @@ function describe(values: readonly unknown[]): [values: string, nodes: string] {
   return [`[${text}]`, description.nodes];
 }
 
-/** An object's own words and numbers, which a format may ask for, do not go over to the process. */
+/** Rejects objects with their own conversions for a format specifier, because the process cannot call these. */
 function refuseConversion(values: readonly unknown[]): void {
   const [format] = values;
   if (typeof format !== "string") return;
@@ -290,7 +290,7 @@ const METHODS = [
 const MORE = ["countReset", "assert", "clear"];
 const TRAPPED = ["time", "timeEnd", "timeLog", "timeStamp", "trace", "dirxml", "profile", "profileEnd", "indentLevel"];
 
-/** In the place of the other engine's class: same methods, lines go to `print`. */
+/** Replaces the console class of the other engine. It has the same methods and passes lines to `print`. */
 export class InnerConsole {
   constructor(print: (text: string) => void) {
     for (const name of [...METHODS, ...MORE]) {

@@ -1,10 +1,10 @@
-/** Randomness and time from the process: the engine's own were the same in every run, since they lie in the image. */
+/** Randomness and time from the process. The engine's own values are part of the image, so they would never change. */
 import { define } from "./define.ts";
 import { ask, host, mailbox, trap } from "./host.ts";
 import { viewOf } from "./text.ts";
 
 const RANDOM = 7;
-const MOST = 65536; // Web Cryptography, getRandomValues
+const MOST = 65536; // Web Cryptography API, getRandomValues
 
 class Crypto {
   get subtle(): never {
@@ -13,7 +13,7 @@ class Crypto {
 
   getRandomValues<T extends ArrayBufferView>(into: T): T {
     const integers = ArrayBuffer.isView(into) && !(into instanceof DataView) && !/^Float/.test(into.constructor.name);
-    if (!integers || into.byteLength > MOST) trap("crypto.getRandomValues of that");
+    if (!integers || into.byteLength > MOST) trap("crypto.getRandomValues with an unsupported argument");
     const view = viewOf(into);
     for (let at = 0; at < view.length; at += mailbox.length) {
       const length = Math.min(mailbox.length, view.length - at);
@@ -56,7 +56,7 @@ const words = new Uint32Array(2);
 const crypto = globalThis.crypto;
 const fill = crypto.getRandomValues;
 
-/** 53 random bits, as V8 has them. */
+/** Returns a number with 53 random bits, like V8. */
 Math.random = Object.defineProperty(
   () => {
     Reflect.apply(fill, crypto, [words]);

@@ -1,4 +1,4 @@
-/** Puts interfaces on the global object as browsers have them. */
+/** Defines interfaces on the global object as browsers do. */
 
 export function define(values: Readonly<Record<string, unknown>>, enumerable = false): void {
   for (const name of Object.keys(values)) {

@@ -1,4 +1,4 @@
-/** The classes that refusals of access are made of, where `arrangeGlobals` looks for them. */
+/** Error classes for denied access, at the place where `arrangeGlobals` reads them. */
 import { define } from "./define.ts";
 
 class NotCapable extends Error {

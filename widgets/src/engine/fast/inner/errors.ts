@@ -1,8 +1,8 @@
 /**
- * Errors as V8 has them: `stack` with its first line, and the action's own frames in V8's words and columns.
+ * Errors in the format of V8: `stack` with its first line, and the action's own frames with V8's names and columns.
  *
- * What the engine itself throws has other words than in V8. The few that can be worded exactly are; any other is a
- * trap at the moment it is made, whether somebody catches it or not.
+ * The engine's error messages differ from those of V8. Where the exact text is possible, it is used. All other errors
+ * are traps when they are created, even if an action would catch them.
  */
 import { OWN_FILE } from "../../own_file.ts";
 import { ask, quote, trap } from "./host.ts";
@@ -19,9 +19,9 @@ interface CallSite {
 
 interface Trace {
   readonly frames: readonly CallSite[];
-  /** Whether the columns can be found out. */
+  /** Whether the columns can be determined. */
   readonly exact: boolean;
-  /** Name of the class that was constructed or called, "" for an error of the engine. */
+  /** Name of the class that was constructed or called, or "" for an error of the engine. */
   readonly made: string;
   text: string | null;
 }
@@ -45,23 +45,23 @@ const { apply, construct, getOwnPropertyDescriptor, deleteProperty, defineProper
 const traceOf = (error: object) => apply(WeakMap.prototype.get, traces, [error]) as Trace | undefined;
 const remember = WeakMap.prototype.set;
 const match = RegExp.prototype.exec;
-/** Built-ins that V8 leaves no trace of. */
+/** Built-in functions that do not appear in V8's stacks. */
 const PASSING = ["apply", "call", "construct", "evaluate"];
-/** Frames of this engine on the way from `new Error` to where it is made. */
+/** Frames of this engine between `new Error` and the creation of the error. */
 const MAKING = ["made", "construct", "apply"];
-/** Built-ins that V8 shows where they call back, as `Array.forEach (<anonymous>)`. */
+/** Built-in functions that V8 shows if they call a callback, for example `Array.forEach (<anonymous>)`. */
 const CALLBACKS: readonly unknown[] = ["every", "filter", "forEach", "map", "reduce", "some"]
   .map((name) => (Array.prototype as unknown as Record<string, unknown>)[name]);
-/** The classes whose constructors are at work, innermost last. */
+/** Classes whose constructors are running, innermost last. */
 const making: string[] = [];
 let main: unknown = null;
 
-/** Tells which function is the action's `main`: nothing awaits it, so nothing stands below it in a stack. */
+/** Sets the action's `main` function. No code awaits it, so it is the last line of a stack. */
 export function setMain(f: unknown): void {
   main = f;
 }
 
-/** Messages of the engine that can be put as V8 puts them. Where V8 sees the error in a line cannot be known. */
+/** Engine messages that have an exact equivalent in V8. V8's column of the error in its line is unknown. */
 const WORDS: readonly [RegExp, (found: string[]) => string][] = [
   [/^([\w$]+) is not defined$/, ([text]) => text!],
   [
@@ -74,7 +74,7 @@ const WORDS: readonly [RegExp, (found: string[]) => string][] = [
   ],
 ];
 
-/** Gives an error that the engine made V8's message. */
+/** Replaces the message of an error of the engine with V8's message. */
 function reword(error: Error): void {
   const message = `${error.message}`;
   for (let i = 0; i < WORDS.length; i++) {
@@ -98,7 +98,7 @@ function note(error: Error, frames: readonly CallSite[], exact: boolean): void {
   const made = making.length === 0 ? "" : making[making.length - 1]!;
   apply(remember, traces, [error, { frames, exact, made, text: null }]);
   defineProperty(error, "stack", { get: readStack, set: writeStack, enumerable: false, configurable: true });
-  // V8 has `stack` first, then these in this order.
+  // In V8, `stack` comes first, followed by these members in this order.
   for (let i = 0; i < LATER.length; i++) {
     const member = getOwnPropertyDescriptor(error, LATER[i]!);
     if (member === undefined) continue;
@@ -107,9 +107,9 @@ function note(error: Error, frames: readonly CallSite[], exact: boolean): void {
   }
 }
 
-/** Gives the error of `Promise.any` what V8's has: words, and a stack in which nothing stands. */
+/** Gives the error of `Promise.any` the same members as in V8: a message, and a stack without frames. */
 export function completeAggregate(error: unknown): void {
-  if (!isError(error) || traceOf(error as Error) !== undefined) return; // whatever else it may be rejected with
+  if (!isError(error) || traceOf(error as Error) !== undefined) return; // it may also be rejected with other values
   const value = "All promises were rejected";
   defineProperty(error as Error, "message", { value, writable: true, enumerable: false, configurable: true });
   note(error as Error, [], true);
@@ -127,6 +127,7 @@ function writeStack(this: object, value: unknown): void {
 
 function textOf(error: Error, { frames, exact, made }: Trace): string {
   let json = "";
+  let unsure = "";
   let own = 0;
   let making = exact;
   for (let i = 0; i < frames.length; i++) {
@@ -134,7 +135,7 @@ function textOf(error: Error, { frames, exact, made }: Trace): string {
     const file = frame.getFileName();
     const kind = frame.isNative() ? "native" : file === OWN_FILE ? "ours" : "action";
     let name = frame.getFunctionName() ?? "";
-    // How an error is made takes no frame in V8.
+    // In V8, the creation of an error adds no frame.
     making &&= kind !== "action" && MAKING.includes(name);
     if (making) continue;
     if (kind === "action") own++;
@@ -147,15 +148,15 @@ function textOf(error: Error, { frames, exact, made }: Trace): string {
       `${frame.getLineNumber() ?? 0},${frame.getColumnNumber() ?? 0}]`;
   }
   if (own > 0) {
-    if (!exact && !(own === 1 && isLookUp(frames[0]!))) trap("the stack of an error of the engine");
+    if (!exact && !(own === 1 && isLookUp(frames[0]!))) unsure = "the stack of an error of the engine";
     const last = frames[frames.length - 1]!;
     const resumed = last.getFileName() !== OWN_FILE && last.getFunctionName() !== "<eval>";
-    if (resumed && last.getFunction() !== main) trap("the stack of an error after an await");
+    if (resumed && last.getFunction() !== main) unsure ||= "the stack of an error after an await";
   }
-  return headline(error) + ask("stack", `[${json}]`, made);
+  return headline(error) + ask("stack", `[${json}]`, made, unsure);
 }
 
-/** Whether it is the look-up of `main`, a script of its own: there is only one place to be at. */
+/** Returns whether a frame is the lookup of `main`. This is a separate script with only one possible position. */
 function isLookUp(frame: CallSite): boolean {
   return frame.getFunctionName() === "<eval>" && frame.getLineNumber() === 1 && frame.getColumnNumber() === 1;
 }
@@ -205,7 +206,7 @@ const stack = Object.getOwnPropertyDescriptor(NativeError.prototype, "stack");
 if (stack !== undefined) Reflect.deleteProperty(NativeError.prototype, "stack");
 NativeError.stackTraceLimit = 50;
 NativeError.prepareStackTrace = (error: Error, frames: CallSite[]) => {
-  // Asked again when an error is thrown on, and for thrown values that are no errors.
+  // Also called when an error is rethrown, and for thrown values that are not errors.
   if (isError(error) && traceOf(error) === undefined) {
     const exact = making.length > 0;
     if (!exact) reword(error);

@@ -1,4 +1,4 @@
-/** Events, and signals to abort with (DOM standard, as far as there is no tree). */
+/** Events and abort signals (DOM standard, without trees). */
 import { define } from "./define.ts";
 import { ask, trap } from "./host.ts";
 
@@ -12,11 +12,11 @@ interface Entry {
 }
 
 /**
- * For signals with a timer: says whether a target listens to them. The timer keeps the event loop alive only while one
- * does, as Deno's does.
+ * For signals with a timer: records whether they have a listener. As in Deno, the timer keeps the event loop alive only
+ * while there is one.
  */
 const HOLD = new WeakMap<EventTarget, (by: EventTarget, held: boolean) => void>();
-/** Listens to a signal on behalf of a signal that follows it, which does not keep a timer alive. */
+/** Adds a listener for a dependent signal, which does not keep the timer alive. */
 let follow: (target: EventTarget, listener: Listener) => void;
 
 const STATE = new WeakMap<Event, { target: EventTarget | null; prevented: boolean; stopped: boolean }>();
@@ -106,7 +106,7 @@ class EventTarget {
 
   dispatchEvent(event: Event): boolean {
     const state = STATE.get(event);
-    if (state === undefined) return trap("dispatchEvent of something else than an event");
+    if (state === undefined) return trap("dispatchEvent with a value that is not an event");
     state.target = this;
     for (const entry of [...this.#entries, ...this.#followers]) {
       if (entry.removed || entry.type !== event.type) continue;
@@ -213,14 +213,14 @@ class AbortController {
   }
 }
 
-/** A signal that never aborts, for requests that were given none. */
+/** Returns a signal that never aborts, for requests without a signal. */
 export function quietSignal(): AbortSignal {
   return new AbortSignal(MAKE);
 }
 
 const strays = new EventTarget();
 
-/** What the bootstrap listens to, as it does in V8: errors that reach nobody. */
+/** Dispatches events for unhandled errors to the bootstrap, as in V8. */
 export function stray(type: "unhandledrejection" | "error", reason: unknown): void {
   const event = new Event(type, { cancelable: true });
   Object.defineProperty(event, type === "error" ? "error" : "reason", { value: reason });

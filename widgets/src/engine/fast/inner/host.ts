@@ -1,25 +1,25 @@
 /**
- * The way from the realm of an action to the process around it: four functions, captured before anything else runs.
+ * Interface from the realm of an action to the surrounding process: four functions, captured before other code runs.
  *
- * Texts go over as JSON, so that half surrogates survive. Whatever the process cannot do exactly is a trap: it ends the
- * run on the spot, past every `catch` and `finally`.
+ * Strings are passed as JSON, so that unpaired surrogates are preserved. Operations that the process cannot perform
+ * exactly are traps, which end the run immediately and bypass every `catch` and `finally`.
  */
 interface HostFunctions {
-  /** Asks a question by name; texts in, JSON text out. */
+  /** Calls a function of the process by name. It takes strings and returns JSON text. */
   ask(name: string, ...texts: unknown[]): string | undefined;
-  /** Curve and hash over the mailbox; answers how many bytes it put there, -1 when it refuses. */
+  /** Curve and hash operation in the mailbox. Returns the length of the result in bytes, or -1 on failure. */
   compute(operation: number, length: number): number;
-  /** Bytes of a text, or the text of bytes. */
+  /** Converts a string to UTF-8 bytes, or bytes to a string. */
   encode(text: string): Uint8Array<ArrayBuffer>;
   decode(bytes: Uint8Array, label: string, fatal: boolean, ignoreBOM: boolean): string;
-  /** The engine's own name for the kind of an object: nobody can forge it. */
+  /** Returns the engine's internal name for the kind of an object, which an action cannot change. */
   brand(value: object): string;
 }
 
 // deno-lint-ignore no-explicit-any
 const realm = globalThis as any;
 
-/** Put there by the process when the image is made; out of reach before an action runs. */
+/** Set by the process when the image is created, and inaccessible before an action runs. */
 export const host: HostFunctions = realm.__host;
 delete realm.__host;
 
@@ -27,7 +27,7 @@ const { parse, stringify } = JSON;
 const { apply } = Reflect;
 const askHost = host.ask;
 
-/** Asks the process by name; its answer is parsed, its refusal thrown. */
+/** Calls a function of the process. Returns the parsed result, or throws its error. */
 // deno-lint-ignore no-explicit-any
 export function ask(...texts: unknown[]): any {
   const answer = apply(askHost, undefined, texts) as string | undefined;
@@ -37,15 +37,15 @@ export function ask(...texts: unknown[]): any {
   return value;
 }
 
-/** A string as JSON text. */
+/** Returns a string as JSON text. */
 export const quote = stringify as (text: string) => string;
 
-/** Ends the run here: what was touched cannot be done exactly. */
+/** Ends the run, because the operation cannot be performed exactly. */
 export function trap(what: string): never {
   host.ask("trap", what);
   throw new Error("unreachable");
 }
 
-/** Shared bytes: small questions about curve and hash go through them. */
+/** Shared buffer for small curve and hash operations. */
 export const mailbox: Uint8Array<ArrayBuffer> = new Uint8Array(realm.__mailbox);
 delete realm.__mailbox;

@@ -1,4 +1,4 @@
-/** Nothing is imported here: the process sends an action that imports to the other engine. */
+/** Imports are not supported here. The process passes an action with imports to the other engine. */
 import type { Linked } from "../../runtime/imports.ts";
 
 export type { Imported } from "../../runtime/imports.ts";

@@ -1,4 +1,4 @@
-/** ethers' `keccak256`, asked of the process as long as the data fit into the mailbox. */
+/** ethers' `keccak256`, computed by the process if the data fit into the mailbox. */
 import { keccak_256 } from "@noble/hashes/sha3";
 import { arrayify, hexlify } from "@ethersproject/bytes";
 import type { BytesLike } from "@ethersproject/bytes";

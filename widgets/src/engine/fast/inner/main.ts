@@ -1,8 +1,8 @@
 /**
- * What the image is made of: the realm of an action, ready but for the names of the service.
+ * Content of the image: the realm of an action, complete except for the names of the service.
  *
- * The order matters: errors and dates are arranged before anybody captures them, web interfaces before the shared
- * bootstrap takes its primordials.
+ * The order matters: errors and dates are adjusted before other code captures them, and web interfaces before the
+ * shared bootstrap takes its primordials.
  */
 import { trap } from "./host.ts";
 import { setMain } from "./errors.ts";
@@ -39,7 +39,7 @@ delete realm.__shapes;
 const order: readonly string[] = realm.__order;
 delete realm.__order;
 
-/** Runs a script of the action, by way of the process. */
+/** Runs a script of the action through the process. */
 function evaluate(source: string): unknown {
   if (source !== "main") setScript(source);
   const value = evaluateOutside(source);
@@ -51,9 +51,9 @@ const internals = { Console: InnerConsole, inspect, evaluate, evaluatorFor: () =
 
 let runner: Runner;
 
-/** What the process calls. */
+/** Functions that the process calls. */
 realm.__entry = {
-  /** Gives the realm the names of the service; after that it is complete. */
+  /** Adds the names of the service to the realm, which is then complete. */
   prepare(names: string): void {
     runner = new Runner(internals, JSON.parse(names));
     arrangeGlobals();
@@ -65,13 +65,13 @@ realm.__entry = {
     Object.defineProperty(globalThis, "ethers", { value: ethers, ...hold, writable: true, configurable: true });
     Object.defineProperty(globalThis, Symbol.toStringTag, { value: "Window", configurable: true });
     Object.defineProperty(globalThis, "eval", { value: refuseEval, writable: true, configurable: true });
-    // Whatever is done for the first time costs more; what it leaves behind becomes part of the image.
+    // The first execution of code is slower. Its results, such as caches, become part of the image.
     new ethers.Wallet(`0x${"22".repeat(32)}`)._signingKey().signDigest(ethers.utils.id("warm"));
   },
   start(job: string): void {
     runner.start(JSON.parse(job));
   },
-  /** The event loop is empty. */
+  /** Called when the event loop is empty. */
   finish(): void {
     runner.finish();
   },

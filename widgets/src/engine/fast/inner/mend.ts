@@ -1,12 +1,13 @@
 /**
- * Built-ins whose results differ from V8's in some bit or word: V8 itself is asked.
+ * Built-in functions whose results differ from those of V8. Their results come from V8 itself.
  *
- * Transcendental functions differ in the last place between mathematical libraries, dates in their words, numbers in
- * other bases in their digits.
+ * Transcendental functions differ in the last digit between mathematical libraries. Dates differ in their text, and
+ * numbers in other bases differ in their digits.
  */
 import { OWN_FILE } from "../../own_file.ts";
 import { getParsed, setParsed } from "./parsed.ts";
-import { BEFORE, BEHIND } from "../spread_name.ts";
+import { INSERTED } from "../spread_name.ts";
+import { NEWER } from "../unicode.ts";
 import { ask, quote, trap } from "./host.ts";
 
 const { apply } = Reflect;
@@ -15,12 +16,12 @@ const { isSafeInteger, isFinite } = Number;
 const standIns = new WeakSet<object>();
 const isStandIn = WeakSet.prototype.has;
 
-/** Lets a function show itself as the built-in that it stands for. */
+/** Gives a function the source text of the built-in function that it replaces. */
 export function standIn(made: object): void {
   standIns.add(made);
 }
 
-/** Replaces a member by a function that looks like it. */
+/** Replaces a member with a function that looks identical. */
 function replace(owner: object, name: string, make: (original: (...args: unknown[]) => unknown) => unknown): void {
   const member = Object.getOwnPropertyDescriptor(owner, name)!;
   const made = make(member.value) as object;
@@ -61,13 +62,15 @@ replace(Number.prototype, "toString", (original) =>
 
 const { getTime } = Date.prototype;
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/;
-const test = RegExp.prototype.test;
+const exec = RegExp.prototype.exec;
+/** Unlike `RegExp.prototype.test`, this calls no function that an action may replace. */
+const matches = (pattern: RegExp, text: string) => apply(exec, pattern, [text]) !== null;
 const NativeDate = Date;
 const nativeParse = Date.parse;
 
-/** Only one form is read alike everywhere; V8 reads the others. */
+/** Parses a date. Only one format is parsed identically by both engines, so V8 parses all others. */
 function parse(written: string): number {
-  if (apply(test, ISO, [written])) return nativeParse(written);
+  if (matches(ISO, written)) return nativeParse(written);
   return Number(ask("date", quote(written)));
 }
 
@@ -80,7 +83,7 @@ for (const name of ["toString", "toDateString", "toTimeString", "toUTCString"]) 
       },
     }).f);
 }
-replace(NativeDate.prototype, "toGMTString", () => NativeDate.prototype.toUTCString); // one function of two names
+replace(NativeDate.prototype, "toGMTString", () => NativeDate.prototype.toUTCString); // one function with two names
 replace(NativeDate, "parse", () => (written: unknown) => parse(`${written}`));
 const SeenDate: DateConstructor = new Proxy(NativeDate, {
   apply: () => new SeenDate().toString(),
@@ -101,14 +104,14 @@ Object.defineProperty(globalThis, "Date", { value: SeenDate, writable: true, enu
 
 // --- functions ------------------------------------------------------------------------------------------------------
 
-/** Built in here, but not in V8. */
+/** Functions that are built-in functions here, but not in V8. */
 const THEIRS: readonly unknown[] = [queueMicrotask, DOMException];
 
-/** As QuickJS has it, of whatever function: those of the image have no text of their own. */
+/** QuickJS's source text of any function. Functions of the image have no source text. */
 export const functionText = Function.prototype.toString;
 const fileName = Object.getOwnPropertyDescriptor(Function.prototype, "fileName")!.get!;
 
-/** Whether a function is of the image, neither the action's nor the language's. */
+/** Returns whether a function belongs to the image, and not to the action or the language. */
 export function isOwn(f: unknown): boolean {
   return apply(fileName, f, []) === OWN_FILE;
 }
@@ -127,14 +130,15 @@ replace(Function.prototype, "toString", (original) =>
   }).f);
 
 function written(source: string): string {
-  const own = without(without(source, BEFORE), BEHIND);
+  let own = source;
+  for (let i = 0; i < INSERTED.length; i++) own = without(own, INSERTED[i]!);
   return apply(includes, script, [own]) ? own : trap("the text of a function that is not the action's");
 }
 
 const includes = String.prototype.includes;
 let script = "";
 
-/** Tells what the action is: functions whose text is none of it are others in V8. */
+/** Sets the source of the action. Functions whose text is not part of it have a different text in V8. */
 export function setScript(source: string): void {
   script = source;
 }
@@ -162,7 +166,7 @@ function nameOf(f: unknown): string {
 
 const definePropertyOf = Object.defineProperty;
 
-/** Deno's own: an object has no `__proto__` unless it is given one. */
+/** As in Deno, an object has no `__proto__` unless one is set. */
 const { get, set } = Object.getOwnPropertyDescriptor(
   {
     get __proto__() {
@@ -182,11 +186,11 @@ definePropertyOf(Object.prototype, "__proto__", { get, set, enumerable: false, c
 
 // --- JSON -----------------------------------------------------------------------------------------------------------
 
-/** The third argument of a reviver says what stood in the text, unless the value was changed meanwhile. */
+/** The third argument of a reviver contains the source text, unless the value was changed in the meantime. */
 replace(JSON, "parse", (original) =>
   ({
     f(text: unknown, reviver?: unknown) {
-      if (typeof reviver === "function" && looksAtContext(reviver)) trap("a reviver with three arguments");
+      if (typeof reviver === "function" && looksAtContext(reviver)) trap("a reviver with three parameters");
       const before = getParsed();
       const convertsItself = (typeof text === "object" && text !== null) || typeof text === "function";
       setParsed(convertsItself || typeof text === "symbol" ? null : `${text}`);
@@ -204,12 +208,30 @@ const CONTEXT = /\barguments\b|\.\.\.|native code/;
 function looksAtContext(f: Function): boolean {
   if (f.length > 2) return true;
   const source = apply(functionText, f, []) as string;
-  return apply(test, CONTEXT, [source]);
+  return matches(CONTEXT, source);
+}
+
+// --- text -----------------------------------------------------------------------------------------------------------
+
+function refuseNewer(text: string): void {
+  if (matches(NEWER, text)) trap("a character of a newer Unicode version");
+}
+
+for (const name of ["toLowerCase", "toUpperCase", "normalize"]) {
+  replace(String.prototype, name, (original) =>
+    ({
+      f(this: unknown, ...args: unknown[]): unknown {
+        if (this === undefined || this === null) return apply(original, this, args);
+        const text = typeof this === "string" ? this : `${this}`;
+        refuseNewer(text);
+        return apply(original, text, args);
+      },
+    }).f);
 }
 
 // --- regular expressions --------------------------------------------------------------------------------------------
 
-/** Escapes in the source what ends a line, as V8 does. */
+/** Escapes line terminators in the source of a pattern, as V8 does. */
 const sourceOf = Object.getOwnPropertyDescriptor(RegExp.prototype, "source")!;
 const readSource = sourceOf.get!;
 const LINES = /[\u2028\u2029]/g;
@@ -225,16 +247,17 @@ const escapedSource = Object.getOwnPropertyDescriptor(readable, "source")!.get!;
 standIn(escapedSource);
 definePropertyOf(RegExp.prototype, "source", { ...sourceOf, get: escapedSource });
 
-/** QuickJS has a newer Unicode than V8, so some characters have other properties. */
+/** QuickJS has a newer Unicode version than V8, so some characters have other properties. */
 const PROPERTIES = /\\[pP]\{/;
 const NativeRegExp = RegExp;
 function judged(args: unknown[]): unknown[] {
   const [pattern] = args;
   const text = typeof pattern === "string" ? pattern : "";
-  if (apply(test, PROPERTIES, [text])) trap("a regular expression with properties of Unicode");
+  if (matches(PROPERTIES, text)) trap("a regular expression with Unicode properties");
+  refuseNewer(text);
   return args;
 }
-/** `RegExp(pattern)` is the pattern itself if that is a regular expression of this constructor. */
+/** Returns whether `RegExp(pattern)` returns the pattern itself: a regular expression of this constructor. */
 function isKept([pattern, flags]: unknown[]): boolean {
   // deno-lint-ignore no-explicit-any
   const of = pattern as any;
@@ -249,6 +272,29 @@ const SeenRegExp: RegExpConstructor = new Proxy(NativeRegExp, {
 definePropertyOf(NativeRegExp.prototype, "constructor", { value: SeenRegExp });
 definePropertyOf(globalThis, "RegExp", { value: SeenRegExp, writable: true, enumerable: false, configurable: true });
 
+/** V8 does not escape characters above U+FFFF, but QuickJS escapes their surrogates. */
+const codeAt = String.prototype.charCodeAt;
+const isHalf = (text: string, at: number, first: number) => (apply(codeAt, text, [at]) & 0xfc00) === first;
+replace(NativeRegExp, "escape", (original) =>
+  ({
+    escape(text: unknown): unknown {
+      if (typeof text !== "string") return apply(original, NativeRegExp, [text]);
+      // Only the first character of a string may be an escaped letter or digit, so later parts get a prefix.
+      const part = (from: number, to: number) =>
+        from === 0
+          ? apply(original, NativeRegExp, [apply(slice, text, [0, to])])
+          : apply(slice, apply(original, NativeRegExp, [`^${apply(slice, text, [from, to])}`]), ["\\^".length]);
+      let escaped = "";
+      let done = 0;
+      for (let at = 0; at + 1 < text.length; at++) {
+        if (!isHalf(text, at, 0xd800) || !isHalf(text, at + 1, 0xdc00)) continue;
+        escaped += `${part(done, at)}${apply(slice, text, [at, at + 2])}`;
+        done = ++at + 1;
+      }
+      return `${escaped}${part(done, text.length)}`;
+    },
+  }).escape);
+
 // --- base64 ---------------------------------------------------------------------------------------------------------
 
 for (const name of ["atob", "btoa"]) {
@@ -258,7 +304,7 @@ for (const name of ["atob", "btoa"]) {
         try {
           return apply(original, undefined, args);
         } catch {
-          return trap(`${name} of that`); // the errors have other words, and no stack
+          return trap(`${name} of that`); // the errors have different messages and no stack
         }
       },
     }).f);

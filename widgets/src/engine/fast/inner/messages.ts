@@ -1,4 +1,4 @@
-/** `Headers`, `Request`, `Response`: names, values and addresses are judged by the process, which has the real ones. */
+/** `Headers`, `Request` and `Response`. The process has the original classes and validates names, values and URLs. */
 import { define } from "./define.ts";
 import { AbortSignal, quietSignal } from "./events.ts";
 import { ask, host, quote, trap } from "./host.ts";
@@ -18,12 +18,12 @@ function json(pairs: readonly Pair[]): string {
 const { isFrozen } = Object;
 
 class Headers {
-  /** As the real one would iterate: lower case, sorted, equal names joined. */
+  /** Pairs in the iteration order of the original class: lowercase, sorted, with equal names combined. */
   #pairs: Pair[] = [];
 
   constructor(init?: unknown) {
     if (init === undefined || init === null) return;
-    if (typeof init !== "object") trap("Headers of something else than an object");
+    if (typeof init !== "object") trap("Headers from a value that is not an object");
     const pairs: Pair[] = [];
     if (typeof (init as Iterable<unknown>)[Symbol.iterator] === "function") {
       for (const [name, value] of init as Iterable<Pair>) pairs.push([`${name}`, `${value}`]);
@@ -56,7 +56,7 @@ class Headers {
     for (let i = 0; i < this.#pairs.length; i++) {
       if (this.#pairs[i]![0] === wanted) return this.#pairs[i]![1];
     }
-    if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(wanted)) trap("Headers.get of an impossible name");
+    if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(wanted)) trap("Headers.get with an invalid name");
     return null;
   }
 
@@ -93,13 +93,13 @@ Object.defineProperty(Headers.prototype, Symbol.iterator, {
   configurable: true,
 });
 
-/** What stands for the stream of a body that is there: any use of it is a trap. */
+/** Placeholder for the stream of an existing body: any use of it is a trap. */
 const STREAM = new Proxy({}, {
   get: () => trap("the stream of a body"),
   has: () => trap("the stream of a body"),
 });
 
-/** Bytes and kind of a body that was given, null when there is none. */
+/** Returns the bytes and the content type of a given body, or null if there is no body. */
 function bodyOf(given: unknown): { bytes: Uint8Array<ArrayBuffer>; kind: string | null } | null {
   if (given === undefined || given === null) return null;
   if (given instanceof URLSearchParams) {
@@ -181,7 +181,7 @@ class Request extends Body {
   readonly #signal: AbortSignal;
 
   constructor(input: unknown, init: Init = {}) {
-    if (init === null || typeof init !== "object") trap("Request with that");
+    if (init === null || typeof init !== "object") trap("Request with options that are not an object");
     const from = input instanceof Request ? input : null;
     const given = bodyOf(init.body);
     const headers = new Headers(init.headers ?? from?.headers);
@@ -201,7 +201,9 @@ class Request extends Body {
     this.#redirect = about.redirect;
     this.#headers = new Headers(about.headers);
     const signal = init.signal ?? from?.signal;
-    if (signal !== undefined && signal !== null && !(signal instanceof AbortSignal)) trap("Request with that signal");
+    if (signal !== undefined && signal !== null && !(signal instanceof AbortSignal)) {
+      trap("Request with an invalid signal");
+    }
     this.#signal = signal instanceof AbortSignal ? signal : quietSignal();
   }
 
@@ -241,8 +243,8 @@ class Response extends Body {
   constructor(body?: unknown, init: { status?: unknown; statusText?: unknown; headers?: unknown } = {}) {
     const given = bodyOf(body);
     const status = init?.status === undefined ? 200 : Number(init.status);
-    if (!Number.isInteger(status) || status < 200 || status > 599) trap("Response with that status");
-    if (given !== null && BODILESS.includes(status)) trap("Response with a body that its status forbids");
+    if (!Number.isInteger(status) || status < 200 || status > 599) trap("Response with an invalid status");
+    if (given !== null && BODILESS.includes(status)) trap("Response with a body and a status that forbids one");
     super(given?.bytes ?? null);
     this.#status = status;
     this.#statusText = init?.statusText === undefined ? "" : `${init.statusText}`;
@@ -316,5 +318,5 @@ for (const name of ["cache", "credentials", "destination", "integrity", "keepali
 }
 
 define({ Headers, Request, Response });
-// Takes the place of the process's own `fetch`, which answers what needs no network.
+// Replaces the process's own `fetch`, which handles URLs that need no network.
 define({ fetch: () => trap("fetch of data: or blob:") });

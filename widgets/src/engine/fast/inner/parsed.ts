@@ -1,4 +1,4 @@
-/** The text that `JSON.parse` reads just now, so that V8 can be asked what is wrong with it. */
+/** Text that `JSON.parse` is currently parsing, so that V8 can provide the error message. */
 let parsed: string | null = null;
 
 export function getParsed(): string | null {

@@ -1,6 +1,6 @@
 /**
- * `Promise.any` with V8's error when all are rejected: QuickJS makes one without words, which nobody sees before it is
- * thrown.
+ * `Promise.any` with V8's error if all promises are rejected. QuickJS creates an error without a message, which cannot
+ * be changed before it is thrown.
  */
 import { completeAggregate } from "./errors.ts";
 import { standIn } from "./mend.ts";
@@ -16,7 +16,7 @@ const { any } = {
   any(this: unknown, ...args: unknown[]): unknown {
     if (typeof this !== "function") return apply(native, this, args);
     const promises = this as Constructor;
-    /** Stands for the class while the language asks for a promise of it. */
+    /** Replaces the class while the engine creates a promise. */
     function Capability(executor: Executor): object {
       return construct(promises, [(resolve: Settle, reject: Settle) => {
         executor(resolve, (error) => {

@@ -1,10 +1,10 @@
-/** The curve, asked of the process: takes the place of `ethers/secp256k1.ts` inside the image. */
+/** Curve operations, performed by the process. Replaces `ethers/secp256k1.ts` inside the image. */
 import { host, mailbox } from "./host.ts";
 import type { Secp } from "../../ethers/secp256k1.ts";
 
 const [PUBLIC_KEY, SIGN, DECOMPRESS, ADD, MULTIPLY, RECOVER] = [1, 2, 3, 4, 5, 6];
 
-/** Puts the inputs into the mailbox one after another, asks, and takes the answer out. */
+/** Writes the inputs to the mailbox, calls the process, and reads the result. */
 function compute(operation: number, ...inputs: readonly Uint8Array[]): Uint8Array | null {
   let at = 0;
   for (let i = 0; i < inputs.length; i++) {

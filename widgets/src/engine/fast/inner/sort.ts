@@ -1,7 +1,8 @@
 /**
- * `sort` and `toSorted` with V8's order of comparisons, which shows when a comparator has effects or makes no sense.
+ * `sort` and `toSorted` with V8's order of comparisons, which is visible if a comparator has side effects or is
+ * inconsistent.
  *
- * Both engines sort stably, so what nobody can look into is left to QuickJS: primitives without a comparator.
+ * Both engines sort stably. QuickJS therefore sorts primitives without a comparator, because the order is not visible.
  */
 import { standIn } from "./mend.ts";
 import { mergeSort, timSort } from "./timsort.ts";
@@ -21,7 +22,7 @@ function numeric(compare: Compare): Order {
   };
 }
 
-/** The order of their texts, which are asked for anew each time. */
+/** Compares two values by their strings, which are computed again for each comparison. */
 function textual(a: unknown, b: unknown): number {
   const [first, second] = [`${a}`, `${b}`];
   return first < second ? -1 : second < first ? 1 : 0;
@@ -52,12 +53,12 @@ function sortItems(items: unknown[], compare: unknown): void {
   apply(nativeSort, items, []);
 }
 
-/** Whether the engine's own refusal is due: no list, or a comparator that is none. */
+/** Returns whether the engine itself must throw: not an array, or a comparator that is not a function. */
 function refused(self: unknown, compare: unknown): boolean {
   return self === undefined || self === null || (compare !== undefined && typeof compare !== "function");
 }
 
-/** Methods as the language's own are: no constructors. */
+/** Methods that are not constructors, like those of the language. */
 const ARRAY = {
   sort(this: unknown, ...args: unknown[]): unknown {
     const [compare] = args;
@@ -81,7 +82,7 @@ const ARRAY = {
     return list;
   },
 
-  /** Sorts a copy, holes read as undefined (ECMA-262, Array.prototype.toSorted). */
+  /** Sorts a copy, in which holes are undefined (ECMA-262, Array.prototype.toSorted). */
   toSorted(this: unknown, ...args: unknown[]): unknown {
     const [compare] = args;
     const list = Object(this) as List;

@@ -1,4 +1,4 @@
-/** What does not parse never comes here: the process has asked V8 before. */
+/** Never needed here, because the process lets V8 parse each source first. */
 export function locateSyntaxError(): string {
   return "";
 }

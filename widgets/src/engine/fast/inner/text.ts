@@ -1,4 +1,4 @@
-/** `TextEncoder`, `TextDecoder`: the work is done by the process, which has the real ones. */
+/** `TextEncoder` and `TextDecoder`, implemented with the original classes in the process. */
 import { ask, host, trap } from "./host.ts";
 import { define } from "./define.ts";
 
@@ -9,14 +9,14 @@ export function bytesOf(text: string): Uint8Array<ArrayBuffer> {
   return host.encode(apply(wellFormed, text, []));
 }
 
-/** A view of whatever holds bytes. */
+/** Returns a view of any object that contains bytes. */
 export function viewOf(source: unknown): Uint8Array<ArrayBuffer> {
   if (source === undefined) return new Uint8Array(0);
   if (ArrayBuffer.isView(source)) {
     return new Uint8Array(source.buffer as ArrayBuffer, source.byteOffset, source.byteLength);
   }
   if (source instanceof ArrayBuffer) return new Uint8Array(source);
-  return trap("bytes of something that holds none");
+  return trap("the bytes of a value that is not a buffer");
 }
 
 class TextEncoder {

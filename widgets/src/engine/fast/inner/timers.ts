@@ -1,9 +1,9 @@
-/** Timers; the clock is the process's. */
+/** Timers, based on the clock of the process. */
 import { define } from "./define.ts";
 import { ask, trap } from "./host.ts";
 import { stray } from "./events.ts";
 
-/** What Deno's timers are: an object that converts to its number. */
+/** Timer object as in Deno, which converts to its number. */
 class Timeout {
   readonly #id: number;
 
@@ -57,7 +57,7 @@ const { apply } = Reflect;
 let last = 0;
 
 function start(callback: unknown, delay: unknown, repeats: boolean, args: unknown[]): Timeout {
-  if (typeof callback !== "function") trap("a timer that is given no function");
+  if (typeof callback !== "function") trap("a timer without a function");
   const id = ++last;
   const timeout = new Timeout(id);
   apply(set, timers, [id, { timeout, callback: callback as Timer["callback"], args, repeats }]);
@@ -70,7 +70,7 @@ function clear(id: unknown): void {
   if (apply(remove, timers, [number])) ask("clear", number);
 }
 
-/** Called by the process when a timer is due. */
+/** Runs a timer. The process calls it when the timer is due. */
 export function fire(id: number): void {
   const timer = apply(get, timers, [id]) as Timer | undefined;
   if (timer === undefined) return;

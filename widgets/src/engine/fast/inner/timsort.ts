@@ -1,18 +1,18 @@
 /**
- * TimSort (Tim Peters, CPython's `listsort.txt`) with the parameters that V8 has chosen: the same comparisons in the same
- * order, so that comparators with effects, and those that contradict themselves, lead to the same result.
+ * TimSort (Tim Peters, CPython's `listsort.txt`) with V8's parameters. It makes the same comparisons in the same order,
+ * so comparators with side effects and inconsistent comparators have the same result.
  */
 
-/** Negative when the first belongs before the second; never NaN. */
+/** Comparator. The result is negative if the first item comes before the second, and never NaN. */
 export type Order = (a: unknown, b: unknown) => number;
 
-// Of V8, none of which the language says: fewer items are not looked through for runs, runs are at least half as long as
-// this, and so many items in a row from one run make the merge look ahead.
+// Parameters of V8, which the language does not specify. Shorter lists are not searched for runs. A run has at least
+// half of `WHOLE` items. After `GALLOP` items in a row from one run, the merge starts to gallop.
 const NO_RUNS = 16;
 const WHOLE = 64;
 const GALLOP = 7;
 
-/** How long each run is to be at least: lengths of at most half of `WHOLE` to it, spread so that merges stay even. */
+/** Minimum length of each run: from half of `WHOLE` to `WHOLE`, distributed so that merges are balanced. */
 class Shortest {
   readonly #length: number;
   readonly #halvings: number;
@@ -41,7 +41,7 @@ function move(from: unknown[], at: number, to: unknown[], into: number, count: n
 class TimSort {
   readonly #items: unknown[];
   readonly #order: Order;
-  /** Runs that wait to be merged: where each begins, and how long it is. */
+  /** Start positions and lengths of the runs that are not merged yet. */
   readonly #starts: number[] = [];
   readonly #lengths: number[] = [];
   readonly #powers: number[] = [];
@@ -74,7 +74,7 @@ class TimSort {
     while (this.#starts.length > 1) this.#merge(this.#smallerNeighbour());
   }
 
-  /** Length of the run that begins at `low`; a strictly falling one is turned round. */
+  /** Returns the length of the run that begins at `low`. A strictly descending run is reversed. */
   #run(low: number, high: number): number {
     const items = this.#items;
     if (low + 1 === high) return 1;
@@ -91,7 +91,7 @@ class TimSort {
     return end - low;
   }
 
-  /** Insertion by halving: `low` up to `start` are in order already. */
+  /** Binary insertion sort. The items from `low` to `start` are already sorted. */
   #insert(low: number, start: number, high: number): void {
     const items = this.#items;
     for (let next = start; next < high; next++) {
@@ -108,7 +108,7 @@ class TimSort {
     }
   }
 
-  /** Lets a run wait, once those are merged whose boundary belongs deeper in the tree of merges than the new one's. */
+  /** Adds a run to the stack, after all runs with a deeper boundary in the merge tree are merged. */
   #push(start: number, length: number): void {
     const powers = this.#powers;
     if (this.#starts.length > 0) {
@@ -121,11 +121,11 @@ class TimSort {
     this.#lengths[depth] = length;
   }
 
-  /** How deep the boundary between the topmost run and the next one of `length` lies: Powersort (Munro and Wild, 2018). */
+  /** Returns the depth of the boundary between the top run and the next run (Powersort, Munro and Wild, 2018). */
   #power(length: number): number {
     const top = this.#starts.length - 1;
     const total = this.#items.length;
-    // Twice the middles of both runs, whose binary fractions of the total are compared bit by bit.
+    // Twice the midpoints of both runs. Their binary fractions of the total are compared bit by bit.
     let a = 2 * this.#starts[top]! + this.#lengths[top]!;
     let b = a + this.#lengths[top]! + length;
     for (let power = 1;; power++) {
@@ -146,7 +146,7 @@ class TimSort {
     return n > 0 && lengths[n - 1]! < lengths[n + 1]! ? n - 1 : n;
   }
 
-  /** Merges a waiting run with the one above it. */
+  /** Merges a run on the stack with the run above it. */
   #merge(n: number): void {
     const items = this.#items;
     const starts = this.#starts;
@@ -163,7 +163,7 @@ class TimSort {
     }
     starts.length = last;
     lengths.length = last;
-    // What stands in its place already, at both ends, is left alone.
+    // Items at both ends that are already in position are not moved.
     const skipped = this.#after(items, items[right], left, leftCount, 0);
     left += skipped;
     leftCount -= skipped;
@@ -174,7 +174,7 @@ class TimSort {
     else this.#mergeDown(left, leftCount, right, rightCount);
   }
 
-  /** How many of `count` items from `base` belong before `key`, equal ones not: searched from `hint` in growing steps. */
+  /** Returns how many of `count` items from `base` are less than `key`. Gallops from `hint`. */
   #before(list: unknown[], key: unknown, base: number, count: number, hint: number): number {
     const above = this.#order(list[base + hint], key) < 0;
     const most = above ? count - hint : hint + 1;
@@ -194,7 +194,7 @@ class TimSort {
     return high;
   }
 
-  /** As `#before`, equal ones counted. */
+  /** Like `#before`, but also counts equal items. */
   #after(list: unknown[], key: unknown, base: number, count: number, hint: number): number {
     const below = this.#order(key, list[base + hint]) < 0;
     const most = below ? hint + 1 : count - hint;
@@ -214,7 +214,7 @@ class TimSort {
     return high;
   }
 
-  /** Merges from the left; the left run, which is the shorter one, is set aside. */
+  /** Merges from the left. The left run is the shorter one and is copied first. */
   #mergeUp(left: number, leftCount: number, right: number, rightCount: number): void {
     const items = this.#items;
     const aside: unknown[] = [];
@@ -249,7 +249,7 @@ class TimSort {
         to += aWins;
         a += aWins;
         aLeft -= aWins;
-        if (aWins > 0 && aLeft <= 1) break; // none is left only when the order contradicts itself
+        if (aWins > 0 && aLeft <= 1) break; // no item is left only if the comparator is inconsistent
         items[to++] = items[b++];
         if (--bLeft === 0) break;
         bWins = this.#before(items, aside[a], b, bLeft, 0);
@@ -272,7 +272,7 @@ class TimSort {
     }
   }
 
-  /** Merges from the right; the right run, which is the shorter one, is set aside. */
+  /** Merges from the right. The right run is the shorter one and is copied first. */
   #mergeDown(left: number, leftCount: number, right: number, rightCount: number): void {
     const items = this.#items;
     const aside: unknown[] = [];
@@ -315,7 +315,7 @@ class TimSort {
         b -= bWins;
         move(aside, b + 1, items, to + 1, bWins);
         bLeft -= bWins;
-        if (bWins > 0 && bLeft <= 1) break; // none is left only when the order contradicts itself
+        if (bWins > 0 && bLeft <= 1) break; // no item is left only if the comparator is inconsistent
         items[to--] = items[a--];
         if (--aLeft === 0) break;
       } while (aWins >= GALLOP || bWins >= GALLOP);
@@ -338,14 +338,14 @@ export function timSort(items: unknown[], order: Order): void {
   new TimSort(items, order).sort();
 }
 
-/** Sorts in place as V8 does with typed arrays: by merging halves, from the top down. */
+/** Sorts in place with a top-down merge sort, as V8 does with typed arrays. */
 export function mergeSort(items: unknown[], order: Order): void {
   const other: unknown[] = [];
   move(items, 0, other, 0, items.length);
   mergeHalves(other, items, 0, items.length, order);
 }
 
-/** Sorts a part of both lists, which hold the same there, into `to`. */
+/** Sorts a range into `to`. Both lists contain the same items in that range. */
 function mergeHalves(from: unknown[], to: unknown[], start: number, end: number, order: Order): void {
   if (end - start < 2) return;
   const middle = start + ((end - start) >> 1);

@@ -1,18 +1,18 @@
-/** Everything that V8 has and this realm lacks: touching it is a trap. What only this realm has goes. */
+/** Traps for everything that V8 has and this realm lacks. Members that only this realm has are removed. */
 import { TYPED_ARRAY } from "../typed_array.ts";
 import { trap } from "./host.ts";
 import { standIn } from "./mend.ts";
 
-/** A member of V8's: its name, whether it is enumerable, and the `length` of a function; -1 for anything else. */
+/** Member in V8: its name, whether it is enumerable, and the `length` of a function or -1 for other values. */
 type Member = readonly [name: string, enumerable: 0 | 1, length: number];
 
-/** Members of a built-in, and of its prototype, in V8's order. */
+/** Members of a built-in object and of its prototype, in V8's order. */
 export interface Shape {
   readonly statics: readonly Member[];
   readonly members: readonly Member[] | null;
 }
 
-/** Members that exist here but answer otherwise than V8. */
+/** Members that exist here but behave differently from V8. */
 const OTHERWISE: Readonly<Record<string, readonly string[]>> = {
   Array: ["toLocaleString"],
   BigInt: ["toLocaleString"],
@@ -24,23 +24,23 @@ const OTHERWISE: Readonly<Record<string, readonly string[]>> = {
   String: ["localeCompare", "toLocaleLowerCase", "toLocaleUpperCase"],
 };
 
-/** What the global object of V8 inherits, enumerable. */
+/** Enumerable members that the global object of V8 inherits. */
 const INHERITED = ["addEventListener", "removeEventListener", "dispatchEvent", "getParent"];
 
 /**
- * Globals that exist here but answer otherwise than V8: when memory is freed shows, or threads do, or in which order
- * built-ins look at an object.
+ * Globals that exist here but behave differently from V8. They show when memory is freed, the effect of threads, or the
+ * order in which built-ins read an object.
  */
 const GLOBALS = ["WeakRef", "FinalizationRegistry", "SharedArrayBuffer", "Atomics", "Proxy"];
 
-// Taken here: while a built-in is arranged, its own members are missing for a moment.
+// Captured here, because a built-in object temporarily lacks its own members while it is changed.
 const { apply, defineProperty, deleteProperty, getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
 const { getOwnPropertyNames } = Object;
 const has = WeakSet.prototype.has;
 const add = WeakSet.prototype.add;
-/** Objects whose members differ in order or in kind from V8's. */
+/** Objects whose members differ from V8's in order or kind. */
 const builtIns = new WeakSet<object>();
-/** Getters of traps: a descriptor would show them. */
+/** Getters of traps, which a descriptor would reveal. */
 const laid = new WeakSet<object>();
 
 function lay(owner: object, name: string | symbol, what: string, enumerable = false): void {
@@ -55,7 +55,7 @@ function builtIn(name: string): any {
   return name === TYPED_ARRAY ? getPrototypeOf(Uint8Array) : (globalThis as any)[name];
 }
 
-/** A member that stands further up here than in V8. */
+/** Returns a member that is higher in the prototype chain here than in V8. */
 function inherited(owner: object, name: string): PropertyDescriptor | undefined {
   for (let at = getPrototypeOf(owner); at !== null && at !== Object.prototype; at = getPrototypeOf(at)) {
     const member = getOwnPropertyDescriptor(at, name);
@@ -64,7 +64,7 @@ function inherited(owner: object, name: string): PropertyDescriptor | undefined 
   return undefined;
 }
 
-/** Gives an object V8's members, as far as they are here, in V8's order. */
+/** Gives an object those members of V8 that exist here, in V8's order. */
 function liken(owner: object, members: readonly Member[], what: string, otherwise: readonly string[] = []): void {
   builtIns.add(owner);
   const known = members.map(([name]) => name);
@@ -85,7 +85,7 @@ function liken(owner: object, members: readonly Member[], what: string, otherwis
   }
 }
 
-/** Makes a trap of every global in `globals` and every member in `shapes` that is missing. */
+/** Creates a trap for each missing global in `globals` and each missing member in `shapes`. */
 export function layTraps(globals: readonly string[], shapes: Readonly<Record<string, Shape>>): void {
   // deno-lint-ignore no-explicit-any
   const realm = globalThis as any;
@@ -110,7 +110,7 @@ export function layTraps(globals: readonly string[], shapes: Readonly<Record<str
   Object.setPrototypeOf(realm, ancestor);
 }
 
-/** Puts the enumerable globals in V8's order. */
+/** Sorts the enumerable globals into V8's order. */
 export function orderGlobals(names: readonly string[]): void {
   const mine = Object.keys(globalThis);
   const wanted = names.filter((name) => Object.hasOwn(globalThis, name) && name !== "Deno" && name !== "global");
@@ -124,7 +124,7 @@ export function orderGlobals(names: readonly string[]): void {
   }
 }
 
-/** A list of a built-in's members would show this realm's own order, and the traps. */
+/** Rejects lists of the members of built-in objects, which would reveal this realm's order and the traps. */
 function refuseLists(): void {
   builtIns.add(globalThis);
   const names = ["getOwnPropertyNames", "getOwnPropertyDescriptors", "getOwnPropertySymbols"];
@@ -144,12 +144,12 @@ function refuseLists(): void {
   }
 }
 
-/** Functions that are declared with the word have two members more in V8, unless they are strict. */
+/** Returns whether a function is sloppy and uses the `function` keyword. In V8 it has two additional members. */
 function isOldFunction(of: unknown): boolean {
   return typeof of === "function" && getOwnPropertyDescriptor(of, "prototype")?.writable === true;
 }
 
-/** The descriptor of a trap would show that it is one. */
+/** Rejects descriptors of traps, which would reveal them. */
 function refuseDescriptors(): void {
   for (const owner of [Object, Reflect]) {
     const name = "getOwnPropertyDescriptor";
@@ -158,7 +158,9 @@ function refuseDescriptors(): void {
     const value = {
       [name](of: unknown, key: unknown) {
         const found = apply(describe, owner, [of, key]) as PropertyDescriptor | undefined;
-        if (found?.get !== undefined && apply(has, laid, [found.get])) trap("the descriptor of what V8 has otherwise");
+        if (found?.get !== undefined && apply(has, laid, [found.get])) {
+          trap("the descriptor of a property that differs in V8");
+        }
         return found;
       },
     }[name]!;
@@ -167,7 +169,7 @@ function refuseDescriptors(): void {
   }
 }
 
-/** V8 looks up `return` of a wrapped iterator when it is closed, and closes an asynchronous one otherwise. */
+/** Lays traps for iterators. V8 reads `return` of a wrapped iterator on close. Async iterators also differ. */
 function layIterators(): void {
   // deno-lint-ignore no-explicit-any
   const iterators = (globalThis as any).Iterator;
@@ -176,7 +178,7 @@ function layIterators(): void {
   const value = {
     from(of: unknown): unknown {
       const made = apply(from, iterators, [of]) as object;
-      return getPrototypeOf(made) === wrapped ? trap("Iterator.from of an object that is no iterator") : made;
+      return getPrototypeOf(made) === wrapped ? trap("Iterator.from of an object that is not an iterator") : made;
     },
   }.from;
   standIn(value);
@@ -186,7 +188,7 @@ function layIterators(): void {
   lay(asynchronous as object, (Symbol as any).asyncDispose, "Symbol.asyncDispose of an asynchronous iterator");
 }
 
-/** Code from text is refused by V8 in its own words. */
+/** Rejects code generation from strings with V8's own error message. */
 function refuseText(sample: object): void {
   const prototype = Object.getPrototypeOf(sample);
   const refuse = () => trap("code from text");

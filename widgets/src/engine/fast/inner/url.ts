@@ -1,4 +1,4 @@
-/** `URL` and `URLSearchParams`; parsing and serialising are the process's. */
+/** `URL` and `URLSearchParams`. The process parses and serialises them. */
 import { define } from "./define.ts";
 import { ask, quote, trap } from "./host.ts";
 
@@ -31,7 +31,7 @@ export class URLSearchParams {
     } else if (typeof (init as Iterable<unknown>)[Symbol.iterator] === "function") {
       for (const pair of init as Iterable<Iterable<unknown>>) {
         const [name, value, ...more] = [...pair];
-        if (value === undefined || more.length > 0) trap("URLSearchParams of something that is no pair");
+        if (value === undefined || more.length > 0) trap("URLSearchParams with an entry that is not a pair");
         this.#pairs.push([`${name}`.toWellFormed(), `${value}`.toWellFormed()]);
       }
     } else {

@@ -1,0 +1,38 @@
+"""Reader of the front-end bundles in ``static`` folders. ``widgets/build.ts`` compresses the large ones with gzip."""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+from typing import Final
+
+_GZIP: Final = 31
+"""The ``wbits`` argument with which zlib reads the gzip format."""
+
+
+def bundle_exists(path: Path) -> bool:
+    """Returns whether a bundle was built.
+
+    Args:
+        path: Path of the bundle without ``.gz``.
+    """
+    return path.is_file() or _compressed(path).is_file()
+
+
+def read_bundle(path: Path) -> bytes:
+    """Returns the decompressed content of a bundle.
+
+    Args:
+        path: Path of the bundle without ``.gz``.
+
+    Raises:
+        FileNotFoundError: The bundle was not built.
+    """
+    try:
+        return zlib.decompress(_compressed(path).read_bytes(), _GZIP)
+    except FileNotFoundError:
+        return path.read_bytes()
+
+
+def _compressed(path: Path) -> Path:
+    return path.with_name(f"{path.name}.gz")

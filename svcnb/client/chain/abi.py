@@ -1,0 +1,77 @@
+"""Contract ABI encoding with eth-abi, which the ``chain`` extra installs. Imported on first use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from svcnb.errors import ExtraMissing
+from svcnb.protocol.contract import AbiError
+
+if TYPE_CHECKING:
+    from eth_abi.codec import ABICodec
+
+
+def encode(types: Sequence[str], values: Sequence[Any]) -> bytes:
+    """Encodes values, for example the arguments of a call.
+
+    Args:
+        types: ABI types. A tuple is written as ``(uint256,string)``.
+        values: One value for each type. Numbers are int, addresses are 0x text, bytes are bytes, lists and tuples are
+            sequences.
+
+    Returns:
+        The encoded values, without a selector.
+
+    Raises:
+        AbiError: A value does not match its type.
+        ExtraMissing: eth-abi is not installed.
+    """
+    codec = _codec()
+    from eth_abi.exceptions import EncodingError, ParseError
+
+    try:
+        return codec.encode(types, values)
+    except (EncodingError, ParseError, OverflowError, TypeError, ValueError) as error:
+        raise AbiError(str(error)) from error
+
+
+def decode(types: Sequence[str], data: bytes) -> tuple[Any, ...]:
+    """Decodes the result of `encode`.
+
+    Args:
+        types: ABI types; see `encode`.
+        data: The encoded values.
+
+    Returns:
+        One value for each type. Addresses are lowercase 0x text, and lists and tuples are tuples.
+
+    Raises:
+        AbiError: The bytes are not an encoding of these types.
+        ExtraMissing: eth-abi is not installed.
+    """
+    codec = _codec()
+    from eth_abi.exceptions import DecodingError, ParseError
+
+    try:
+        return codec.decode(types, data)
+    except (DecodingError, ParseError, OverflowError, ValueError) as error:
+        raise AbiError(str(error)) from error
+
+
+@cache
+def _codec() -> ABICodec:
+    try:
+        from eth_abi.codec import ABICodec
+        from eth_abi.decoding import StringDecoder
+        from eth_abi.encoding import TextStringEncoder
+        from eth_abi.registry import registry
+    except ModuleNotFoundError as error:
+        raise ExtraMissing("reading and changing contracts requires eth-abi", "chain") from error
+    # A contract can store any bytes as a string. An invalid name of another user must not cause an error.
+    lenient = registry.copy()  # type: ignore[no-untyped-call] # eth-abi has no annotations
+    lenient.unregister("string")
+    reader = StringDecoder(handle_string_errors="replace")  # type: ignore[no-untyped-call]  # as above
+    lenient.register("string", TextStringEncoder, reader)
+    return ABICodec(lenient)

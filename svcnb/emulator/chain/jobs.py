@@ -1,0 +1,91 @@
+"""Queue of pending changes of the built-in chain, in the order of their requests."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from svcnb.emulator.chain.replica import Receipt
+from svcnb.emulator.chain.transactions import Transaction
+
+_LARGEST_BATCH: Final = 64
+_LARGEST_BATCH_BYTES: Final = 256 * 1024
+"""Maximum total length of the transactions in one batch, in bytes. They are hashed in one turn of the event loop."""
+
+
+@dataclass
+class Sending:
+    """Transaction that is not in a block yet."""
+
+    transaction: Transaction
+    done: asyncio.Future[Receipt]
+
+
+@dataclass
+class Work:
+    """Function that needs exclusive access to the chain."""
+
+    run: Callable[[], Awaitable[Any]]
+    done: asyncio.Future[Any]
+
+
+class Jobs:
+    """Queue of pending changes, with one consumer: the writer."""
+
+    def __init__(self) -> None:
+        self._queue: deque[Sending | Work] = deque()
+        self._wake = asyncio.Event()
+
+    def __len__(self) -> int:
+        return len(self._queue)
+
+    def add(self, job: Sending | Work) -> None:
+        """Appends a change and wakes the writer."""
+        self._queue.append(job)
+        self._wake.set()
+
+    def wake(self) -> None:
+        """Wakes the writer, even if the queue is empty."""
+        self._wake.set()
+
+    async def wait(self) -> None:
+        """Waits for the next call of `add` or `wake`."""
+        await self._wake.wait()
+        self._wake.clear()
+
+    def take(self) -> Work | list[Sending] | None:
+        """Removes the first change, together with the following transactions that fit into the same commit.
+
+        Returns:
+            A function, a list of transactions, or None if the queue is empty.
+        """
+        if not self._queue:
+            return None
+        first = self._queue.popleft()
+        if isinstance(first, Work):
+            return first
+        batch, size = [first], len(first.transaction.raw)
+        while self._queue and len(batch) < _LARGEST_BATCH:
+            job = self._queue[0]
+            if isinstance(job, Work):
+                break
+            size += len(job.transaction.raw)
+            if size > _LARGEST_BATCH_BYTES:
+                break
+            batch.append(job)
+            self._queue.popleft()
+        return batch
+
+    def fail_all(self, error: Exception) -> None:
+        """Removes all changes and raises an error in their callers."""
+        while self._queue:
+            fail(self._queue.popleft().done, error)
+
+
+def fail(future: asyncio.Future[Any], error: Exception) -> None:
+    """Raises an error in the caller of a change, unless the change already has a result."""
+    if not future.done():
+        future.set_exception(error)

@@ -1,0 +1,288 @@
+"""Contract ABI codec of the emulator for all types except fixed-point numbers and functions.
+
+Importing eth-abi takes 0.2 s, a quarter of the start-up time limit. So the emulator has its own codec, and only the
+client uses eth-abi. Types are compiled to coders once and cached. Decoding is strict: lengths and offsets are checked,
+and padding must be zero.
+
+Source: Solidity documentation, "Contract ABI Specification".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, Final, NamedTuple, Protocol
+
+from svcnb.protocol.contract import AbiError
+
+WORD: Final = 32
+_INT_BITS: Final = range(8, 257, 8)
+_ARRAY: Final = re.compile(r"(.*)\[(\d*)\]\Z", re.DOTALL)
+_SIZED: Final = re.compile(r"(u?int|bytes)(\d+)\Z")
+_ADDRESS: Final = re.compile(r"0[xX][0-9a-fA-F]{40}\Z")
+
+
+def encode(types: Sequence[str], values: Sequence[Any]) -> bytes:
+    """Encodes values, such as the arguments of a call or a constructor.
+
+    Args:
+        types: ABI type names; a tuple is written as ``(uint256,string)``.
+        values: One value per type: int for numbers, 0x text for addresses, bytes for bytes, sequences for lists and
+            tuples.
+
+    Returns:
+        The encoded values, without a function selector.
+
+    Raises:
+        AbiError: A value does not match its type.
+    """
+    return _tuple_of(tuple(types)).encode(values)
+
+
+def decode(types: Sequence[str], data: bytes) -> tuple[Any, ...]:
+    """Decodes ABI-encoded values.
+
+    Args:
+        types: See `encode`.
+        data: The encoded values.
+
+    Returns:
+        One value per type. Addresses are lower-case 0x text; lists and tuples are tuples.
+
+    Raises:
+        AbiError: The bytes are not a valid encoding of these types.
+    """
+    decoded: tuple[Any, ...] = _tuple_of(tuple(types)).decode(memoryview(data), 0)
+    return decoded
+
+
+class _Coder(Protocol):
+    @property
+    def head(self) -> int | None:
+        """Size in bytes, or None for a dynamic type, whose head is an offset to the value."""
+
+    def encode(self, value: Any) -> bytes: ...
+
+    def decode(self, data: memoryview, at: int) -> Any: ...
+
+
+@lru_cache(maxsize=256)
+def _tuple_of(types: tuple[str, ...]) -> _Tuple:
+    return _Tuple(tuple(_coder(name) for name in types))
+
+
+@lru_cache(maxsize=256)
+def _coder(name: str) -> _Coder:
+    if name in _PLAIN:
+        return _PLAIN[name]
+    if match := _ARRAY.match(name):
+        item, length = match.groups()
+        return _Array(_coder(item), int(length) if length else None)
+    if name.startswith("(") and name.endswith(")"):
+        return _tuple_of(split_types(name[1:-1]))
+    if match := _SIZED.match(name):
+        kind, size = match.group(1), int(match.group(2))
+        if kind == "bytes" and 1 <= size <= WORD:
+            return _FixedBytes(size)
+        if kind != "bytes" and size in _INT_BITS:
+            return _Int(size, signed=kind == "int")
+    raise AbiError(f"unknown type {name!r}: expected an ABI type, for example uint256 or address[]")
+
+
+def split_types(text: str) -> tuple[str, ...]:
+    """Splits the content of a tuple at commas that are not inside inner tuples."""
+    found, depth, start = [], 0, 0
+    for at, letter in enumerate(text):
+        depth += (letter == "(") - (letter == ")")
+        if letter == "," and not depth:
+            found.append(text[start:at])
+            start = at + 1
+    return (*found, text[start:]) if text else ()
+
+
+# --- one word -------------------------------------------------------------------------------------------------------
+
+
+class _Int(NamedTuple):
+    bits: int
+    signed: bool
+    head: int | None = WORD
+
+    def encode(self, value: Any) -> bytes:
+        low, high = (-(1 << self.bits - 1), 1 << self.bits - 1) if self.signed else (0, 1 << self.bits)
+        if not isinstance(value, int) or isinstance(value, bool) or not low <= value < high:
+            raise AbiError(f"{value!r} is not a valid {'int' if self.signed else 'uint'}{self.bits}")
+        return value.to_bytes(WORD, "big", signed=self.signed)
+
+    def decode(self, data: memoryview, at: int) -> int:
+        value = int.from_bytes(_word(data, at), "big", signed=self.signed)
+        limit = 1 << (self.bits - 1 if self.signed else self.bits)
+        if not (-limit if self.signed else 0) <= value < limit:
+            raise AbiError(f"the word at byte {at} is larger than {self.bits} bits")
+        return value
+
+
+class _Address(NamedTuple):
+    head: int | None = WORD
+
+    def encode(self, value: Any) -> bytes:
+        if not isinstance(value, str) or not _ADDRESS.match(value):
+            raise AbiError(f"{value!r} is not an address: expected 0x followed by 40 hex digits")
+        return bytes(12) + bytes.fromhex(value[2:])
+
+    def decode(self, data: memoryview, at: int) -> str:
+        word = _word(data, at)
+        if any(word[:12]):
+            raise AbiError(f"the word at byte {at} is not an address")
+        return "0x" + word[12:].hex()
+
+
+class _Bool(NamedTuple):
+    head: int | None = WORD
+
+    def encode(self, value: Any) -> bytes:
+        if not isinstance(value, bool):
+            raise AbiError(f"{value!r} is not a bool")
+        return value.to_bytes(WORD, "big")
+
+    def decode(self, data: memoryview, at: int) -> bool:
+        number = int.from_bytes(_word(data, at), "big")
+        if number > 1:
+            raise AbiError(f"the word at byte {at} is not a bool")
+        return number == 1
+
+
+class _FixedBytes(NamedTuple):
+    size: int
+    head: int | None = WORD
+
+    def encode(self, value: Any) -> bytes:
+        if not isinstance(value, bytes) or len(value) != self.size:
+            raise AbiError(f"expected {self.size} bytes, got {_kind(value)}")
+        return value.ljust(WORD, b"\0")
+
+    def decode(self, data: memoryview, at: int) -> bytes:
+        word = bytes(_word(data, at))
+        if any(word[self.size :]):
+            raise AbiError(f"the word at byte {at} has more than {self.size} bytes")
+        return word[: self.size]
+
+
+# --- any length -----------------------------------------------------------------------------------------------------
+
+
+class _Bytes(NamedTuple):
+    text: bool
+    head: int | None = None
+
+    def encode(self, value: Any) -> bytes:
+        raw = _utf8(value) if self.text else value
+        if not isinstance(raw, bytes):
+            raise AbiError(f"expected bytes, got {_kind(value)}")
+        return len(raw).to_bytes(WORD, "big") + raw + bytes(-len(raw) % WORD)
+
+    def decode(self, data: memoryview, at: int) -> str | bytes:
+        length = _length(data, at)
+        raw = bytes(data[at + WORD : at + WORD + length])
+        if len(raw) != length:
+            raise AbiError(f"the data ends before the {length} bytes that are declared at byte {at}")
+        # A contract can store any bytes as a string. A malformed name from another user must not cause an error.
+        return raw.decode(errors="replace") if self.text else raw
+
+
+def _utf8(value: Any) -> bytes:
+    if not isinstance(value, str):
+        raise AbiError(f"expected a string, got {_kind(value)}")
+    try:
+        return value.encode()
+    except UnicodeEncodeError as error:
+        raise AbiError("the string contains an unpaired surrogate, which UTF-8 cannot encode") from error
+
+
+class _Array(NamedTuple):
+    item: _Coder
+    length: int | None
+
+    @property
+    def head(self) -> int | None:
+        return None if self.length is None or self.item.head is None else self.length * self.item.head
+
+    def encode(self, value: Any) -> bytes:
+        if not isinstance(value, Sequence) or isinstance(value, (str, bytes)):
+            raise AbiError(f"expected a list, got {_kind(value)}")
+        if self.length is None:
+            return len(value).to_bytes(WORD, "big") + _Tuple((self.item,) * len(value)).encode(value)
+        return _Tuple((self.item,) * self.length).encode(value)
+
+    def decode(self, data: memoryview, at: int) -> tuple[Any, ...]:
+        length = self.length
+        if length is None:
+            length, at = _length(data, at), at + WORD
+        # An empty tuple uses no bytes, so the size of the data does not limit the number of items.
+        if length * (self.item.head or WORD if self.item.head != 0 else 1) > len(data) - at:
+            raise AbiError(f"the data ends before the {length} items that are declared before byte {at}")
+        return _Tuple((self.item,) * length).decode(data, at)
+
+
+class _Tuple(NamedTuple):
+    items: tuple[_Coder, ...]
+
+    @property
+    def head(self) -> int | None:
+        sizes = [item.head for item in self.items]
+        return None if None in sizes else sum(size for size in sizes if size is not None)
+
+    def encode(self, value: Any) -> bytes:
+        if not isinstance(value, Sequence) or isinstance(value, (str, bytes)) or len(value) != len(self.items):
+            raise AbiError(f"expected {len(self.items)} values, got {_kind(value)}")
+        offset = sum(item.head or WORD for item in self.items)
+        heads, tails = [], []
+        for item, part in zip(self.items, value, strict=True):
+            encoded = item.encode(part)
+            if item.head is None:
+                heads.append(offset.to_bytes(WORD, "big"))
+                tails.append(encoded)
+                offset += len(encoded)
+            else:
+                heads.append(encoded)
+        return b"".join((*heads, *tails))
+
+    def decode(self, data: memoryview, at: int) -> tuple[Any, ...]:
+        found, cursor = [], at
+        for item in self.items:
+            if item.head is None:
+                found.append(item.decode(data, at + _length(data, cursor)))
+                cursor += WORD
+            else:
+                found.append(item.decode(data, cursor))
+                cursor += item.head
+        return tuple(found)
+
+
+_PLAIN: Final[dict[str, _Coder]] = {
+    "address": _Address(),
+    "bool": _Bool(),
+    "bytes": _Bytes(text=False),
+    "string": _Bytes(text=True),
+}
+
+
+def _word(data: memoryview, at: int) -> memoryview:
+    word = data[at : at + WORD]
+    if len(word) != WORD:
+        raise AbiError(f"the data ends at byte {len(data)}, before the word at byte {at}")
+    return word
+
+
+def _length(data: memoryview, at: int) -> int:
+    """Decodes a length or an offset, which must not exceed the size of the data."""
+    number = int.from_bytes(_word(data, at), "big")
+    if number > len(data):
+        raise AbiError(f"the length or offset at byte {at} points beyond the data")
+    return number
+
+
+def _kind(value: Any) -> str:
+    size = f" of {len(value)}" if isinstance(value, (str, bytes, Sequence)) else ""
+    return f"{type(value).__name__}{size}"

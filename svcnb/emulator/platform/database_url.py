@@ -1,0 +1,71 @@
+"""Parser for database URLs, and factory for connections."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from svcnb.emulator.platform.database import POSTGRESQL, SQLITE, AddressUnusable, Connection
+from svcnb.emulator.platform.sqlite import SqliteConnection
+
+
+class Address:
+    """Parsed URL of a database.
+
+    Args:
+        url: ``sqlite:////absolute/path.db``, ``postgresql://user:password@host/name``, or None for SQLite in memory.
+
+    Raises:
+        AddressUnusable: The URL cannot be parsed.
+
+    Attributes:
+        kind: `SQLITE`, `POSTGRESQL`, or another scheme of the URL.
+        path: The SQLite file, or None for a database in memory.
+    """
+
+    def __init__(self, url: str | None) -> None:
+        self._url = url
+        self.kind, self.path = SQLITE, None
+        if url is None:
+            return
+        head, found, rest = url.partition("://")
+        self.kind = head.partition("+")[0]  # other tools append the driver's name to the scheme
+        if not found or not self.kind:
+            raise AddressUnusable("the database URL cannot be parsed")
+        self._url = f"{self.kind}://{rest}"
+        if self.kind == SQLITE and rest.strip("/"):
+            if not rest.startswith("/"):
+                raise AddressUnusable("the database URL cannot be parsed")
+            self.path = rest[1:]
+        elif self.kind == POSTGRESQL:
+            _check_port(self._url)
+
+    def connect(self) -> Connection:
+        """Opens a connection.
+
+        Raises:
+            DatabaseError: The database cannot be opened.
+            AddressUnusable: The URL is invalid.
+            DriverMissing: The driver is not installed.
+        """
+        if self.kind == SQLITE:
+            return SqliteConnection(self.path)
+        from svcnb.emulator.platform.postgresql import PostgresConnection
+
+        return PostgresConnection(self._url or "")
+
+    def __str__(self) -> str:
+        """Returns the URL for display, without the password and the query, which may also contain a password."""
+        if self._url is None:
+            return "memory"
+        head, found, tail = self._url.partition("://")
+        user, at, place = tail.rpartition("@")
+        shown = user.partition(":")[0] + ":***@" if ":" in user else user + at
+        return head + found + shown + (place.partition("?")[0] if self.kind == POSTGRESQL else place)
+
+
+def _check_port(url: str) -> None:
+    try:
+        _ = urlsplit(url).port
+    except ValueError:
+        # The message repeats the port. If a password contains a slash, its beginning is parsed as the port.
+        raise AddressUnusable("the port in the database URL is invalid: percent-encode special characters") from None

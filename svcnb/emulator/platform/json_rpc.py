@@ -1,0 +1,137 @@
+"""JSON-RPC connections to chain nodes, over HTTP or to the emulator's own chain in this process."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, Final
+
+from svcnb.emulator.errors import ChainUnavailable
+from svcnb.emulator.platform.offload import LARGE_BYTES, offload
+from svcnb.protocol import json_rpc
+from svcnb.protocol.json_rpc import RpcError
+from svcnb.protocol.nesting import parse
+
+if TYPE_CHECKING:
+    import httpx
+
+TIMEOUT_S: Final = 30.0
+MAX_ANSWER_BYTES: Final = 25_000_000
+"""Maximum size of one response in bytes, the same as Geth's limit for a batch (`BatchResponseMaxSize`)."""
+_PIECE_BYTES: Final = 128 * 1024
+_CLOSE_S: Final = 1.0
+
+
+class Rpc:
+    """JSON-RPC connection to one chain.
+
+    Args:
+        post: Function that sends a JSON-RPC request object and returns the response object.
+        close: Function that closes the connections.
+    """
+
+    def __init__(
+        self, post: Callable[[dict[str, Any]], Awaitable[Any]], close: Callable[[], Awaitable[None]] | None = None
+    ) -> None:
+        self._post = post
+        self._close = close
+        self._ids = itertools.count(1)
+
+    async def request(self, method: str, *params: Any) -> Any:
+        """Sends a request and returns the result.
+
+        Raises:
+            RpcError: The chain returned an error.
+            ChainUnavailable: The chain did not respond within 30 seconds. The message omits its URL, which may contain
+                a key.
+        """
+        message = json_rpc.request(next(self._ids), method, params)
+        try:
+            async with asyncio.timeout(TIMEOUT_S):
+                return json_rpc.result(await self._post(message))
+        except (RpcError, ChainUnavailable):
+            raise
+        except TimeoutError:
+            raise ChainUnavailable(f"{method}: no response within {TIMEOUT_S:g} s") from None
+        except json_rpc.NotAnAnswer as error:
+            raise ChainUnavailable(f"{method}: {error}") from None
+        except Exception as error:  # noqa: BLE001 - a chain may fail in any way
+            raise ChainUnavailable(f"{method}: {type(error).__name__}") from None
+
+    async def number(self) -> int:
+        """Returns the number of the newest block."""
+        return int(await self.request("eth_blockNumber"), 16)
+
+    async def block_hash(self, number: int) -> str | None:
+        """Returns the hash of a block, or None if the block does not exist."""
+        block = await self.request("eth_getBlockByNumber", hex(number), False)  # noqa: FBT003 - an argument of the JSON-RPC method
+        return None if block is None else str(block["hash"])
+
+    async def close(self) -> None:
+        """Closes the connections."""
+        if self._close is not None:
+            await self._close()
+
+
+def over_http(url: str) -> Rpc:
+    """Returns an HTTP connection to a chain.
+
+    Args:
+        url: Its JSON-RPC URL, which error messages never contain.
+    """
+    node = _HttpNode(url)
+    return Rpc(node.post, node.close)
+
+
+class _HttpNode:
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._client: httpx.AsyncClient | None = None
+        self._under_way: set[asyncio.Task[Any]] = set()
+
+    async def post(self, request: dict[str, Any]) -> Any:
+        # Cancelling a request while its connection opens would leave the connection open, so only the wait is
+        # cancelled.
+        asked = asyncio.ensure_future(self._ask(request))
+        self._under_way.add(asked)
+        asked.add_done_callback(self._done)
+        return await asyncio.shield(asked)
+
+    async def close(self) -> None:
+        if self._under_way:
+            _, late = await asyncio.wait(self._under_way, timeout=_CLOSE_S)
+            for asked in late:
+                asked.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+        if self._client is not None:
+            await self._client.aclose()
+
+    async def _ask(self, request: dict[str, Any]) -> Any:
+        import httpx
+
+        if self._client is None:
+            self._client = httpx.AsyncClient(timeout=TIMEOUT_S)
+        pieces: list[bytes] = []
+        size = 0
+        async with self._client.stream("POST", self._url, json=request) as answer:
+            async for piece in answer.aiter_bytes(_PIECE_BYTES):
+                size += len(piece)
+                if size > MAX_ANSWER_BYTES:
+                    raise json_rpc.too_large(MAX_ANSWER_BYTES)
+                pieces.append(piece)
+        try:
+            return await offload(_parsed, pieces) if size > LARGE_BYTES else _parsed(pieces)
+        except ValueError:
+            raise ChainUnavailable(
+                f"{request['method']}: status {answer.status_code}, and the body is not JSON"
+            ) from None
+
+    def _done(self, asked: asyncio.Task[Any]) -> None:
+        self._under_way.discard(asked)
+        if not asked.cancelled():
+            asked.exception()  # the caller may have disconnected
+
+
+def _parsed(pieces: list[bytes]) -> Any:
+    return parse(b"".join(pieces))

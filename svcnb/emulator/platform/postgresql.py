@@ -1,0 +1,126 @@
+"""Connection to a PostgreSQL database, which several servers may share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+from svcnb.emulator.platform.database import (
+    POSTGRESQL,
+    AddressUnusable,
+    Connection,
+    DatabaseError,
+    DriverMissing,
+    Row,
+)
+from svcnb.extras import install_command
+
+if TYPE_CHECKING:
+    import psycopg
+
+_LOCK: Final = 0x73766362
+"""Number of the advisory lock that serialises the transactions of all servers."""
+_WAITS: Final = "-c lock_timeout=10s -c idle_in_transaction_session_timeout=30s -c statement_timeout=60s"
+"""Timeouts, so that a server that hangs inside a transaction cannot block the others forever."""
+_SESSION: Final = "pid || '@' || extract(epoch from backend_start)"
+"""SQL expression for the name of a connection, with columns of ``pg_stat_activity``."""
+LIVING: Final = f"SELECT {_SESSION} FROM pg_stat_activity WHERE backend_start IS NOT NULL"  # noqa: S608 - the SQL contains no user input
+"""Subquery for the names of all open connections. A server's leases become free when its connection closes."""
+_VALUE: Final = re.compile(r"('(?:[^']|'')*')|(?<![:\w]):([a-z_]\w*)")
+"""Matches a quoted string, which stays unchanged, or a named parameter."""
+
+
+class PostgresConnection(Connection):
+    """Connection to a PostgreSQL database. Transactions of all its servers run one after another, as with SQLite.
+
+    Args:
+        url: ``postgresql://user:password@host/name``.
+
+    Raises:
+        DatabaseError: The database cannot be reached, or rejects the credentials.
+        AddressUnusable: The URL is invalid.
+        DriverMissing: The extra ``postgres`` is not installed.
+    """
+
+    kind = POSTGRESQL
+
+    def __init__(self, url: str) -> None:
+        try:
+            import psycopg
+        except ModuleNotFoundError as error:
+            raise DriverMissing(
+                f"PostgreSQL needs its driver, which is not installed: {install_command('postgres')}"
+            ) from error
+        self._driver_errors = psycopg
+        self._driver: psycopg.Connection[Row] | None = None
+        try:
+            self._driver = psycopg.connect(
+                url, autocommit=True, connect_timeout=5, options=_WAITS, application_name="svcnb"
+            )
+        except psycopg.ProgrammingError as error:
+            # The error text of libpq contains the URL, so it is omitted.
+            raise AddressUnusable("the database URL cannot be parsed") from error
+        except psycopg.Error as error:
+            raise self._told(error) from error
+
+    @property
+    def closed(self) -> bool:
+        """Implements `Connection`."""
+        return self._driver is None or self._driver.closed
+
+    def close(self) -> None:
+        """Implements `Connection`."""
+        if self._driver is not None:
+            with suppress(self._driver_errors.Error):
+                self._driver.close()
+
+    def has_table(self, name: str) -> bool:
+        """Implements `Connection`."""
+        return self.value("SELECT to_regclass(:name) IS NOT NULL", name=name) is True
+
+    def escaped(self, text: str | None) -> str | None:
+        """Implements `Connection`."""
+        return None if text is None else text.replace("\\", "\\\\").replace("\0", "\\0")
+
+    def unescaped(self, text: str | None) -> str | None:
+        """Implements `Connection`."""
+        return None if text is None else "\\".join(part.replace("\\0", "\0") for part in text.split("\\\\"))
+
+    @cached_property
+    def session(self) -> str:
+        """Implements `Connection`."""
+        return str(self.value(f"SELECT {_SESSION} FROM pg_stat_activity WHERE pid = pg_backend_pid()"))  # noqa: S608 - the SQL contains no user input
+
+    def has_session(self, name: str) -> bool:
+        """Implements `Connection`."""
+        return self.value(f"SELECT :name IN ({LIVING})", name=name) is True
+
+    def _execute(self, statement: str, values: Mapping[str, Any]) -> Any:
+        if self._driver is None:
+            raise RuntimeError("this connection was never opened")
+        try:
+            return self._driver.execute(_in_its_words(statement), values)
+        except self._driver_errors.Error as error:
+            raise self._told(error) from error
+
+    def _begin(self) -> None:
+        self._execute("BEGIN", {})
+        try:
+            # Serialises the transactions of all servers, as SQLite's BEGIN IMMEDIATE does.
+            self._execute(f"SELECT pg_advisory_xact_lock({_LOCK})", {})
+        except BaseException:
+            with suppress(DatabaseError):
+                self._roll_back()
+            raise
+
+    def _roll_back(self) -> None:
+        self._execute("ROLLBACK", {})
+
+
+@cache
+def _in_its_words(statement: str) -> str:
+    """Returns a statement with the parameter syntax of PostgreSQL's driver."""
+    return _VALUE.sub(lambda found: found[1] or f"%({found[2]})s", statement.replace("%", "%%"))

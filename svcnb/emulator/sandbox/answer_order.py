@@ -1,0 +1,149 @@
+"""Order of a run's operations and their results, so that a repeated run receives the results in the same order.
+
+The next steps of an action often depend on which of two parallel requests completed first. A repeated run that receives
+the results in a different order can therefore make different requests.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections.abc import Callable, Hashable
+from typing import Final, NamedTuple
+
+GRACE_S: Final = 1.0
+"""Maximum additional delay of a result compared with the first attempt, in seconds.
+
+After that, the order is abandoned.
+"""
+
+
+class _Event(NamedTuple):
+    """Event of a run.
+
+    Attributes:
+        is_answer: Whether the action received a result. Otherwise, the action started an operation.
+        operation: Operation that was started or completed.
+    """
+
+    is_answer: bool
+    operation: Hashable
+
+
+class AnswerOrder:
+    """Recorded order of events in the first attempt of a run.
+
+    In the second attempt, results are delayed to keep the same order. Operations that only the second attempt starts
+    have no position in the order and are not delayed.
+
+    Args:
+        clock: Monotonic clock that returns seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._log: list[_Event] = []
+        self._times = [clock()]  # time of the start, then of each event
+        self._places: dict[Hashable, float] = {}  # number of events before a result
+        self._answered_at: dict[Hashable, float] = {}
+        self._repeats = False
+        self._is_given_up = False
+        self._happened: set[_Event] = set()
+        self._next = 0
+        self._last_at = 0.0
+        self._turns: dict[Hashable, asyncio.Future[None]] = {}
+
+    def started(self, operation: Hashable) -> None:
+        """Records that the action started an operation.
+
+        Args:
+            operation: The operation. In the second attempt, the matching operation of the first attempt.
+        """
+        self._note(_Event(is_answer=False, operation=operation))
+
+    def answered(self, operation: Hashable) -> None:
+        """Records that the action received the result of an operation.
+
+        Args:
+            operation: The completed operation.
+        """
+        if not self._repeats:
+            if operation in self._places:
+                return  # the action aborted it earlier
+            self._set_place(operation, len(self._log))
+        self._note(_Event(is_answer=True, operation=operation))
+
+    def aborted(self, operation: Hashable) -> None:
+        """Records that the action aborted an operation.
+
+        Args:
+            operation: The aborted operation.
+        """
+        if self._repeats:
+            self._note(_Event(is_answer=True, operation=operation))
+        else:
+            self._set_place(operation, math.inf)  # the second attempt will also abort it
+
+    def repeat(self) -> None:
+        """Starts the second attempt. Results that the first attempt did not receive come after all other events."""
+        for is_answer, operation in self._log:
+            if not is_answer and operation not in self._places:
+                self._set_place(operation, len(self._log))
+        self._repeats = True
+
+    def give_up(self) -> None:
+        """Abandons the order. From now on, results are not delayed."""
+        self._is_given_up = True
+        self._log.clear()
+        self._happened.clear()
+        self._places.clear()
+        self._answered_at.clear()
+        self._release()
+
+    async def turn(self, operation: Hashable) -> None:
+        """Waits in the second attempt for all events that preceded the result in the first attempt.
+
+        Args:
+            operation: Operation whose result is delayed.
+        """
+        if not self._repeats or not self._has_to_wait(operation):
+            return
+        turn = self._turns[operation] = asyncio.get_running_loop().create_future()
+        try:
+            while not turn.done():
+                expected_s = self._answered_at[operation] - self._times[self._next]
+                left_s = expected_s + GRACE_S - (self._clock() - self._last_at)
+                if left_s <= 0:
+                    self.give_up()
+                else:
+                    await asyncio.wait([turn], timeout=left_s)
+        finally:
+            del self._turns[operation]
+
+    def _set_place(self, operation: Hashable, place: float) -> None:
+        if self._is_given_up:
+            return
+        self._places[operation] = place
+        self._answered_at[operation] = self._clock()
+
+    def _note(self, event: _Event) -> None:
+        if self._is_given_up:
+            return
+        self._last_at = self._clock()
+        if not self._repeats:
+            self._log.append(event)
+            self._times.append(self._last_at)
+            return
+        self._happened.add(event)
+        while self._next < len(self._log) and self._log[self._next] in self._happened:
+            self._next += 1
+        self._release()
+
+    def _has_to_wait(self, operation: Hashable) -> bool:
+        return self._places.get(operation, 0) > self._next
+
+    def _release(self) -> None:
+        for operation, turn in self._turns.items():
+            if not turn.done() and not self._has_to_wait(operation):
+                turn.set_result(None)

@@ -1,0 +1,165 @@
+"""Operations of an action: keys, outbound requests and imports. Enforces their limits and records them in the trace."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+from urllib.parse import urlsplit
+
+from svcnb.emulator.sandbox.frames import BadFrame
+from svcnb.emulator.sandbox.protocol import FetchRequest, Host, OperationRefused
+from svcnb.emulator.sandbox.trace import Trace
+from svcnb.protocol.limits import (
+    MAX_FETCH_HEADER_CHARS,
+    MAX_FETCH_URL_CHARS,
+    MAX_TRACE_HOST_CHARS,
+    MAX_TRACE_METHOD_CHARS,
+    ActionLimits,
+)
+
+_KEY_OPERATIONS = frozenset({"wallet_key", "action_key", "action_public_key", "action_address"})
+
+
+class Operations:
+    """Executes the operations of one run.
+
+    Args:
+        host: Has the keys, and makes the requests.
+        limits: Limits of the run.
+        trace: Receives the events.
+        ended: Returns whether the run has ended. An operation that is cancelled before was aborted by the action.
+    """
+
+    def __init__(self, host: Host, limits: ActionLimits, trace: Trace, ended: Callable[[], bool]) -> None:
+        self._host = host
+        self._limits = limits
+        self._trace = trace
+        self._ended = ended
+        self._key_operations = 0
+        self._fetches = 0
+        self._held: tuple[Callable[[], None], ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """Whether answers hold a part of the memory budget."""
+        return bool(self._held)
+
+    def release(self) -> None:
+        """Releases the memory budget of answers that the isolate has received, or will not receive any more."""
+        held, self._held = self._held, ()
+        for give_back in held:
+            give_back()
+
+    async def answer(self, kind: str, body: dict[str, Any], blob: bytes) -> tuple[dict[str, Any], bytes | bytearray]:
+        """Executes one operation.
+
+        Args:
+            kind: Kind of the operation, as the isolate's bootstrap names it.
+            body: Its arguments.
+            blob: Bytes that belong to it, such as the body of a request.
+
+        Returns:
+            The answer for the isolate, and bytes that belong to it.
+
+        Raises:
+            OperationRefused: The operation is not permitted, or a limit is reached. The action receives the error.
+            BadFrame: No such operation exists.
+        """
+        if kind == "fetch":
+            return await self._fetch(body, blob)
+        if kind == "import":
+            return await self._import(body)
+        return {"value": await self._key_operation(kind, body)}, b""
+
+    async def _key_operation(self, kind: str, body: dict[str, Any]) -> str:
+        host = self._host
+        if kind in _KEY_OPERATIONS:
+            self._key_operations += 1
+            if self._key_operations > self._limits.max_get_keys_count:
+                self._trace.add("key", operation=kind, refused="limit")
+                raise OperationRefused(
+                    f"Too many key operations, maximum {self._limits.max_get_keys_count} per execution"
+                )
+        operation: Awaitable[str]
+        if kind == "wallet_key":
+            operation = host.get_private_key(str(body["pkpId"]))
+        elif kind == "action_key":
+            operation = host.get_action_private_key()
+        elif kind == "action_public_key":
+            operation = host.get_action_public_key(str(body["ipfsId"]))
+        elif kind == "action_address":
+            operation = host.get_action_wallet_address(str(body["ipfsId"]))
+        elif kind == "encrypt":
+            operation = host.encrypt(str(body["pkpId"]), str(body["message"]))
+        elif kind == "decrypt":
+            operation = host.decrypt(str(body["pkpId"]), str(body["ciphertext"]))
+        else:
+            raise BadFrame(f"an unknown call {kind[:32]!r}")
+        event = "key" if kind in _KEY_OPERATIONS else kind
+        since = self._trace.elapsed_s
+        try:
+            value = await operation
+        except OperationRefused as refused:
+            self._trace.timed(event, since, operation=kind, refused=str(refused))
+            raise
+        self._trace.timed(event, since, operation=kind)
+        return value
+
+    async def _fetch(self, body: dict[str, Any], blob: bytes) -> tuple[dict[str, Any], bytes | bytearray]:
+        self._fetches += 1
+        method, url = str(body["method"]), str(body["url"])
+        parts = urlsplit(url[:MAX_FETCH_URL_CHARS])
+        about = {"method": method[:MAX_TRACE_METHOD_CHARS], "host": (parts.hostname or "")[:MAX_TRACE_HOST_CHARS]}
+        if self._fetches > self._limits.max_fetch_count:
+            self._trace.add("fetch", **about, refused="limit")
+            raise OperationRefused(f"Too many outbound requests, maximum {self._limits.max_fetch_count} per execution")
+        if parts.scheme in {"data", "blob"}:
+            self._trace.add("fetch", method=about["method"], host="", scheme=parts.scheme)
+            return {"local": True}, b""
+        headers = tuple((str(name), str(value)) for name, value in body["headers"])
+        _check_head(url, headers)
+        request = FetchRequest(method, url, headers, blob if body["hasBody"] else None, str(body["redirect"]))
+        since = self._trace.add("fetch", **about, phase="start")
+        try:
+            answer = await self._host.fetch(request, self._limits)
+        except OperationRefused as refused:
+            self._trace.timed("fetch", since, **about, refused=str(refused))
+            raise
+        except asyncio.CancelledError:
+            if not self._ended():
+                self._trace.timed("fetch", since, **about, refused="aborted")
+            raise
+        self._trace.timed("fetch", since, **about, status=answer.status, bytes=len(answer.body))
+        self._held += answer.held
+        meta = {
+            "status": answer.status,
+            "statusText": answer.status_text,
+            "headers": answer.headers,
+            "url": answer.url,
+            "redirected": answer.redirected,
+        }
+        return meta, answer.body
+
+    async def _import(self, body: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+        importer = body.get("importer")
+        module = await self._host.package(str(body["specifier"]), None if importer is None else str(importer))
+        source = module.source.encode()
+        self._trace.add("import", name=module.name, bytes=len(source))
+        about = {"name": module.name, "integrity": module.integrity, "bytes": len(source)}
+        return {**about, "source": module.source}, b""
+
+
+def _check_head(url: str, headers: tuple[tuple[str, str], ...]) -> None:
+    """Rejects an outbound request that would take long to parse on the event loop.
+
+    Raises:
+        OperationRefused: The URL or the headers are too long. The action receives a TypeError.
+    """
+    if len(url) > MAX_FETCH_URL_CHARS:
+        what = f"the address has {len(url)} characters: at most {MAX_FETCH_URL_CHARS} are sent"
+    elif (size := sum(len(name) + len(value) for name, value in headers)) > MAX_FETCH_HEADER_CHARS:
+        what = f"the headers have {size} characters: at most {MAX_FETCH_HEADER_CHARS} are sent"
+    else:
+        return
+    raise OperationRefused(f"fetch failed: {what}", name="TypeError")

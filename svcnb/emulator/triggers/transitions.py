@@ -1,0 +1,66 @@
+"""State changes of runs in the database. Call each function inside a transaction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from svcnb.emulator.platform.database import Connection
+from svcnb.emulator.platform.store import is_refusal
+from svcnb.emulator.triggers.outcomes import Verdict
+from svcnb.emulator.triggers.store import RunRecord, change_run
+
+INTERRUPTED: Final = "interrupted when the service stopped; executed again"
+
+
+@dataclass(frozen=True)
+class Ended:
+    """Run with the result of its attempt."""
+
+    run: RunRecord
+    verdict: Verdict
+
+
+def settle_or_lose(connection: Connection, ended: Ended, lost: Verdict, now: float) -> Exception | None:
+    """Records the result of a run. If the database rejects it, records a lost result and returns the error.
+
+    One transaction does both, because after another transaction the cause of the error might no longer exist.
+    """
+    try:
+        with connection.savepoint():
+            settle(connection, ended, now)
+    except Exception as error:
+        if not is_refusal(error):
+            raise
+        settle(connection, Ended(ended.run, lost), now)
+        return error
+    return None
+
+
+def claim(connection: Connection, run: RunRecord) -> RunRecord:
+    """Records the start of an attempt. Returns the updated run."""
+    changes: dict[str, Any] = {"status": "running", "next_attempt_at": None}
+    if run.status == "retrying":
+        changes["attempt"] = run.attempt + 1
+    elif run.status == "running":
+        # Only a stop of the service leaves a run in this state, so the interrupted attempt is repeated.
+        changes |= {"interruptions": run.interruptions + 1, "error": INTERRUPTED}
+    change_run(connection, "seq = :of", changes, of=run.seq)
+    return RunRecord(**(run.__dict__ | changes))
+
+
+def settle(connection: Connection, ended: Ended, now: float) -> None:
+    """Records the result of an attempt."""
+    verdict = ended.verdict
+    if verdict.status == "retrying":
+        values = {"status": "retrying", "error": verdict.error, "next_attempt_at": now + verdict.delay_s}
+    else:
+        values = {
+            "status": verdict.status,
+            "response": verdict.response,
+            "error": verdict.error,
+            "finished_at": now,
+            "next_attempt_at": None,
+        }
+    # The run may no longer exist: its trigger was deleted, or a restored snapshot does not contain it.
+    change_run(connection, "id = :of AND finished_at IS NULL", values, of=ended.run.id)

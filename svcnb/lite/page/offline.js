@@ -1,0 +1,54 @@
+/**
+ * Answers from the browser's cache first, so that a second visit needs no network. Adds the content security policy to
+ * every response, including the scripts of workers. Runs before JupyterLite's own service worker, which receives all other
+ * requests.
+ */
+const SVCNB_CACHE = "svcnb-@VERSION@";
+const SVCNB_POLICY = "@POLICY@";
+
+self.addEventListener("activate", (event) => {
+  const remove = async () => {
+    for (const name of await caches.keys()) {
+      if (name.startsWith("svcnb-") && name !== SVCNB_CACHE) await caches.delete(name);
+    }
+  };
+  event.waitUntil(remove());
+});
+
+self.addEventListener("fetch", (event) => {
+  const url = new URL(event.request.url);
+  const dynamic = /\/api\/(drive|stdin|service-worker-heartbeat)/.test(url.pathname);
+  if (event.request.method !== "GET" || url.origin !== location.origin || dynamic) return;
+  event.stopImmediatePropagation();
+  event.respondWith(svcnbAnswer(event));
+});
+
+/** Requests under way, so that a file is fetched once although the page and the interpreter ask for it. */
+const svcnbUnderWay = new Map();
+
+async function svcnbAnswer({ request }) {
+  const cache = await caches.open(SVCNB_CACHE);
+  const kept = await cache.match(request.url, { ignoreSearch: request.mode === "navigate" });
+  if (kept) return kept;
+  if (!svcnbUnderWay.has(request.url)) {
+    svcnbUnderWay.set(request.url, svcnbFetch(cache, request.url).finally(() => svcnbUnderWay.delete(request.url)));
+  }
+  return (await svcnbUnderWay.get(request.url))();
+}
+
+/** Fetches a file whole, so that no reader that stops early cuts what the others get. Returns a maker of answers. */
+async function svcnbFetch(cache, url) {
+  const { body, status, statusText, headers } = await svcnbRead(await fetch(url));
+  const answer = () => new Response(body, { status, statusText, headers });
+  // A cache that is full or forbidden must not keep the page from its file.
+  await cache.put(url, answer()).catch(() => undefined);
+  return answer;
+}
+
+async function svcnbRead(got) {
+  const headers = new Headers(got.headers);
+  headers.set("Content-Security-Policy", SVCNB_POLICY);
+  headers.delete("Content-Encoding"); // the body is decoded
+  headers.delete("Content-Length");
+  return { body: await got.arrayBuffer(), status: got.status, statusText: got.statusText, headers };
+}

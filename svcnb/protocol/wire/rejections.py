@@ -1,0 +1,73 @@
+"""Rejections of values inside requests.
+
+A value of the wrong JSON type does not match the schema (422). If the type is right but the value cannot be parsed, the
+endpoint itself rejects it (400). An example is the group id ``"seven"``. Such errors have the type `UNUSABLE`.
+
+Source: docs/service/http.md#value-formats.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pydantic import BeforeValidator, ValidationInfo
+from pydantic_core import PydanticCustomError
+
+UNUSABLE: Final = "unusable_value"
+"""Type of a validation error by which the endpoint itself rejects a value (400), unlike a schema mismatch (422)."""
+
+STRICT_TYPES: Final = "strict_types"
+"""Name of the validation-context member that enables the exact JSON types of the live service."""
+
+FORGIVEN: Final = "forgiven"
+"""Name of the validation-context member with the set of forms that only a service without strict types accepts."""
+_SHOWN: Final = 80
+
+
+def is_refused(info: ValidationInfo, what: str) -> bool:
+    """Returns whether to reject a form that the live service does not accept. If not, records that it was used.
+
+    Args:
+        info: Validation information. Its context contains whether types are strict.
+        what: Name of the form, for use in a sentence.
+    """
+    context = info.context if isinstance(info.context, dict) else {}
+    if context.get(STRICT_TYPES):
+        return True
+    if (forgiven := context.get(FORGIVEN)) is not None:
+        forgiven.add(what)
+    return False
+
+
+def unusable(message: str) -> PydanticCustomError:
+    """Returns the error with which the endpoint itself rejects a value (400)."""
+    return PydanticCustomError(UNUSABLE, "{message}", {"message": message})
+
+
+def mismatch(message: str) -> PydanticCustomError:
+    """Returns the error for a value that does not match the schema (422)."""
+    return PydanticCustomError("wrong_type", "{message}", {"message": message})
+
+
+def shown(value: object) -> str:
+    """Returns a value as shortened text for a message."""
+    text = repr(value)
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+
+
+def at_most(limit: int, what: str, instead: str) -> BeforeValidator:
+    """Rejects a list that is too long.
+
+    Args:
+        limit: Maximum number of entries.
+        what: Name of the entries, for the message.
+        instead: What to do instead, for the message.
+    """
+
+    def check(entries: object) -> object:
+        # This check comes before the check of the entries, because errors for 100,000 entries take a second and 250 MB.
+        if isinstance(entries, list) and len(entries) > limit:
+            raise unusable(f"{len(entries)} {what} given; at most {limit} are allowed in one call: {instead}")
+        return entries
+
+    return BeforeValidator(check)

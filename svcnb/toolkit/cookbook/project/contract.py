@@ -1,0 +1,157 @@
+"""Commands that deploy and call the contracts of this project: ``python contract.py --help``.
+
+The file ``owner.key`` contains the private key of the wallet; OWNER_KEY_FILE selects another file. SVC_RPC_URL is the
+address of a node of the chain. The file ``deployed.json`` contains the addresses of the deployed contracts.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+from eth_account import Account
+from web3 import HTTPProvider, Web3
+from web3.exceptions import ContractCustomError
+from web3.middleware import SignAndSendRawMiddlewareBuilder
+
+import svcnb
+from svcnb.testing import deploy as deploy_contract, send as send_call, vrs
+
+HERE = Path(__file__).parent
+DEPLOYED = HERE / "deployed.json"
+
+
+def key_file() -> Path:
+    """Returns the path of the file with the wallet's private key."""
+    return Path(os.environ.get("OWNER_KEY_FILE", HERE / "owner.key"))
+
+
+def connected() -> Web3:
+    """Returns a web3 object for the chain. It signs with the wallet."""
+    if "SVC_RPC_URL" not in os.environ:
+        raise click.ClickException("SVC_RPC_URL is not set: it is the address of a node of the chain.")
+    if not key_file().is_file():
+        raise click.ClickException(f"{key_file()} does not exist. Create a wallet: python contract.py wallet")
+    account = svcnb.LocalSigner.from_keyfile(key_file()).account
+    w3 = Web3(HTTPProvider(os.environ["SVC_RPC_URL"]))
+    w3.middleware_onion.inject(SignAndSendRawMiddlewareBuilder.build(account), layer=0)
+    w3.eth.default_account = account.address
+    return w3
+
+
+def artifact(name: str) -> Path:
+    """Returns the path of the file with the ABI and bytecode of a contract."""
+    known = sorted(file.stem for file in HERE.glob("*.sol"))
+    if name not in known:
+        raise click.ClickException(f"there is no contract {name!r}; this project has: {', '.join(known)}")
+    return HERE / f"{name}.json"
+
+
+def deployed() -> dict[str, str]:
+    """Returns the addresses of the deployed contracts, with their names as keys."""
+    addresses: dict[str, str] = json.loads(DEPLOYED.read_text("utf-8")) if DEPLOYED.is_file() else {}
+    return addresses
+
+
+def bound(w3: Web3, name: str, function: str, given: tuple[str, ...]) -> Any:
+    """Returns a function of a deployed contract, bound to its arguments."""
+    interface = json.loads(artifact(name).read_text("utf-8"))["abi"]
+    if name not in deployed():
+        raise click.ClickException(f"{name} is not deployed yet: python contract.py deploy {name}")
+    contract = w3.eth.contract(Web3.to_checksum_address(deployed()[name]), abi=interface)
+    return contract.functions[function](*arguments(interface, function, given))
+
+
+def arguments(interface: Any, function: str, given: tuple[str, ...]) -> list[Any]:
+    """Converts arguments to the types of a function, or reads them by name from the response of an action."""
+    inputs = [each.get("inputs", []) for each in interface if each.get("name", "constructor") == function]
+    types = {each["name"].rstrip("_"): each["type"] for each in (inputs[0] if inputs else [])}
+    if len(given) == 1 and given[0].endswith(".json"):
+        answer = json.loads(Path(given[0]).read_text("utf-8"))
+        nested = {name: value for inner in answer.values() if isinstance(inner, dict) for name, value in inner.items()}
+        values = nested | answer | dict(zip("vrs", vrs(answer["signature"]), strict=True))
+        return [_as(kind, values[name]) for name, kind in types.items()]
+    if len(given) != len(types):
+        wanted = ", ".join(f"{name} ({kind})" for name, kind in types.items())
+        raise click.ClickException(
+            f"{function} takes {len(types)} arguments, but {len(given)} were given: {wanted or 'none'}"
+        )
+    return [_as(kind, value) for kind, value in zip(types.values(), given, strict=True)]
+
+
+def reason(name: str, data: str) -> str:
+    """Returns the name of a contract's error, found by the first four bytes of the data."""
+    for each in json.loads(artifact(name).read_text("utf-8"))["abi"]:
+        signature = f"{each.get('name')}({','.join(part['type'] for part in each.get('inputs', []))})"
+        if each["type"] == "error" and data.startswith(Web3.keccak(text=signature)[:4].to_0x_hex()):
+            return signature
+    return data
+
+
+def _as(kind: str, value: Any) -> Any:
+    if kind.startswith(("uint", "int")):
+        return int(value)
+    if kind == "bool":
+        return value in {"true", True}
+    return Web3.to_checksum_address(value) if kind == "address" else value
+
+
+@click.group()
+def main() -> None:
+    """Deploy and call the contracts of this project."""
+
+
+@main.command()
+def wallet() -> None:
+    """Create a wallet and print its address. It needs ether for gas."""
+    account = Account.create()
+    try:
+        with open(key_file(), "x", encoding="utf-8", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+            file.write(account.key.hex())
+    except FileExistsError:
+        raise click.ClickException(f"{key_file()} exists, and a key is never overwritten.") from None
+    click.echo(account.address)
+
+
+@main.command()
+@click.argument("name")
+@click.argument("given", nargs=-1, metavar="[ARGUMENTS]...")
+@click.option("--value", type=int, default=0, help="Wei that the contract receives.")
+def deploy(name: str, given: tuple[str, ...], value: int) -> None:
+    """Deploy a contract and print its address."""
+    file = artifact(name)
+    values = arguments(json.loads(file.read_text("utf-8"))["abi"], "constructor", given)
+    w3 = connected()
+    contract = deploy_contract(w3, file, *values, **({"value": value} if value else {}))
+    DEPLOYED.write_text(json.dumps(deployed() | {name: contract.address}, indent=1), "utf-8")
+    click.echo(f"{contract.address} on the chain {w3.eth.chain_id}")
+
+
+@main.command()
+@click.argument("name")
+@click.argument("function")
+@click.argument("given", nargs=-1, metavar="[ARGUMENTS]...")
+@click.option("--value", type=int, default=0, help="Wei that the function receives.")
+def send(name: str, function: str, given: tuple[str, ...], value: int) -> None:
+    """Call a function in a transaction. A single argument FILE.json is a file with the response of an action."""
+    try:
+        receipt = send_call(bound(connected(), name, function, given), **({"value": value} if value else {}))
+    except ContractCustomError as refused:
+        raise click.ClickException(f"{name} rejects the call: {reason(name, str(refused.data))}") from None
+    click.echo(f"{receipt['transactionHash'].to_0x_hex()}, {receipt['gasUsed']:,} gas")
+
+
+@main.command()
+@click.argument("name")
+@click.argument("function")
+@click.argument("given", nargs=-1, metavar="[ARGUMENTS]...")
+def call(name: str, function: str, given: tuple[str, ...]) -> None:
+    """Call a read-only function and print its result."""
+    click.echo(bound(connected(), name, function, given).call())
+
+
+if __name__ == "__main__":
+    main()

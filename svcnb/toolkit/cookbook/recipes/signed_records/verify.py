@@ -1,0 +1,50 @@
+"""Offline verification of receipts: ``python verify.py receipts.json ISSUER``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from eth_account import Account
+from eth_account.messages import encode_defunct
+from eth_utils.crypto import keccak
+
+
+def canonical(receipt: dict[str, Any]) -> str:
+    """Returns the text that the issuer signed: canonical JSON (RFC 8785)."""
+    return json.dumps(receipt, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def head_of(receipt: dict[str, Any]) -> str:
+    """Returns the hash of a receipt, which the next receipt contains."""
+    return "0x" + keccak(text=canonical(receipt)).hex()
+
+
+def problems(records: list[dict[str, Any]], issuer: str) -> list[str]:
+    """Returns one sentence for each problem, or an empty list if the chain is complete.
+
+    Args:
+        records: The records of one customer, as the store returns them.
+        issuer: Address of the issuer's own key, which is determined by the issuer's CID.
+    """
+    found, previous = [], "0x" + "00" * 32
+    for number, record in enumerate(records, 1):
+        receipt = record["receipt"]
+        try:
+            by = Account.recover_message(encode_defunct(text=canonical(receipt)), signature=record["signature"])
+        except Exception:  # noqa: BLE001 - any signature that cannot be
+            by = None
+        if by != issuer:
+            found.append(f"receipt {number}: not signed by {issuer}")
+        if receipt.get("number") != number or receipt.get("previous") != previous:
+            found.append(f"receipt {number}: does not follow the one before")
+        previous = head_of(receipt)
+    return found
+
+
+if __name__ == "__main__":
+    wrong = problems(json.loads(Path(sys.argv[1]).read_text("utf-8")), sys.argv[2])
+    print("\n".join(wrong) or "All receipts are valid.")
+    sys.exit(bool(wrong))

@@ -1,0 +1,190 @@
+"""The workbook in a browser tab: time to the first signature, of a run and of the lessons, bytes and memory.
+
+Each figure is printed beside its goal. The goals are for an idle machine; run one test with ``-k``.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import time
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.lite.conftest import ARGUMENTS, Lab, serving
+from tests.lite.test_lessons_in_browser import LESSONS
+
+ROUNDS = 5
+FIRST = """
+import time
+began = time.perf_counter()
+import svcnb
+emu = svcnb.Emulator(seed="bench", starter_credits=100000)
+svc = emu.client()
+me = svc.with_key(svc.accounts.create("bench"))
+SIGN = '''async function main() {
+  const wallet = new ethers.Wallet(await Svc.Actions.getSvcActionPrivateKey());
+  return await wallet.signMessage("hello");
+}'''
+signature = me.run(SIGN).response
+print(time.perf_counter() - began)
+"""
+RUNS = """
+times = []
+for n in range(25):
+    began = time.perf_counter()
+    me.run(SIGN)
+    times.append(time.perf_counter() - began)
+print(sorted(times[5:])[10])
+"""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A site, built anew or in the folder SVC_SITE."""
+    from svcnb.lite.site import build_site
+
+    if find_spec("jupyterlite_core") is None:
+        pytest.skip("needs the extra lite")
+    folder = Path(os.environ.get("SVC_SITE") or tmp_path_factory.mktemp("lite") / "site")
+    if not (folder / "jupyter-lite.json").is_file():
+        build_site(folder, lambda _line: None)
+    with serving(folder) as (address, _):
+        yield address
+
+
+@pytest.fixture(scope="module")
+def playwright() -> Any:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as running:
+        yield running
+
+
+@pytest.fixture
+def profile(playwright: Any, tmp_path: Path) -> Any:
+    """Starts Chromium on a profile in a folder of the test."""
+    import shutil
+
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+
+    def start(name: str = "profile") -> Any:
+        return playwright.chromium.launch_persistent_context(
+            str(tmp_path / name), executable_path=chromium, args=ARGUMENTS
+        )
+
+    return start
+
+
+def told(what: str, found: list[float], goal: float, unit: str) -> None:
+    """Prints a median beside its goal."""
+    median = statistics.median(found)
+    each = ", ".join(f"{one:.1f}" for one in sorted(found))
+    print(f"\n{what}: {median:.1f} {unit} (goal {goal:g}; {len(found)} rounds: {each})")
+
+
+def first_signature(context: Any, site: str) -> tuple[float, Lab]:
+    """Seconds from opening the page to a signature."""
+    began = time.perf_counter()
+    page = Lab(context, site, "01-quickstart")
+    page.run(FIRST)
+    return time.perf_counter() - began, page
+
+
+def test_the_first_signature_cold_and_warm(profile: Callable[..., Any], site: str) -> None:
+    cold, warm, runs = [], [], []
+    for number in range(ROUNDS):
+        context = profile(f"profile{number}")
+        seconds, page = first_signature(context, site)
+        cold.append(seconds)
+        page.tab.wait_for_function("() => document.documentElement.dataset.offline === 'ready'")
+        page.close()
+        seconds, page = first_signature(context, site)
+        warm.append(seconds)
+        runs.append(float(page.run(RUNS)) * 1000)
+        context.close()
+    told("first signature, cold", cold, 12, "s")
+    told("first signature, warm", warm, 5, "s")
+    told("a run that signs, median of twenty", runs, 100, "ms")
+    assert statistics.median(cold) > statistics.median(warm)
+
+
+def test_the_bytes_and_the_memory_of_the_first_lesson(profile: Callable[..., Any], site: str) -> None:
+    transferred, memory = [], []
+    for number in range(ROUNDS):
+        context = profile(f"profile{number}")
+        page = Lab(context, site, "01-quickstart")
+        page.run_all()
+        transferred.append(page.tab.evaluate(SIZES) / 1e6)
+        memory.append(_memory_mb(str(number)))
+        context.close()
+    told("transferred for lesson 1, resources that the page reports", transferred, 45, "MB")
+    told("memory of all processes of the browser (proportional set size)", memory, 700, "MB")
+
+
+SIZES = """async () => {
+  // Workers report their own; a service worker counts what it fetched.
+  const cache = await caches.open((await caches.keys()).find((name) => name.startsWith("svcnb-")));
+  let total = 0;
+  for (const request of await cache.keys()) total += (await (await cache.match(request)).arrayBuffer()).byteLength;
+  return total;
+}"""
+
+
+def _memory_mb(mark: str) -> float:
+    """Proportional set size of Chromium's processes on this profile, and of their children."""
+    total, mine = 0, set()
+    parents = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+                if f"profile{mark}".encode() in (entry / "cmdline").read_bytes():
+                    mine.add(int(entry.name))
+            except OSError:
+                continue
+    for _ in range(5):
+        mine |= {pid for pid, parent in parents.items() if parent in mine}
+    for pid in mine:
+        try:
+            rows = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+        except OSError:
+            continue
+        total += next(int(row.split()[1]) for row in rows if row.startswith("Pss:"))
+    return total / 1024
+
+
+def test_the_lessons_take_at_most_three_times_as_long_as_on_the_desktop(profile: Callable[..., Any], site: str) -> None:
+    context = profile()
+    ratios = []
+    for lesson in LESSONS[:9]:
+        page = Lab(context, site, lesson)
+        began = time.perf_counter()
+        page.run_all()
+        here = time.perf_counter() - began
+        page.close()
+        there = _on_the_desktop(lesson)
+        ratios.append(here / there)
+        print(f"\n{lesson}: {here:.1f} s in the page, {there:.1f} s on the desktop, {here / there:.1f} times")
+    context.close()
+    told("time of a lesson, page to desktop", ratios, 3, "times")
+
+
+def _on_the_desktop(lesson: str) -> float:
+    """Seconds of a lesson's cells in a kernel that runs already."""
+    import nbformat
+    from nbclient import NotebookClient
+
+    from tests.lite.conftest import LESSONS as FOLDER
+
+    book = nbformat.read(FOLDER / f"{lesson}.ipynb", as_version=4)  # type: ignore[no-untyped-call]
+    client = NotebookClient(book, timeout=600, resources={"metadata": {"path": str(FOLDER)}}, allow_errors=True)
+    with client.setup_kernel():
+        began = time.perf_counter()
+        for number, cell in enumerate(book.cells):
+            client.execute_cell(cell, number)
+        return time.perf_counter() - began

@@ -1,0 +1,88 @@
+"""Writes measured figures into the page of benchmarks, which names the machine and the versions of the peers."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Final
+
+PAGE: Final = Path(__file__).resolve().parents[2] / "docs" / "benchmarks.md"
+PEERS: Final = {
+    "moto": "start-up of a local service (`bench_start.py`)",
+    "httpx": "import time (`bench_import.py`)",
+    "pandas": "percentiles without a chart (`bench_charts.py`)",
+    "eth-account": "signatures (`bench_typed_data.py`)",
+    "coincurve": "libsecp256k1 alone (`bench_typed_data.py`)",
+    "dbos": "durable workflows (`bench_triggers.py`)",
+    "deno": "`deno run` and Deno workers (`bench_engine.py`, `bench_fast.py`)",
+}
+"""Distributions that benchmarks compare with, and what for."""
+
+_BLOCK: Final = "<!-- {name} -->\n{text}\n<!-- end -->"
+
+
+def update(page: str, figures: Mapping[str, str]) -> str:
+    """Replaces blocks of the page.
+
+    Args:
+        page: The page.
+        figures: New text of each block, by its name.
+
+    Returns:
+        The page with the new blocks; other blocks stay. A block that the page does not have is added at its end.
+    """
+    for name, text in figures.items():
+        block = re.compile(rf"<!-- {re.escape(name)} -->\n.*?\n<!-- end -->", re.DOTALL)
+        new = _BLOCK.format(name=name, text=text)
+        page, times = block.subn(lambda _, new=new: new, page)  # type: ignore[misc]
+        if not times:
+            page += f"\n## {name}\n\n{new}\n"
+    return page
+
+
+def machine() -> str:
+    """Processor, cores, operating system and Python of this machine."""
+    cpuinfo = Path("/proc/cpuinfo")
+    names = re.findall(r"model name\s*: (.*)", cpuinfo.read_text()) if cpuinfo.exists() else []
+    processor = names[0] if names else platform.processor() or platform.machine()
+    system = f"{platform.system()} {platform.release()}"
+    return f"{processor}, {os.cpu_count()} cores, {system}, Python {platform.python_version()}"
+
+
+def peers(workerd: str, page: str = "") -> str:
+    """The table of peers with their versions.
+
+    Args:
+        workerd: Version of workerd, which comes from npm.
+        page: The page so far. A peer that is not installed keeps its version, because its figures stay, too.
+    """
+    known = dict(re.findall(r"^\| ([\w-]+) \| ([\d.]+) \|", page, re.MULTILINE))
+    rows = [f"| {name} | {_version(name) or known.get(name, 'not installed')} | {use} |" for name, use in PEERS.items()]
+    rows.append(f"| workerd | {workerd} | dynamic loader (`bench_engine.py`, `bench_fast.py`) |")
+    return "\n".join(["| peer | version | compared in |", "|---|---|---|", *rows])
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""
+
+
+def write(printed: Mapping[str, str], workerd: str, day: str) -> None:
+    """Writes the figures of a run into the page.
+
+    Args:
+        printed: What each benchmark printed, by the name of its file.
+        workerd: Version of workerd.
+        day: Date of the run.
+    """
+    figures = {
+        name: f"Measured on {day} with {machine()}:\n\n```text\n{text.strip()}\n```" for name, text in printed.items()
+    }
+    page = PAGE.read_text(encoding="utf-8")
+    PAGE.write_text(update(page, figures | {"peers": peers(workerd, page)}), encoding="utf-8")

@@ -1,0 +1,276 @@
+"""Charts as pictures: stable, offline, in both themes, readable without colour and without eyes."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+import struct
+import subprocess
+import sys
+import zlib
+from base64 import b64decode
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from html import unescape
+from itertools import combinations
+from typing import Any
+
+import altair as alt
+import numpy as np
+import pandas as pd
+import pytest
+
+from svcnb import InvalidArgument, charts
+from svcnb.charts import theme
+from svcnb.charts.compact import chunks
+from svcnb.charts.renderer import NAME, render
+from svcnb.client import display, explanation_graph
+
+DRAW: dict[str, Callable[[pd.DataFrame], Any]] = {
+    "timeline": charts.run_timeline,
+    "latency": charts.latency,
+    "latency by action": lambda runs: charts.latency(runs, by="action"),
+    "success": charts.success_rate,
+    "success by action": lambda runs: charts.success_rate(runs, by="action"),
+    "spend": charts.spend,
+}
+SHOW = """
+import hashlib
+import pandas as pd
+from svcnb import charts
+times = pd.date_range("2026-01-01", periods=50, freq="1h", tz="UTC")
+runs = pd.DataFrame({"started_at": times, "status": ["success", "failed"] * 25, "elapsed": range(50)})
+draw = [charts.run_timeline, charts.latency, charts.success_rate]
+for make in draw:
+    shown = make(runs)._repr_mimebundle_()
+    print(make.__name__, hashlib.sha256("".join(shown.values()).encode()).hexdigest())
+"""
+
+
+@pytest.fixture(params=list(DRAW))
+def chart(request, runs):
+    return DRAW[request.param](runs)
+
+
+@pytest.mark.slow
+def test_what_a_notebook_stores_is_the_same_in_every_process_and_order() -> None:
+    there = subprocess.run([sys.executable, "-c", SHOW], capture_output=True, text=True, check=True, timeout=300)
+    here = io.StringIO()
+    with redirect_stdout(here):
+        exec(SHOW.replace("in draw", "in reversed(draw)"), {})  # noqa: S102 - the same program, the other way round
+    assert len(there.stdout.splitlines()) == 3
+    assert sorted(there.stdout.splitlines()) == sorted(here.getvalue().splitlines())
+
+
+def image(chart) -> tuple[str, bytes]:
+    """Alternative text and bytes of the image that a notebook stores."""
+    shown = chart._repr_mimebundle_()
+    html = shown["text/html"].removeprefix(display.DARK)
+    found = re.fullmatch(r'<img alt="([^"]*)" [^>]*src="data:image/png;base64,([^"]+)">', html)
+    assert found
+    assert b64decode(shown["image/png"]).startswith(b"\x89PNG")
+    return unescape(found[1]), b64decode(found[2])
+
+
+def test_a_chart_is_stored_as_an_image_with_its_description(chart) -> None:
+    said, png = image(chart)
+    assert said == repr(chart)
+    assert png.startswith(b"\x89PNG")
+
+
+def test_charts_in_one_image_have_the_descriptions_of_both(chart) -> None:
+    said, _ = image(chart & chart)
+    assert said == f"{chart.description}; {chart.description}"
+
+
+def test_a_stored_image_is_small_and_looks_the_same(chart) -> None:
+    _, png = image(chart)
+    drawn = charts.png(chart)
+    assert len(png) < len(drawn) / 5
+    before, after = _pixels(drawn), _pixels(png)
+    assert before.shape == after.shape
+    apart = np.abs(before.astype(int) - after).max(axis=-1)
+    assert (apart > 0).mean() < 0.002, "only rare shades at the edges of letters may differ"
+    assert apart.max() < 80
+
+
+def _pixels(png: bytes) -> np.ndarray:
+    """Red, green and blue of every pixel, by the rules of the PNG specification (filters None and Sub)."""
+    parts: dict[bytes, bytes] = {}
+    for name, content in chunks(png):
+        parts[name] = parts.get(name, b"") + content
+    width, height, depth, kind = struct.unpack(">IIBB", parts[b"IHDR"][:10])
+    assert depth == 8
+    size = {3: 1, 6: 4}[kind]
+    rows = np.frombuffer(zlib.decompress(parts[b"IDAT"]), np.uint8).reshape(height, 1 + size * width)
+    values = rows[:, 1:].reshape(height, width, size)
+    summed = np.where((rows[:, 0] == 1)[:, None, None], np.cumsum(values, axis=1, dtype=np.uint8), values)
+    if kind == 3:
+        return np.frombuffer(parts[b"PLTE"], np.uint8).reshape(-1, 3)[summed[..., 0]]
+    return summed[..., :3]
+
+
+def test_a_drawing_in_a_page_takes_the_page_s_colours(chart) -> None:
+    drawn = charts.svg(chart, theme="auto")
+    assert "currentColor" in drawn
+    assert "--jp-ui-font-color2" in drawn
+    assert not re.search(r"#0[123]0[123]0[123]", drawn)
+
+
+def test_light_and_dark_differ_in_nothing_but_colours(chart) -> None:
+    light, dark = charts.svg(chart, theme="light"), charts.svg(chart, theme="dark")
+    assert light != dark
+    assert theme.DARK.text in dark
+    assert theme.DARK.text not in light
+
+    def bare(text: str) -> str:
+        return re.sub(r'c[0-9a-f]{8}-|"(#[0-9A-Fa-f]{3,6}|white)"', "", text)
+
+    assert bare(light) == bare(dark)
+
+
+def test_ids_of_two_drawings_on_a_page_never_meet() -> None:
+    clipped = [
+        alt.Chart(pd.DataFrame({"a": [1, end]})).mark_line(clip=True, point=True).encode(x="a:Q", y="a:Q")
+        for end in (2, 3)
+    ]
+    drawn = [charts.svg(each) for each in clipped]
+    ids = [set(re.findall(r'\bid="([^"]+)"', each)) for each in drawn]
+    assert all(ids)
+    assert [charts.svg(each) for each in clipped] == drawn
+    assert all(first.isdisjoint(second) for first, second in combinations(ids, 2))
+    for each, own in zip(drawn, ids, strict=True):
+        assert set(re.findall(r"url\(#([^)]+)\)", each)) <= own
+
+
+def test_a_drawing_is_read_aloud_as_what_it_shows(chart) -> None:
+    said = repr(chart)
+    shown = chart._repr_mimebundle_()
+    assert shown["text/plain"] == said
+    assert f'role="img" aria-label="{said}"' in charts.svg(chart)
+    assert re.search(r"\d[\d,]* runs?", said)
+
+
+def test_titles_tell_units_and_time_zone(runs) -> None:
+    for name, make in DRAW.items():
+        drawn = charts.svg(make(runs))
+        unit = {"timeline": "Runs per", "spend": "(US dollars)"}.get(name, "(%)" if "success" in name else "(ms)")
+        assert unit in drawn, name
+        assert "action" in name or "time (UTC)" in drawn, name
+
+
+def test_long_names_of_actions_do_not_lie_under_the_title_of_their_axis(runs) -> None:
+    long = runs.assign(action="price feed with a rather long name: " + runs["action"])
+    drawn = charts.svg(charts.latency(long, by="action"))
+    (title,) = re.findall(r"<text[^>]*>action \(runs\)</text>", drawn)
+    assert "rotate" not in title, "upright beside the names it would lie on the longest"
+
+
+@pytest.mark.parametrize("draw", [charts.latency, lambda runs: charts.latency(runs, by="action"), charts.run_timeline])
+def test_no_colour_tells_what_nothing_else_tells(draw, runs) -> None:
+    layers = draw(runs).to_dict()["layer"]
+    told = {
+        channel: part["field"]
+        for layer in layers
+        for channel, part in layer["encoding"].items()
+        if isinstance(part, dict) and "field" in part
+    }
+    coloured = {told[channel] for channel in ("color", "fill", "stroke") if channel in told}
+    otherwise = {told[channel] for channel in ("shape", "strokeDash", "text") if channel in told}
+    assert coloured
+    assert coloured <= otherwise
+
+
+def _light(colour: str) -> float:
+    """Relative luminance by WCAG 2.2."""
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _contrast(one: str, other: str) -> float:
+    low, high = sorted((_light(one), _light(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("shown", [theme.LIGHT, theme.DARK], ids=["light", "dark"])
+def test_contrasts_are_those_that_wcag_asks_for(shown) -> None:
+    for text in (shown.text, shown.muted):
+        assert _contrast(text, shown.background) >= 4.5
+    for mark in (theme.BLUE, theme.VERMILLION, theme.GREEN, theme.PURPLE, theme.GREY):
+        assert _contrast(mark, shown.background) >= 3
+
+
+def _inverted(colour: str) -> str:
+    """A colour after the filter of dark themes.
+
+    Source: Filter Effects Module Level 1, https://www.w3.org/TR/filter-effects-1/#feColorMatrixElement.
+    """
+    channels = np.array([int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)])
+    inverted = display.INVERSION + channels * (1 - 2 * display.INVERSION)
+    grey = np.array([0.213, 0.715, 0.072])
+    rotated = np.clip(2 * grey @ inverted - inverted, 0, 1)  # by 180 degrees around grey
+    return "#" + "".join(f"{round(channel * 255):02x}" for channel in rotated)
+
+
+def test_a_dark_theme_inverts_stored_images_to_colours_with_enough_contrast() -> None:
+    assert f"invert({display.INVERSION}) hue-rotate(180deg)" in display.DARK
+    page = _inverted(theme.LIGHT.background)
+    assert _contrast(page, theme.DARK.background) < 1.1  # nearly the background of the dark charts
+    for text in (theme.LIGHT.text, theme.LIGHT.muted):
+        assert _contrast(_inverted(text), page) >= 4.5
+    for mark in (theme.BLUE, theme.VERMILLION, theme.GREEN, theme.PURPLE, theme.GREY):
+        assert _contrast(_inverted(mark), page) >= 3
+    drawn = (explanation_graph._TEXT, explanation_graph._MUTED, explanation_graph._BAD)
+    assert min(_contrast(_inverted(colour), page) for colour in drawn) >= 4.5
+
+
+def test_pictures_are_written_by_the_ending_of_the_file(runs, tmp_path) -> None:
+    chart = charts.run_timeline(runs)
+    picture = charts.save(chart, tmp_path / "runs.png", theme="dark").read_bytes()
+    assert picture[:8] == b"\x89PNG\r\n\x1a\n"
+    half = charts.png(chart, scale=1)
+    wide, narrow = (int.from_bytes(each[16:20]) for each in (picture, half))
+    assert abs(wide - 2 * narrow) <= 2
+    assert charts.save(chart, tmp_path / "runs.SVG").read_text(encoding="utf-8") == charts.svg(chart)
+    with pytest.raises(InvalidArgument, match=r"cannot be saved as \.pdf"):
+        charts.save(chart, tmp_path / "runs.pdf")
+    with pytest.raises(InvalidArgument, match="not possible for PNG"):
+        charts.png(chart, theme="auto")
+    with pytest.raises(InvalidArgument, match="unknown theme 'blue'"):
+        charts.svg(chart, theme="blue")  # type: ignore[arg-type]
+
+
+@pytest.mark.slow
+def test_charts_stay_ours_when_they_are_put_together(runs) -> None:
+    both = charts.run_timeline(runs) & charts.latency(runs)
+    beside = (charts.run_timeline(runs) | charts.success_rate(runs)).properties(title="two")
+    for made in (both, beside):
+        assert "image/png" in made._repr_mimebundle_()
+    assert repr(beside) == "chart: two"
+
+
+def test_one_s_own_charts_and_choices_stay_as_they_were(runs) -> None:
+    own = alt.Chart(pd.DataFrame({"a": [1, 2]})).mark_point().encode(x="a:Q")
+    assert alt.renderers.active == "default"
+    assert "vega-embed" in str(own._repr_mimebundle_())
+    with alt.renderers.enable("json"):
+        assert "application/json" in charts.run_timeline(runs)._repr_mimebundle_()[0]
+    with alt.renderers.enable(NAME):
+        shown = own._repr_mimebundle_()
+    assert shown == render(own.to_dict())
+    assert shown["text/plain"] == "chart"
+
+
+@pytest.mark.slow
+def test_a_chart_can_be_had_as_a_live_widget(runs) -> None:
+    widget = charts.live(charts.latency(runs))
+    assert widget.spec["description"] == repr(charts.latency(runs))
+    assert "config" in widget.spec
+    assert "https://" not in widget._esm.partition("\n")[0]
+
+
+def test_equal_charts_have_equal_pictures(runs) -> None:
+    made = {hashlib.sha256(charts.png(charts.latency(runs), scale=1)).hexdigest() for _ in range(2)}
+    assert len(made) == 1

@@ -1,0 +1,131 @@
+"""A signed envelope by itself: every rule's verdict, and what its endpoint makes of it."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+
+import pytest
+
+import svcnb
+from svcnb.client.chain_secured.models import Verdict
+from svcnb.client.errors import BadRequest, InvalidArgument, NotConfirmed
+from svcnb.client.signing import SignedEnvelope, sign_flow
+from svcnb.protocol.typed_data import Flow
+
+pytestmark = [pytest.mark.chain]
+
+
+def broken(verdicts: Iterable[Verdict]) -> list[int]:
+    return [verdict.rule for verdict in verdicts if verdict.holds is False]
+
+
+@pytest.fixture
+def signed(svc, owner):
+    return svc.chain_secured.sign(owner, "CreateWallet")
+
+
+def test_a_good_envelope_breaks_no_rule_and_opens_its_endpoint(svc, signed):
+    verdicts = svc.chain_secured.check(signed.typed_data, signed.signature)
+    assert [verdict.rule for verdict in verdicts] == [1, 2, 3, 4, 5, 6, 7, 8]
+    assert broken(verdicts) == []
+    # A rule that holds says what was found, and names no difference.
+    chain_id, purpose = signed.typed_data["domain"]["chainId"], "CreateWallet"
+    assert [verdicts[4].detail, verdicts[5].detail] == [str(chain_id), purpose]
+    made = svc.chain_secured.send(signed)
+    assert made.wallet_address.startswith("0x")
+    assert int(made.derivation_path, 16) > 0
+
+
+@pytest.mark.parametrize(
+    ("rule", "change"),
+    [
+        (5, lambda data: data["domain"].update(chainId="1")),
+        (6, lambda data: data.update(primaryType="BillingAuth")),
+        (7, lambda data: data["message"].update(issuedAt=str(int(data["message"]["issuedAt"]) - 301))),
+        (8, lambda data: data["types"]["CreateWallet"].reverse()),
+    ],
+)
+def test_the_rule_that_is_broken_is_named_and_the_service_agrees(svc, signed, owner, rule, change):
+    data = copy.deepcopy(signed.typed_data)
+    change(data)
+    if rule == 6:  # nothing of that type is declared, so nothing can be hashed
+        signature = signed.signature
+        expected = [3, 4, 6]
+    else:
+        signature, expected = owner.sign_typed_data(data), [rule]
+    verdicts = svc.chain_secured.check(data, signature, flow="CreateWallet")
+    assert broken(verdicts) == expected
+    if rule == 5:
+        assert "1, but the chain of the node is" in verdicts[4].detail
+    if rule == 6:
+        assert verdicts[5].detail == "BillingAuth, but the endpoint needs CreateWallet"
+    sent = SignedEnvelope(data if rule != 6 else signed.typed_data | {"primaryType": "BillingAuth"}, signature)
+    with pytest.raises((BadRequest, svcnb.Unauthorized)):
+        svc.chain_secured.send(sent)
+
+
+def test_an_envelope_or_a_signature_that_is_too_large_is_named(svc, signed):
+    data = signed.typed_data | {"domain": signed.typed_data["domain"] | {"version": "1" * 4096}}
+    assert 1 in broken(svc.chain_secured.check(data, signed.signature))
+    assert 2 in broken(svc.chain_secured.check(signed.typed_data, "0x" + "00" * 4097))
+
+
+def test_a_stranger_who_signs_is_named_and_has_no_contract(svc, signed):
+    stranger = svcnb.LocalSigner.random()
+    verdicts = svc.chain_secured.check(signed.typed_data, stranger.sign_typed_data(signed.typed_data))
+    assert broken(verdicts) == [3, 4]
+    assert stranger.address in verdicts[2].detail
+    assert "no contract" in verdicts[3].detail
+
+
+def test_a_contract_wallet_is_asked_by_itself(svc, emulator, owner):
+    wallet = svcnb.ContractWallet(emulator.contract_wallet(owner.address), owner)
+    signed = svc.chain_secured.sign(wallet, "CreateWallet")
+    verdicts = svc.chain_secured.check(signed.typed_data, signed.signature)
+    assert [verdict.holds for verdict in verdicts] == [True] * 8
+    assert "accepts" in verdicts[2].detail
+    stranger = svcnb.LocalSigner.random().sign_typed_data(signed.typed_data)
+    assert broken(svc.chain_secured.check(signed.typed_data, stranger)) == [3]
+
+
+def test_a_flow_that_there_is_not_is_refused(svc, signed):
+    with pytest.raises(InvalidArgument, match="CreateWallet"):
+        svc.chain_secured.check(signed.typed_data, signed.signature, flow="Steal")
+
+
+def test_a_usage_key_comes_back_masked(svc, owner):
+    made = svc.chain_secured.send(svc.chain_secured.sign(owner, "AddUsageApiKey"))
+    assert made.usage_api_key is not None
+    assert made.usage_api_key.reveal() not in repr(made)
+
+
+def test_billing_is_opened_by_its_envelope(svc, mine, owner):
+    told = svc.chain_secured.send(svc.chain_secured.sign(owner, "BillingAuth"))
+    assert told.balance_display == mine.billing.balance().balance_display
+
+
+def test_a_conversion_is_confirmed_first(svc, owner):
+    account = svc.accounts.create("treasury")
+    keyed = svc.with_key(account)
+    signed = keyed.chain_secured.sign(owner, "ConvertAccount")
+    with pytest.raises(NotConfirmed) as caught:
+        keyed.chain_secured.send(signed)
+    assert len(caught.value.consequences) == 2
+    keyed.chain_secured.send(signed, confirm=True)
+    assert svc.chain_secured.open(owner).api_key_hash == account.api_key_hash
+
+
+async def test_the_asynchronous_client_does_the_same(svc, owner):
+    async with svc.to_async() as twin:
+        signed = await twin.chain_secured.sign(owner, "CreateWallet")
+        assert broken(await twin.chain_secured.check(signed.typed_data, signed.signature)) == []
+        assert (await twin.chain_secured.send(signed)).wallet_address
+
+
+def test_an_envelope_of_an_older_time_is_refused_by_the_rule_that_is_named(svc, owner):
+    chain_id = svc.node.chain_config().chain_id
+    old = sign_flow(owner, Flow.CREATE_WALLET, chain_id, int(svc.now()) - 1000)
+    assert broken(svc.chain_secured.check(old.typed_data, old.signature)) == [7]
+    with pytest.raises(BadRequest, match="issuedAt"):
+        svc.chain_secured.send(old)

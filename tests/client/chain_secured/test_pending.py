@@ -1,0 +1,81 @@
+"""Records of mints that several write and read at the same moment: kernels, panels and programs of one person."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from svcnb.client.chain_secured.pending import PendingFolder, PendingMint
+from svcnb.client.errors import InvalidArgument
+
+FIELDS: dict[str, Any] = {
+    "kind": "wallet",
+    "owner": "0x" + "11" * 20,
+    "api_key_hash": "0x" + "22" * 32,
+    "base_url": "http://127.0.0.1:1",
+    "chain_id": 31337,
+    "contract_address": "0x" + "33" * 20,
+    "begun": 1_750_000_000,
+}
+
+
+def at_once(count: int, work: Callable[[int], object]) -> None:
+    """Lets threads do something at the same moment; raises what one of them raises."""
+    together = threading.Barrier(count)
+
+    def one(number: int) -> None:
+        together.wait()
+        work(number)
+
+    with ThreadPoolExecutor(count) as threads:
+        for done in [threads.submit(one, number) for number in range(count)]:
+            done.result()
+
+
+def test_the_first_mints_of_a_person_may_begin_at_the_same_moment(tmp_path: Path) -> None:
+    for attempt in range(25):
+        folder, key = tmp_path / f"{attempt}", tmp_path / f"{attempt}.key"
+
+        def begin(number: int, folder: Path = folder, key: Path = key) -> None:
+            records = PendingFolder(folder, key)
+            assert records.get(records.begin(**FIELDS, name=str(number)).id).name == str(number)
+
+        at_once(6, begin)
+        assert sorted(record.name for record in PendingFolder(folder, key).all()) == [*"012345"]
+        assert [file.suffix for file in folder.iterdir()] == [".pending"] * 6
+    assert not list(tmp_path.glob("*.partial"))
+
+
+def test_two_who_write_the_same_record_do_not_disturb_each_other(tmp_path: Path) -> None:
+    records = PendingFolder(tmp_path / "pending", tmp_path / "pending.key")
+    record = records.begin(**FIELDS)
+
+    def write(number: int) -> None:
+        for _ in range(20):
+            records.write(record.model_copy(update={"name": str(number)}))
+
+    at_once(4, write)
+    assert records.get(record.id).name in {*"0123"}
+    assert len(list(records.folder.iterdir())) == 1
+
+
+def test_a_mint_that_ends_while_somebody_lists_them_is_not_listed_and_no_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    records = PendingFolder(tmp_path / "pending", tmp_path / "pending.key")
+    ended, kept = (records.begin(**FIELDS, name=name) for name in ("ended", "kept"))
+    read = PendingFolder._read
+
+    def late(self: PendingFolder, path: Path) -> PendingMint | None:
+        self.delete(ended)
+        return read(self, path)
+
+    monkeypatch.setattr(PendingFolder, "_read", late)
+    assert [record.name for record in records.all()] == [kept.name]
+    with pytest.raises(InvalidArgument, match="no pending mint"):
+        records.get(ended.id)

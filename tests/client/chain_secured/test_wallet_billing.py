@@ -1,0 +1,82 @@
+"""The owner's signature pays in place of a key: signed once in four minutes, for billing alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from svcnb import LocalSigner, PaymentFailed
+from svcnb.client.calls import act
+from svcnb.client.chain_secured import wallet_auth
+
+pytestmark = pytest.mark.chain
+
+
+class Counting(LocalSigner):
+    """Counts what it signs."""
+
+    signed: list[str]
+
+    def sign_typed_data(self, typed_data):
+        type(self).signed.append(typed_data["primaryType"])
+        return super().sign_typed_data(typed_data)
+
+
+@pytest.fixture
+def counted(svc, fund):
+    Counting.signed = []
+    owner = Counting.from_key(fund().reveal())
+    return svc.chain_secured.create(owner, "billing")
+
+
+def test_credit_is_bought_and_read_with_the_wallet_alone(counted) -> None:
+    assert counted.billing.balance().available_cents == 0
+    payment = counted.billing.top_up(700)
+    assert payment.balance.available_cents == counted.billing.balance().available_cents == 700
+    assert Counting.signed == ["BillingAuth"]
+
+
+def test_after_four_minutes_the_wallet_signs_anew(counted, monkeypatch) -> None:
+    now = [1000.0]
+    monkeypatch.setattr(wallet_auth, "monotonic", lambda: now[0])
+    counted.billing.balance()
+    now[0] += wallet_auth.KEPT_S
+    counted.billing.balance()
+    assert len(Counting.signed) == 1
+    now[0] += 1
+    counted.billing.balance()
+    assert len(Counting.signed) == 2
+
+
+def test_a_payment_that_outlives_a_signature_goes_on(start_emulator, monkeypatch) -> None:
+    """A crypto payment takes minutes; the service needs a signature for five."""
+    emulator = start_emulator(clock="frozen@1767225600", crypto_delay_ms=0)
+    Counting.signed = []
+    svc, owner = emulator.client(), Counting.random()
+    emulator.faucet(owner.address)
+    mine = svc.chain_secured.create(owner, "slow payer")
+    now = [1000.0]
+    monkeypatch.setattr(wallet_auth, "monotonic", lambda: now[0])
+    payment = mine.billing.create_payment_intent(500, method="crypto")
+    emulator.clock.advance(400)
+    now[0] += 400
+    emulator.processor(payment.payment_intent_id, "succeeded")
+    # In the middle of a wait nobody asks for a fresh signature: the header itself is made anew.
+    monkeypatch.setattr(mine.billing._auth, "refresh", lambda: act(dict))
+    assert mine.billing.wait(payment).balance.available_cents == 500
+    assert Counting.signed == ["BillingAuth"] * 2
+
+
+def test_a_declined_payment_is_told(counted, emulator) -> None:
+    payment = counted.billing.create_payment_intent(500)
+    emulator.processor(payment.payment_intent_id, "failed")
+    with pytest.raises(PaymentFailed):
+        counted.billing.wait(payment, timeout=300)
+    assert counted.billing.balance().available_cents == 0
+
+
+def test_the_configured_key_never_travels_with_the_wallets_header(svc, counted) -> None:
+    """The header wins where both are sent (docs/service/signatures.md#x-wallet-auth); here only one is."""
+    with_key = svc.with_key(svc.accounts.create("other").api_key)
+    same = with_key.chain_secured.open(counted.owner)
+    assert same.billing.balance().available_cents == 0
+    assert same.billing._session.config.api_key is None

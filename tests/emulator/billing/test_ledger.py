@@ -1,0 +1,219 @@
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from svcnb.emulator.billing.ledger import Ledger
+from svcnb.emulator.errors import StructuredError
+from svcnb.emulator.platform.store import Store
+
+ANNA = "0x" + "a" * 40
+BORIS = "0x" + "b" * 40
+
+
+async def fund(ledger: Ledger, cents: int, wallet: str = ANNA) -> int:
+    return await ledger.add_credit(wallet, cents, reason="test", reference=f"test {wallet} {cents}")
+
+
+async def test_a_wallet_never_seen_has_no_credit(ledger):
+    assert await ledger.credit_cents(ANNA) == 0
+    assert await ledger.entries(ANNA) == []
+    assert await ledger.verify() == []
+
+
+async def test_credit_and_charges_move_one_account_only(ledger):
+    assert await fund(ledger, 500) == 500
+    assert await ledger.charge(ANNA, 1, reason="add_group", request_id="r1") == 499
+    assert await ledger.credit_cents(ANNA) == 499
+    assert await ledger.credit_cents(BORIS) == 0
+
+
+async def test_the_spelling_of_the_address_does_not_matter(ledger):
+    await fund(ledger, 500, ANNA.upper().replace("X", "x"))
+    assert await ledger.credit_cents(ANNA) == 500
+
+
+async def test_entries_tell_what_happened_when_and_why(ledger, clock):
+    await ledger.starter_credit(ANNA, 500)
+    clock.advance(10)
+    await ledger.charge(ANNA, 3, reason="svc_action", request_id="r1")
+    starter, charge = await ledger.entries(ANNA)
+    assert (starter.cents, starter.kind, starter.request_id) == (500, "starter", None)
+    assert (charge.cents, charge.kind, charge.reason, charge.request_id) == (-3, "charge", "svc_action", "r1")
+    assert charge.at - starter.at == 10
+
+
+async def test_a_request_is_charged_once_however_often_it_is_settled(ledger):
+    await fund(ledger, 500)
+    made = await asyncio.gather(*(ledger.charge(ANNA, 2, reason="again", request_id="one") for _ in range(20)))
+    assert set(made) == {498}
+    assert await ledger.verify() == []
+
+
+async def test_a_reference_credits_once_and_kinds_do_not_collide(ledger):
+    for _ in range(3):
+        await ledger.add_credit(ANNA, 100, reason="gift", reference="x")
+    await ledger.add_credit(ANNA, 100, reason="paid", reference="x", kind="payment")
+    assert await ledger.credit_cents(ANNA) == 200
+
+
+async def test_starter_credits_come_once_and_may_be_none(ledger):
+    assert await ledger.starter_credit(ANNA, 0) == 0
+    assert await ledger.starter_credit(ANNA, 250) == 250
+    assert await ledger.starter_credit(ANNA, 250) == 250
+    assert await ledger.starter_credit(BORIS, 250) == 250
+
+
+async def test_a_charge_past_zero_is_recorded_as_owed(ledger):
+    await fund(ledger, 1)
+    credit = await ledger.charge(ANNA, 4, reason="svc_action", request_id="long")
+    assert credit == -3
+    assert ledger.display(credit) == "$0.03 owed"
+
+
+@pytest.mark.parametrize("cents", [0, -1])
+async def test_amounts_below_one_cent_cannot_be_booked(ledger, cents):
+    with pytest.raises(ValueError, match="expected an integer of at least 1"):
+        await ledger.charge(ANNA, cents, reason="nothing", request_id="r")
+    with pytest.raises(ValueError, match="expected an integer of at least 1"):
+        await ledger.add_credit(ANNA, cents, reason="nothing", reference="r")
+    assert await ledger.entries(ANNA) == []
+
+
+# --- holds --------------------------------------------------------------------------------------------------------
+
+
+async def test_without_credit_a_hold_is_refused_with_402(ledger):
+    with pytest.raises(StructuredError) as caught:
+        await ledger.hold(ANNA, 1)
+    assert caught.value.status == 402
+    assert await ledger.verify() == []
+
+
+async def test_calls_at_once_cannot_spend_the_same_cent(ledger):
+    await fund(ledger, 3)
+
+    async def call(number: int) -> bool:
+        try:
+            hold = await ledger.hold(ANNA)
+        except StructuredError:
+            return False
+        await hold.settle(1, reason="add_group", request_id=f"r{number}")
+        return True
+
+    served = await asyncio.gather(*(call(number) for number in range(40)))
+    assert sum(served) == 3
+    assert await ledger.credit_cents(ANNA) == 0
+
+
+async def test_a_released_hold_costs_nothing_and_frees_its_cent(ledger):
+    await fund(ledger, 1)
+    hold = await ledger.hold(ANNA)
+    with pytest.raises(StructuredError):
+        await ledger.hold(ANNA)
+    hold.release()
+    hold.release()
+    async with await ledger.hold(ANNA):
+        pass
+    async with await ledger.hold(ANNA) as settled:
+        assert await settled.settle(1, reason="done", request_id="r") == 0
+    assert await ledger.credit_cents(ANNA) == 0
+
+
+async def test_a_hold_may_settle_for_more_than_was_held(ledger):
+    await fund(ledger, 5)
+    hold = await ledger.hold(ANNA, 1)
+    assert await hold.settle(9, reason="svc_action", request_id="r") == -4
+    with pytest.raises(StructuredError, match=r"\$0\.04 owed"):
+        await ledger.hold(ANNA)
+
+
+async def test_a_hold_grows_within_the_credit_and_no_further(ledger):
+    await fund(ledger, 5)
+    hold, other = await ledger.hold(ANNA), await ledger.hold(ANNA)
+    await hold.grow(4)
+    await hold.grow(2)  # never shrinks
+    with pytest.raises(StructuredError) as caught:
+        await hold.grow(5)
+    assert caught.value.status == 402
+    with pytest.raises(StructuredError):
+        await ledger.hold(ANNA)
+    other.release()
+    await hold.grow(5)
+    hold.release()
+    await hold.grow(9)  # ended: nothing to grow
+    async with await ledger.hold(ANNA, 5):
+        pass
+    assert await ledger.credit_cents(ANNA) == 5
+
+
+async def test_a_caller_who_leaves_before_the_hold_leaves_no_cent_behind(ledger):
+    await fund(ledger, 1)
+    for _ in range(50):
+        waiting = asyncio.ensure_future(ledger.hold(ANNA))
+        await asyncio.sleep(0)
+        if waiting.cancel():
+            with pytest.raises(asyncio.CancelledError):
+                await waiting
+        else:  # in memory a hold begins at once: nobody can leave before it
+            waiting.result().release()
+    hold = await ledger.hold(ANNA)
+    assert await hold.settle(1, reason="add_group", request_id="r") == 0
+
+
+async def test_a_caller_who_hangs_up_while_settling_pays_all_the_same(ledger, store):
+    await fund(ledger, 5)
+    hold = await ledger.hold(ANNA)
+    settling = asyncio.ensure_future(hold.settle(1, reason="add_group", request_id="r"))
+    await asyncio.sleep(0)
+    if settling.cancel():  # not in memory, where it is done by now
+        with pytest.raises(asyncio.CancelledError):
+            await settling
+    await store.run(lambda _: None)  # all that was queued before has been committed
+    assert await ledger.credit_cents(ANNA) == 4
+
+
+# --- the books ----------------------------------------------------------------------------------------------------
+
+
+async def test_the_books_are_kept_over_a_restart(tmp_path, clock):
+    url = f"sqlite:///{tmp_path / 'state.db'}"
+    store = Store(url)
+    await fund(Ledger(store, clock), 500)
+    store.close()
+    store = Store(url)
+    assert await Ledger(store, clock).credit_cents(ANNA) == 500
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ("damage", "found"),
+    [
+        ("UPDATE ledger_balances SET cents = cents + 1", "the balance is 500 cents, but the sum of the entries is 499"),
+        ("DELETE FROM ledger_balances", "the balance is 0 cents, but the sum of the entries is 499"),
+        ("DELETE FROM ledger_entries", "the balance is 499 cents, but the sum of the entries is 0"),
+        (
+            "DELETE FROM ledger_entries WHERE kind = 'charge'",
+            ("the balance is 499 cents, but the sum of the entries is 500"),
+        ),
+        ("UPDATE ledger_entries SET kind = 'charge'", "is a charge of 500 cents"),
+    ],
+)
+async def test_books_that_were_tampered_with_do_not_verify(ledger, store, damage, found):
+    await fund(ledger, 500)
+    await ledger.charge(ANNA, 1, reason="add_group", request_id="r")
+    assert await ledger.verify() == []
+    await store.run(lambda connection: connection.run(damage))
+    problems = await ledger.verify()
+    assert len(problems) == 1
+    assert problems[0].startswith(ANNA)
+    assert found in problems[0]
+
+
+async def test_an_entry_of_nothing_cannot_be_stored(store):
+    from svcnb.emulator.billing.store import Entry, post
+    from svcnb.emulator.platform.database import ConstraintBroken
+
+    with pytest.raises(ConstraintBroken):
+        await store.run(lambda connection: post(connection, Entry(ANNA, 0, "grant", "nothing", "g:0", 0.0)))

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import pytest
+
+from svcnb.emulator.billing.rules import (
+    check_payment_amount,
+    display,
+    dollars,
+    execution_cost_cents,
+    payment_required,
+)
+from svcnb.emulator.errors import EndpointFailure
+
+
+@pytest.mark.parametrize(
+    ("cents", "text"), [(0, "$0.00"), (3, "$0.03"), (500, "$5.00"), (123456, "$1234.56"), (-1, "-$0.01")]
+)
+def test_amounts_are_said_in_dollars_and_cents(cents, text):
+    assert dollars(cents) == text
+
+
+@pytest.mark.parametrize(
+    ("credit", "text"),
+    [(500, "$5.00 credit"), (1, "$0.01 credit"), (0, "No credits"), (-3, "$0.03 owed"), (-1050, "$10.50 owed")],
+)
+def test_balances_are_said_as_the_service_says_them(credit, text):
+    assert display(credit) == text
+
+
+@pytest.mark.parametrize(("elapsed", "cents"), [(0, 1), (0.2, 1), (1, 1), (1.999, 1), (2, 2), (59.99, 59), (900, 900)])
+def test_an_execution_costs_a_cent_a_whole_second_and_at_least_one(elapsed, cents):
+    assert execution_cost_cents(elapsed) == cents
+
+
+def test_the_402_names_what_is_needed_what_is_there_and_the_way_out():
+    error = payment_required(1, 0)
+    assert (error.status, error.code) == (402, "payment_required")
+    assert error.message == "This call needs $0.01 but the account has $0.00 (no credits)."
+    assert payment_required(5, 3).message == "This call needs $0.05 but the account has $0.03 credit."
+    assert payment_required(1, -7).message == "This call needs $0.01 but the account has $0.07 owed."
+    for word in ("$5.00", "card or crypto", "create_payment_intent", "confirm_payment", "balance"):
+        assert word in error.fix
+
+
+@pytest.mark.parametrize("amount", [500, 501, 99_999_999])
+def test_amounts_from_the_minimum_on_can_be_paid(amount):
+    check_payment_amount(amount)
+
+
+@pytest.mark.parametrize(
+    ("amount", "why"),
+    [
+        (499, "minimum payment is 500 cents"),
+        (0, "minimum"),
+        (-500, "minimum"),
+        (100_000_000, "in cents, not dollars"),
+        (2**63 - 1, "maximum"),
+    ],
+)
+def test_other_amounts_get_400_with_the_bound(amount, why):
+    with pytest.raises(EndpointFailure, match=why) as caught:
+        check_payment_amount(amount)
+    assert caught.value.status == 400

@@ -1,0 +1,83 @@
+"""The chain node boots before the database is there, and only where that cannot be wrong."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+
+import pytest
+
+from svcnb.emulator.bootstrap import Beginning
+from svcnb.emulator.chain.bootstrap import EarlyNode, first_balances
+from svcnb.emulator.chain.genesis import Genesis
+from svcnb.emulator.keys.custody import Custody
+from svcnb.emulator.platform.randomness import Randomness
+from svcnb.emulator.service import Service
+from svcnb.emulator.settings import Settings
+
+
+def settings(**given: object) -> Settings:
+    return Settings.load({}, action_spares=1, **given)
+
+
+async def test_the_chain_runs_on_the_node_that_booted_early() -> None:
+    beginning = Beginning(settings())
+    beginning.boot_node()
+    assert beginning.node is not None
+    genesis = beginning.node.genesis
+    service = Service(settings(), beginning=beginning)
+    await service.start()
+    try:
+        assert service.chain._chain._replica.genesis == genesis  # type: ignore[union-attr]
+        with pytest.raises(LookupError, match="already used"):
+            await beginning.node.take()
+    finally:
+        await service.stop()
+
+
+async def test_booted_early_or_not_a_seed_gives_the_same_contract_at_the_same_address() -> None:
+    codes = []
+    for early in (True, False):
+        chosen = settings(seed="a lesson", clock="frozen@1750000000")
+        beginning = Beginning(chosen)
+        if early:
+            beginning.boot_node()
+        service = Service(chosen, beginning=beginning)
+        await service.start()
+        try:
+            ask = {"jsonrpc": "2.0", "id": 1, "method": "eth_getBlockByNumber", "params": ["latest", False]}
+            block = (await service.chain.rpc(ask))["result"]
+            codes.append((service.chain.contract_address, block["hash"], block["stateRoot"]))
+        finally:
+            await service.stop()
+    assert codes[0] == codes[1]
+
+
+@pytest.mark.parametrize("kept", ["state", "database"])
+def test_where_state_is_kept_no_node_boots_early(tmp_path: Path, kept: str) -> None:
+    given = {"state": tmp_path / "kept"} if kept == "state" else {"database": f"sqlite:///{tmp_path / 'other.db'}"}
+    beginning = Beginning(settings(**given))
+    beginning.boot_node()
+    assert beginning.node is None
+    beginning.release()
+
+
+async def test_an_early_node_that_nobody_took_is_ended() -> None:
+    custody = Custody(bytes(31) + b"\1", settings().vocabulary, Randomness())
+    early = EarlyNode(Genesis(31337, 1_750_000_000, first_balances(custody, 3)), memory_mb=512)
+    assert early._task is not None
+    node = await asyncio.shield(early._task)
+    await early.stop()
+    with pytest.raises(ProcessLookupError):
+        os.kill(node.pid, 0)
+    with pytest.raises(LookupError, match="stopped"):
+        await early.take()
+    await early.stop()
+
+
+async def test_an_early_node_stopped_at_once_leaves_nothing() -> None:
+    beginning = Beginning(settings())
+    beginning.boot_node()
+    await beginning.stop()
+    await beginning.stop()

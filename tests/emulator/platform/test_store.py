@@ -1,0 +1,263 @@
+"""The database thread: what was acknowledged is kept, what failed leaves nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from operator import methodcaller
+from pathlib import Path
+
+import pytest
+
+from svcnb.emulator.errors import StateUnusable
+from svcnb.emulator.platform.database import Connection, ConstraintBroken
+from svcnb.emulator.platform.schema import get_meta, set_meta
+from svcnb.emulator.platform.sqlite import SqliteConnection
+from svcnb.emulator.platform.store import StatementRefused, Store, StoreUnavailable
+
+
+@pytest.fixture
+def store(store_url: str | None) -> Iterator[Store]:
+    opened = Store(store_url)
+    yield opened
+    opened.close()
+
+
+def _fail(connection: Connection) -> None:
+    set_meta(connection, "half", "written")
+    raise KeyError("on purpose")
+
+
+async def test_a_function_that_raises_leaves_nothing_behind(store: Store) -> None:
+    with pytest.raises(KeyError, match="on purpose"):
+        await store.run(_fail)
+    assert await store.run(lambda connection: get_meta(connection, "half")) is None
+
+
+async def test_a_failure_in_a_shared_commit_undoes_only_itself(store: Store) -> None:
+    results = await asyncio.gather(
+        *(store.run(partial(set_meta, name=f"row{n}", value=str(n))) for n in range(40)),
+        store.run(_fail),
+        *(store.run(partial(set_meta, name=f"row{n}", value=str(n))) for n in range(40, 80)),
+        return_exceptions=True,
+    )
+    assert [type(result) for result in results if result is not None] == [KeyError]
+    kept = await store.run(lambda connection: [get_meta(connection, f"row{n}") for n in range(80)])
+    assert kept == [str(n) for n in range(80)]
+    assert await store.run(lambda connection: get_meta(connection, "half")) is None
+
+
+async def test_a_broken_constraint_is_told_to_the_code_that_broke_it(store: Store) -> None:
+    await store.run(lambda connection: connection.insert("meta", name="once", value="1"))
+    with pytest.raises(ConstraintBroken):
+        await store.run(lambda connection: connection.insert("meta", name="once", value="1"))
+
+
+async def test_database_trouble_is_a_503_that_charges_nothing(store: Store) -> None:
+    with pytest.raises(StoreUnavailable) as caught:
+        await store.run(lambda connection: connection.rows("SELECT * FROM nowhere"))
+    assert caught.value.status == 503
+    assert "Nothing was charged" in caught.value.message
+    assert await store.run(lambda connection: get_meta(connection, "schema_version"))
+
+
+async def test_an_acknowledged_write_is_there_after_reopening(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'state.db'}"
+    first = Store(url)
+    await first.run(lambda connection: set_meta(connection, "kept", "yes"))
+    first.close()
+    second = Store(url)
+    assert await second.run(lambda connection: get_meta(connection, "kept")) == "yes"
+    second.close()
+
+
+def test_a_damaged_file_is_refused_with_the_next_step(tmp_path: Path) -> None:
+    damaged = tmp_path / "state.db"
+    damaged.write_bytes(b"this is no database" * 100)
+    with pytest.raises(StateUnusable, match=r"move it away|restore it"):
+        Store(f"sqlite:///{damaged}")
+    assert damaged.read_bytes() == b"this is no database" * 100
+
+
+def test_a_state_of_another_schema_is_refused_and_left_as_it_was(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'state.db'}"
+    first = Store(url)
+    first.run_now(lambda connection: set_meta(connection, "schema_version", "999"))
+    first.close()
+    with pytest.raises(StateUnusable, match="999"):
+        Store(url)
+
+
+async def test_a_database_of_another_kind_is_refused() -> None:
+    with pytest.raises(StateUnusable, match="sqlite or postgresql"):
+        Store("mysql://somewhere/name")
+
+
+async def test_text_of_users_comes_back_as_it_was_given(store: Store) -> None:
+    texts = ["", "plain", "nul \0 in it", "\\0", "\\", "\\\0", "\\\\0\0\\", "\u20ac"]
+
+    def work(connection: Connection) -> list[str | None]:
+        connection.run("CREATE TABLE kept_texts (n integer, text text)")
+        for n, given in enumerate(texts):
+            connection.insert("kept_texts", n=n, text=connection.escaped(given))
+        return [connection.unescaped(text) for text in connection.column("SELECT text FROM kept_texts ORDER BY n")]
+
+    assert await store.run(work) == texts
+
+
+# --- nobody waits for ever --------------------------------------------------------------------------------------------
+
+
+async def test_what_comes_after_the_end_fails_and_does_not_wait(store: Store) -> None:
+    await store.run(lambda connection: set_meta(connection, "kept", "yes"))
+    store.close()
+    with pytest.raises(StoreUnavailable, match="closed"):
+        async with asyncio.timeout(30):
+            await store.run(lambda connection: get_meta(connection, "kept"))
+    with pytest.raises(StoreUnavailable, match="closed"):
+        store.run_now(lambda connection: get_meta(connection, "kept"))
+    store.close()  # once more does no harm
+
+
+def test_what_another_thread_does_in_memory_is_finished_before_the_end() -> None:
+    store = Store()
+    began, gate = threading.Event(), threading.Event()
+
+    def slow(connection: Connection) -> str | None:
+        began.set()
+        gate.wait(60)
+        return get_meta(connection, "schema_version")
+
+    with ThreadPoolExecutor(2) as threads:
+        asked = threads.submit(store.run_now, slow)
+        assert began.wait(60)
+        ending = threads.submit(store.close)
+        while not store._closed:
+            time.sleep(0.001)
+        gate.set()
+        assert asked.result(60) is not None
+        ending.result(60)
+
+
+async def test_what_was_queued_before_the_end_is_done(tmp_path: Path) -> None:
+    store = Store(f"sqlite:///{tmp_path / 'state.db'}")
+    works = [asyncio.ensure_future(store.run(partial(set_meta, name=f"row{n}", value=str(n)))) for n in range(50)]
+    await asyncio.sleep(0)  # they stand in line
+    store.close()
+    await asyncio.gather(*works)
+    again = Store(f"sqlite:///{tmp_path / 'state.db'}")
+    assert await again.run(lambda connection: [get_meta(connection, f"row{n}") for n in range(50)]) == [
+        str(n) for n in range(50)
+    ]
+    again.close()
+
+
+async def test_an_error_that_nobody_thought_of_reaches_those_it_concerns_and_the_thread_lives_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Store(f"sqlite:///{tmp_path / 'state.db'}")
+    broken = threading.Event()
+
+    def begin(connection: SqliteConnection) -> None:
+        if broken.is_set():
+            raise RuntimeError("nobody thought of this")
+        as_ever(connection)
+
+    as_ever = SqliteConnection._begin
+    monkeypatch.setattr(SqliteConnection, "_begin", begin)
+
+    began, gate = threading.Event(), threading.Event()
+
+    def hold(_: Connection) -> None:
+        began.set()
+        gate.wait(60)
+
+    waiting = [asyncio.ensure_future(store.run(hold))]
+    await asyncio.to_thread(began.wait, 60)
+    broken.set()
+    # Behind one that takes its time they share a commit.
+    waiting += [asyncio.ensure_future(store.run(partial(set_meta, name=f"row{n}", value="1"))) for n in range(3)]
+    await asyncio.sleep(0)
+    gate.set()
+    async with asyncio.timeout(60):
+        *_, one, two, three = await asyncio.gather(*waiting, return_exceptions=True)
+        assert all(isinstance(each, (RuntimeError, StoreUnavailable)) for each in (one, two, three))
+        broken.clear()
+        assert await store.run(lambda connection: [get_meta(connection, f"row{n}") for n in range(3)]) == [None] * 3
+    store.close()
+
+
+def _refusing(store: Store) -> list[str]:
+    """Statements that make a table which takes no row."""
+    if store.shared:
+        return [
+            "CREATE TABLE refusing (n integer)",
+            "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused'; END $$",
+            "CREATE TRIGGER refuse BEFORE INSERT ON refusing FOR EACH ROW EXECUTE FUNCTION refuse()",
+        ]
+    return [
+        "CREATE TABLE refusing (n integer)",
+        "CREATE TRIGGER refuse BEFORE INSERT ON refusing BEGIN SELECT RAISE(ABORT, 'refused'); END",
+    ]
+
+
+async def test_a_statement_that_is_refused_for_good_is_told_from_a_database_that_needs_time(store: Store) -> None:
+    for statement in _refusing(store):
+        await store.run(methodcaller("run", statement))
+    with pytest.raises((StatementRefused, ConstraintBroken), match="refused"):
+        await store.run(lambda connection: connection.insert("refusing", n=1))
+    assert await store.run(lambda connection: get_meta(connection, "schema_version"))
+
+
+async def test_errors_do_not_repeat_what_was_to_be_stored(store: Store) -> None:
+    await store.run(lambda connection: connection.insert("meta", name="once", value="the secret"))
+    with pytest.raises(ConstraintBroken) as caught:
+        await store.run(lambda connection: connection.insert("meta", name="once", value="the secret"))
+    assert "the secret" not in str(caught.value)
+
+
+def _note(order: list[str], what: str, _: Connection) -> None:
+    order.append(what)
+
+
+async def test_long_work_leaves_the_event_loop_free_and_what_follows_keeps_its_order(store: Store) -> None:
+    order: list[str] = []
+    begun, go_on = threading.Event(), threading.Event()
+
+    def long(_: Connection) -> None:
+        begun.set()
+        assert go_on.wait(60)
+        order.append("long")
+
+    first = asyncio.create_task(store.run_long(long))
+    assert await asyncio.to_thread(begun.wait, 60)  # the event loop runs while the work waits for it
+    later = [asyncio.create_task(store.run(partial(_note, order, str(n)))) for n in range(3)]
+    await asyncio.sleep(0)
+    assert order == []
+    go_on.set()
+    await asyncio.gather(first, *later)
+    assert order == ["long", "0", "1", "2"]
+    assert await store.run(lambda _: threading.current_thread() is threading.main_thread()) == store.immediate
+
+
+async def test_long_work_that_is_cancelled_before_it_begins_is_not_done(store: Store) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+    done: list[str] = []
+
+    def wait(_: Connection) -> None:
+        begun.set()
+        assert go_on.wait(60)
+
+    first = asyncio.create_task(store.run_long(wait))
+    assert await asyncio.to_thread(begun.wait, 60)
+    second = asyncio.create_task(store.run_long(lambda _: done.append("second")))
+    await asyncio.sleep(0)
+    second.cancel()
+    await asyncio.gather(second, return_exceptions=True)
+    go_on.set()
+    await first
+    assert await store.run(lambda _: list(done)) == []

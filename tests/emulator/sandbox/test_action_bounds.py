@@ -1,0 +1,90 @@
+# ruff: noqa: E501 - sources of actions stand on one line, as their authors would write them
+"""What one action can make the service do and hold: each bound is an ordinary error of the action, never the service's."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from svcnb.emulator.sandbox.run_result import response_value
+
+pytestmark = pytest.mark.engine
+
+ENGINES = ("v8", "auto")
+
+
+@pytest.fixture
+def little_processor_time() -> Iterator[None]:
+    """Ends a test that uses a minute of processor time. Work that grows with the square of a text would take hours."""
+
+    def give_up(*_: object) -> None:
+        raise AssertionError("it takes more than linear time")
+
+    before = signal.signal(signal.SIGVTALRM, give_up)
+    signal.setitimer(signal.ITIMER_VIRTUAL, 60)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
+@pytest.mark.usefixtures("little_processor_time")
+def test_an_answer_of_escaped_quotes_that_never_close_is_read_in_linear_time():
+    text = "[" * 200 + '"' + '\\"' * 500_000
+    assert response_value(text.encode()) == text
+
+
+def test_a_large_answer_is_answered_whole(room: Any):
+    source = "const main = () => Array.from({ length: 20000 }, (_, n) => ({ n, text: 'é'.repeat(5) }))"
+    assert room.value(source) == [{"n": n, "text": "é" * 5} for n in range(20_000)]
+
+
+def test_large_parameters_arrive_whole(room: Any):
+    numbers = list(range(100_000))
+    assert room.value("const main = (params) => params.length", numbers) == 100_000
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        ("S.Encrypt({ pkpId: WALLET, message: 'x'.repeat(1048577) })", "Encrypt: the message is too long, maximum 1048576 bytes"),
+        ("S.Encrypt({ pkpId: WALLET, message: 'x'.repeat(6e6) })", "Actions: the arguments are too long, maximum 4194048 bytes"),
+        ("S.Decrypt({ pkpId: WALLET, ciphertext: 'a'.repeat(3e6) })", "Decrypt: the ciphertext is too long, maximum 2097210 characters"),
+        ("S.getSvcActionPublicKey({ ipfsId: 'Q'.repeat(2000) })", "the ipfsId has 2000 characters: at most 1024 are accepted"),
+        ("fetch('http://127.0.0.1/' + 'a'.repeat(5e6))", "fetch: the arguments are too long, maximum 4194048 bytes"),
+        ("fetch('http://127.0.0.1/', { method: 'POST', body: 'a'.repeat(1048576 * 10 + 1) })", "fetch failed: the request body is too long, maximum 10485760 bytes"),
+    ],
+)  # fmt: skip
+def test_what_is_too_long_for_a_call_is_an_error_that_the_action_may_catch(
+    call: str, error: str, room: Any, wallet: Any
+):
+    source = f"const WALLET = '{wallet[0]}'; const S = Svc.Actions; const main = async () => {{ try {{ await {call}; return 'did'; }} catch (e) {{ return e.message; }} }}"
+    assert room.value(source) == error
+
+
+def test_the_longest_message_can_be_encrypted_and_decrypted(room: Any, wallet: Any):
+    source = f"const pkpId = '{wallet[0]}'; const S = Svc.Actions; const main = async () => {{ const message = 'x'.repeat(1048576); return (await S.Decrypt({{ pkpId, ciphertext: await S.Encrypt({{ pkpId, message }}) }})) === message; }}"
+    assert room.value(source) is True
+
+
+def test_a_data_address_may_be_long(room: Any):
+    source = "const main = async () => (await (await fetch('data:text/plain,' + 'a'.repeat(5e6))).text()).length"
+    assert room.value(source) == 5_000_000
+
+
+@pytest.mark.parametrize(
+    ("request_", "error"),
+    [
+        ("'http://example.org/' + 'a'.repeat(65518)", "the address has 65537 characters: at most 65536 are sent"),
+        ("'http://example.org/', { headers: { a: 'b'.repeat(262144) } }", "at most 262144 are sent"),
+    ],
+)
+def test_the_head_of_a_request_is_bounded(request_: str, error: str, room: Any):
+    source = f"const main = () => fetch({request_}).catch((e) => e.name + ': ' + e.message)"
+    seen = room.value(source)
+    assert seen.startswith("TypeError: fetch failed: the ")
+    assert error in seen

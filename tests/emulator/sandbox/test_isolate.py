@@ -1,0 +1,117 @@
+"""Isolates, their spawner and the watch over them when one of them is slow, or gone already."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from svcnb.emulator.sandbox import pooled
+from svcnb.emulator.sandbox.isolate import Isolate, StartFailed
+from svcnb.emulator.sandbox.process import ProcessHost
+
+pytestmark = pytest.mark.engine
+
+WORKS = "const main = (n) => [n]"
+
+
+@pytest.fixture
+async def host() -> AsyncIterator[Callable[..., ProcessHost]]:
+    """Makes hosts of a small program that says that it is warm and then waits for its end."""
+    made: list[ProcessHost] = []
+
+    def make(on_lost: Callable[[], None] = lambda: None) -> ProcessHost:
+        argv = ["/bin/sh", "-c", "printf R; exec cat"]
+        made.append(ProcessHost(argv, env={}, cwd=Path("/"), limits={}, remove=None, on_lost=on_lost))
+        return made[-1]
+
+    yield make
+    for one in made:
+        await one.stop()
+
+
+async def test_a_process_that_cannot_be_started_leaves_no_socket_open(host: Callable[..., ProcessHost]) -> None:
+    isolate = Isolate(host())  # whose spawner was never started
+    with pytest.raises(StartFailed, match="the spawner is not running"):
+        await isolate.start(60)
+    del isolate
+    gc.collect()  # an open socket would be told of here, as an error
+
+
+async def test_a_spawner_that_died_unseen_is_noticed_by_whoever_needs_it(host: Callable[..., ProcessHost]) -> None:
+    lost: list[str] = []
+    one = host(lambda: lost.append("lost"))
+    one.start()
+    assert one._spawner is not None
+    one._spawner.kill()
+    one._spawner.wait()  # and the event loop has had no turn to hear of it
+    with pytest.raises(StartFailed):
+        await Isolate(one).start(60)
+    assert (lost, one.alive) == (["lost"], False)
+
+
+async def test_a_process_is_used_only_once_its_id_is_known(
+    host: Callable[..., ProcessHost], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without it nobody could look at its memory. On a busy machine the spawner may tell it late."""
+    told: list[dict[str, Any]] = []
+    one = host()
+    hear = one._hear
+    monkeypatch.setattr(one, "_hear", lambda message: told.append(message) if "spawned" in message else hear(message))
+    one.start()
+    isolate = Isolate(one)
+    starting = asyncio.create_task(isolate.start(600))
+    async with asyncio.timeout(300):
+        while not (isolate._ready.done() and told):  # noqa: ASYNC110 - nobody signals it
+            await asyncio.sleep(0.01)
+    assert not starting.done()
+    hear(told[0])
+    await starting
+    assert (isolate.pid, isolate.usable) == (told[0]["pid"], True)
+    assert sys.platform != "linux" or isolate.grown_bytes() is not None
+    isolate.close()
+
+
+@pytest.mark.slow
+def test_however_many_processes_a_lost_spawner_was_starting_it_counts_as_one_failure(
+    new_room: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 8)
+    room = new_room(spares=1)
+    room.until(lambda: room.engine.state().ready == 1, "a spare")
+    pool = room.engine._pool
+    host, spawner = pool._host, pool._host._spawner.pid
+    os.kill(spawner, signal.SIGSTOP)
+    room.loop.call_soon_threadsafe(pool.start, 8)
+    room.until(lambda: len(pool._starting) == 7, "it has much to do")
+    os.kill(spawner, signal.SIGKILL)
+    room.until(lambda: pool._host is not host, "the loss is noticed")
+    assert room.value(WORKS, 1) == [1]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="read from /proc")
+@pytest.mark.parametrize(
+    "source",
+    [
+        "const main = () => { const a = []; for (;;) a.push(new Uint8Array(4e6).fill(1)); }",
+        """const main = () => { const a = []; for (;;) {
+          const m = new WebAssembly.Memory({ initial: 256 }); new Uint8Array(m.buffer).fill(1); a.push(m); } }""",
+    ],
+)
+def test_a_run_that_took_too_much_memory_before_anybody_looked_is_told_so(
+    source: str, new_room: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pooled, "_LOOK_S", 600.0)
+    room = new_room(spares=1)
+    outcome = room.run(source)
+    assert (outcome.error_kind, "maximum memory of 128 MB" in outcome.error) == ("memory", True)
+    # Who is refused more than there is, and holds little, has made an ordinary mistake.
+    assert room.error("const main = () => new ArrayBuffer(2 ** 40)").startswith("Uncaught (in promise) RangeError")

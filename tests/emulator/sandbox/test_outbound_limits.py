@@ -1,0 +1,252 @@
+"""What one account can take of the outbound requests that all share: a neighbour is served all the same."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import weakref
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from svcnb.emulator.platform.addresses import AddressPolicy, AllowedAddress
+from svcnb.emulator.sandbox.network import Network
+from svcnb.emulator.sandbox.protocol import FetchRequest, FetchResponse, OperationRefused
+from svcnb.emulator.sandbox.repeat import MAX_REPEATABLE_BYTES, RepeatableHost
+from svcnb.protocol.limits import (
+    MAX_HELD_BYTES_PER_ACCOUNT,
+    MAX_OUTBOUND_PER_ACCOUNT,
+    MAX_OUTBOUND_PER_RUN,
+    ActionLimits,
+)
+
+LIMITS = ActionLimits()
+LARGE = 40 * 2**20
+
+HERE = AddressPolicy([AllowedAddress("127.0.0.1", None)])
+
+
+@pytest.fixture
+def room_host() -> Any:
+    """Makes hosts of one account, without an engine."""
+    from svcnb.emulator.keys.custody import Custody
+    from svcnb.emulator.platform.randomness import Randomness
+    from svcnb.emulator.sandbox.host import ActionHost
+    from svcnb.protocol.vocabulary import Vocabulary
+
+    async def no_wallet(_: str) -> bytes:
+        return b""
+
+    custody = Custody(b"\7" * 32, Vocabulary(), Randomness("tests"))
+    return lambda network: ActionHost(
+        custody=custody, cid="Qm", wallet_secret=no_wallet, headers={}, network=network, account="one"
+    )
+
+
+class Slow:
+    """A web server that answers `/quick` at once and holds every other request until it is released."""
+
+    def __init__(self) -> None:
+        self.waiting = 0
+        self.arrived = asyncio.Condition()
+        self.released = asyncio.Event()
+        self.url = ""
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
+            head = await reader.readuntil(b"\r\n\r\n")
+            body = b"x" * LARGE if b"/large" in head else b"fine"
+            if b"/slow" in head:
+                async with self.arrived:
+                    self.waiting += 1
+                    self.arrived.notify_all()
+                await self.released.wait()
+            writer.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+            await writer.drain()
+        writer.close()
+
+    async def until_waiting(self, count: int) -> None:
+        async with self.arrived:
+            await self.arrived.wait_for(lambda: self.waiting >= count)
+
+
+@asynccontextmanager
+async def slow_site() -> AsyncIterator[Slow]:
+    slow = Slow()
+    server = await asyncio.start_server(slow.serve, "127.0.0.1", 0)
+    slow.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    try:
+        yield slow
+    finally:
+        slow.released.set()
+        server.close()
+
+
+async def test_an_account_that_floods_a_slow_host_does_not_keep_another_waiting():
+    network = Network(addresses=HERE)
+    async with slow_site() as slow:
+        flood = [
+            asyncio.ensure_future(network.fetch(FetchRequest("GET", slow.url + "/slow"), LIMITS, "greedy"))
+            for _ in range(150)
+        ]
+        await slow.until_waiting(MAX_OUTBOUND_PER_ACCOUNT)
+        answer = await network.fetch(FetchRequest("GET", slow.url + "/quick"), LIMITS, "neighbour")
+        assert answer.body == b"fine"
+        assert slow.waiting == MAX_OUTBOUND_PER_ACCOUNT
+        slow.released.set()
+        assert {found.body for found in await asyncio.gather(*flood)} == {b"fine"}
+        await network.close()
+
+
+async def test_one_run_has_fewer_requests_under_way_than_its_account(room_host: Any):
+    network = Network(addresses=HERE)
+    async with slow_site() as slow:
+        host = room_host(network)
+        tasks = [asyncio.ensure_future(host.fetch(FetchRequest("GET", slow.url + "/slow"), LIMITS)) for _ in range(30)]
+        await slow.until_waiting(MAX_OUTBOUND_PER_RUN)
+        other = asyncio.ensure_future(room_host(network).fetch(FetchRequest("GET", slow.url + "/slow"), LIMITS))
+        await slow.until_waiting(MAX_OUTBOUND_PER_RUN + 1)
+        assert slow.waiting == MAX_OUTBOUND_PER_RUN + 1
+        slow.released.set()
+        await asyncio.gather(other, *tasks)
+        await network.close()
+
+
+@pytest.mark.slow
+async def test_large_answers_are_held_up_to_a_limit_and_their_room_is_given_back():
+    network = Network(addresses=HERE)
+    async with slow_site() as slow:
+        large = FetchRequest("GET", slow.url + "/large")
+        first = await network.fetch(large, LIMITS, "greedy")
+        second = asyncio.ensure_future(network.fetch(large, LIMITS, "greedy"))
+        neighbour = await network.fetch(large, LIMITS, "neighbour")
+        assert 2 * LARGE > MAX_HELD_BYTES_PER_ACCOUNT
+        assert not second.done()
+        assert network.held_bytes == 2 * LARGE
+        for held in (first, neighbour):
+            for give_back in (*held.held, *held.held):
+                give_back()
+        for give_back in (await second).held:
+            give_back()
+        assert network.held_bytes == 0
+        await network.close()
+
+
+async def test_the_room_of_an_answer_that_is_too_long_is_given_back():
+    network = Network(addresses=HERE)
+    async with slow_site() as slow:
+        with pytest.raises(OperationRefused, match="longer than 1000000 bytes"):
+            await network.fetch(
+                FetchRequest("GET", slow.url + "/large"), LIMITS._replace(max_fetch_bytes=1_000_000), "a"
+            )
+        assert network.held_bytes == 0
+        await network.close()
+
+
+async def test_a_run_that_received_much_from_requests_with_effects_is_not_repeated():
+    class Host:
+        account = ""
+
+        async def fetch(self, request: FetchRequest, _: ActionLimits) -> FetchResponse:
+            return FetchResponse(200, "", (), b"x" * (MAX_REPEATABLE_BYTES // 2 + 1), request.url)
+
+    host = RepeatableHost(Host())  # type: ignore[arg-type]
+    for n in range(2):
+        await host.fetch(FetchRequest("POST", f"http://127.0.0.1/{n}"), LIMITS)
+    assert host.operations == 0
+    host.repeat(0.0)
+    with pytest.raises(OperationRefused, match="different requests"):
+        await host.fetch(FetchRequest("POST", "http://127.0.0.1/0"), LIMITS)
+    assert host.astray
+
+
+class Refusing:
+    """A host that answers encryptions with much text, or refuses them."""
+
+    account = ""
+
+    def __init__(self, answer: str | None) -> None:
+        self.answer = answer
+
+    async def encrypt(self, _: str, __: str) -> str:
+        if self.answer is None:
+            raise OperationRefused("no such wallet")
+        return self.answer
+
+    async def fetch(self, request: FetchRequest, _: ActionLimits) -> FetchResponse:
+        return FetchResponse(200, "", (), b"", request.url)
+
+
+@pytest.mark.parametrize("answer", [None, "short"])
+async def test_what_is_remembered_of_operations_is_bounded_in_bytes(answer: str | None):
+    host = RepeatableHost(Refusing(answer))  # type: ignore[arg-type]
+    for n in range(40):
+        with contextlib.suppress(OperationRefused):
+            await host.encrypt("0x", f"{n}" * 10**6)
+    remembered = sum(len(str(part)) for entry in host._entries for part in entry.asked)
+    assert remembered <= MAX_REPEATABLE_BYTES
+    host.repeat(0.0)
+    assert not host.astray  # a key operation may be asked anew
+
+
+async def test_a_run_that_sent_large_requests_is_not_repeated():
+    host = RepeatableHost(Refusing(None))  # type: ignore[arg-type]
+    body = b"x" * (MAX_REPEATABLE_BYTES // 2 + 1)
+    for n in range(2):
+        await host.fetch(FetchRequest("POST", f"http://127.0.0.1/{n}", (), body), LIMITS)
+    assert host.operations == 0
+    host.repeat(0.0)
+    assert host.astray
+
+
+async def test_requests_of_a_repetition_are_made_when_only_key_operations_were_forgotten():
+    host = RepeatableHost(Refusing("short"))  # type: ignore[arg-type]
+    for n in range(10):
+        await host.encrypt("0x", f"{n}" * 10**6)
+    host.repeat(0.0)
+    for n in range(2):
+        assert (await host.fetch(FetchRequest("GET", f"http://127.0.0.1/{n}"), LIMITS)).status == 200
+    assert not host.astray
+
+
+async def test_room_of_an_answer_that_nobody_took_is_given_back_at_the_end():
+    given_back: list[str] = []
+
+    class Holding(Refusing):
+        async def fetch(self, request: FetchRequest, _: ActionLimits) -> FetchResponse:
+            body = b"x" * (MAX_REPEATABLE_BYTES + 1)
+            return FetchResponse(200, "", (), body, request.url, held=(lambda: given_back.append(request.url),))
+
+    host = RepeatableHost(Holding(None))  # type: ignore[arg-type]
+    await host.fetch(FetchRequest("GET", "http://127.0.0.1/1"), LIMITS)
+    assert host.operations == 0
+    host.close()
+    assert given_back == ["http://127.0.0.1/1"]
+
+
+async def test_a_failed_request_leaves_no_garbage_that_holds_bytes():
+    class Failing(Refusing):
+        async def fetch(self, request: FetchRequest, _: ActionLimits) -> FetchResponse:
+            answer = Large()
+            held.append(weakref.ref(answer))
+            await asyncio.sleep(0)
+            raise OperationRefused(f"{request.url} failed half way")
+
+    held: list[weakref.ref[Large]] = []
+    gc.disable()
+    try:
+        host = RepeatableHost(Failing(None))  # type: ignore[arg-type]
+        with contextlib.suppress(OperationRefused):
+            await host.fetch(FetchRequest("GET", "http://127.0.0.1/1"), LIMITS)
+        host.close()
+        await asyncio.sleep(0)
+        assert [each() for each in held] == [None]
+    finally:
+        gc.enable()
+
+
+class Large:
+    """What a frame of a failed request holds."""

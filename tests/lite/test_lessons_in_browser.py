@@ -1,0 +1,39 @@
+"""The lessons run in the page as they do on a computer: the same outputs, and no request to any other address."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.lite.conftest import stored
+
+pytestmark = pytest.mark.browser
+
+LESSONS = [
+    "00-primer",
+    "01-quickstart",
+    "02-actions-and-cids",
+    "03-keys",
+    "04-groups-and-least-privilege",
+    "05-typed-data",
+    "06-chain-secured",
+    "07-contract-wallets",
+    "08-convert-and-transfer",
+    "10-credits-and-cost",
+    "14-history-and-charts",
+]
+SKIPPED = {"14-history-and-charts": 11}
+"""Cells that need what the page does not contain: pandas, charts, and a process for a report. Each says so."""
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_a_lesson_gives_its_stored_outputs_and_loads_nothing_from_elsewhere(lab: Callable[[str], Any], lesson: str):
+    page = lab(lesson)
+    page.run_all()
+    pairs = list(zip(page.outputs(), stored(lesson), strict=True))
+    notices = [here for here, _ in pairs if here and here[-1].startswith("Skipped in this page: ")]
+    assert len(notices) == SKIPPED.get(lesson, 0), notices
+    assert [here for here, _ in pairs if here not in notices] == [there for here, there in pairs if here not in notices]
+    assert page.outside == []

@@ -1,0 +1,68 @@
+"""The page's policy, its note, and the second visit without a server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.lite.conftest import Lab, serving, stored
+
+pytestmark = pytest.mark.browser
+
+FETCH = """
+from pyodide.code import run_js
+print(await run_js('''
+(async () => {
+  const told = new Promise((done) => addEventListener("securitypolicyviolation", (e) => done(e.effectiveDirective)));
+  const failed = await fetch("https://example.org/").then(() => "answered", () => "refused");
+  return `${failed} by ${await told}`;
+})()
+'''))
+"""
+IN_PAGE = """async () => {
+  const told = new Promise((done) => addEventListener("securitypolicyviolation", (e) => done(e.effectiveDirective)));
+  const failed = await fetch("https://example.org/").then(() => "answered", () => "refused");
+  return `${failed} by ${await told}`;
+}"""
+REACH = """async function main() {
+  return [typeof indexedDB, typeof XMLHttpRequest, typeof Worker, typeof importScripts, typeof postMessage];
+}"""
+
+
+def test_no_part_of_the_page_reaches_another_address(lab: Any):
+    page = lab()
+    assert page.tab.evaluate(IN_PAGE) == "refused by connect-src"
+    assert page.run(FETCH).strip() == "refused by connect-src"
+
+
+def test_an_action_sees_neither_the_page_nor_its_storage(lab: Any):
+    page = lab()
+    seen = page.run(
+        "import svcnb\nemu = svcnb.Emulator(starter_credits=500)\nsvc = emu.client()\n"
+        f"print(*svc.with_key(svc.accounts.create('Ada')).run({REACH!r}).response)"
+    )
+    assert set(seen.split()) == {"undefined"}
+
+
+def test_the_page_says_that_it_is_for_practice_until_that_was_read(lab: Any):
+    page = lab()
+    page.tab.get_by_text("This page is for practice.").wait_for()
+    page.tab.get_by_role("button", name="Understood").click()
+    page.open()
+    assert page.tab.get_by_text("This page is for practice.").count() == 0
+
+
+def test_a_second_visit_needs_no_server(browser: Any, site_folder: Path):
+    context = browser.new_context()
+    with serving(site_folder) as (address, stop):
+        first = Lab(context, address, "02-actions-and-cids")
+        first.run("import svcnb")
+        first.tab.wait_for_function("() => document.documentElement.dataset.offline === 'ready'")
+        first.close()
+        stop()
+        again = Lab(context, address, "04-groups-and-least-privilege")
+        again.run_all()
+        assert again.outputs() == stored("04-groups-and-least-privilege")
+    context.close()

@@ -1,0 +1,103 @@
+"""Every state of the panels fits its place at three widths, and has no serious accessibility problem."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.panels.axe import faults
+from tests.panels.bench import CELL, Bench
+from tests.panels.conftest import THEME
+from tests.panels.tour import tour
+
+pytestmark = [pytest.mark.browser, pytest.mark.chain, pytest.mark.engine]
+
+WIDTHS = (1366, 1024, 390)
+SHOTS = os.environ.get("SVC_SHOTS")
+"""Folder for screenshots of every state at every width, in light and dark; none are made without it."""
+
+MAX_LINES = 3
+"""Most lines of an address; a hash or a CID may have twice as many."""
+
+WIDE = """lines => {
+  const shown = (it) => it.checkVisibility() && it.getClientRects().length > 0;
+  const scrolls = (it) => ["auto", "scroll", "hidden", "clip"].includes(getComputedStyle(it).overflowX);
+  const name = (it) => `${it.tagName.toLowerCase()}.${it.className} ${it.textContent.trim().slice(0, 40)}`;
+  const found = [];
+  for (const panel of document.querySelectorAll(".svcnb-panel")) {
+    if (!shown(panel)) continue;
+    const inside = (it) => {
+      for (let at = it.parentElement; at && at !== panel; at = at.parentElement) if (scrolls(at)) return true;
+      return false;
+    };
+    const edge = panel.getBoundingClientRect().right + 0.5;
+    if (panel.scrollWidth > panel.clientWidth) found.push(`panel: ${panel.scrollWidth - panel.clientWidth} px`);
+    for (const it of panel.querySelectorAll("*")) {
+      if (!shown(it) || it.closest(".svcnb-aside, svg, .cm-editor") || inside(it)) continue;
+      const over = Math.round(it.getBoundingClientRect().right - edge);
+      if (over > 0) found.push(`${over} px: ${name(it)}`);
+    }
+    for (const code of panel.querySelectorAll("code")) {
+      const text = code.textContent;
+      const most = /^0x[0-9a-f]{40}$/i.test(text) ? lines : /^(0x[0-9a-f]{64}|Qm\\w{44})$/i.test(text) ? lines * 2 : 0;
+      if (!most || !shown(code)) continue;
+      const range = document.createRange();
+      range.selectNodeContents(code);
+      const rows = new Set([...range.getClientRects()].map(({top}) => Math.round(top))).size;
+      if (rows > most) found.push(`${rows} lines: ${name(code)}`);
+    }
+  }
+  return found;
+}"""
+
+
+# JupyterLab lays its page out again in the frames after a change of the window.
+LAID_OUT = """async () => {
+  for (let frame = 0; frame < 4; frame += 1) await new Promise((go) => requestAnimationFrame(go));
+}"""
+
+
+TOOLBAR = "Failed to execute 'removeChild' on 'Node'"
+"""Error of JupyterLab 4.6: its toolbar moves buttons when the window becomes narrow. The panels remove no child so."""
+
+
+def test_no_state_overflows_or_has_a_serious_fault(notebook, desk, emulator):
+    desk.known = (TOOLBAR,)
+    nb = notebook(CELL, own=True, viewport={"width": WIDTHS[0], "height": 1000})
+    found: dict[str, list[str]] = {}
+    states = 0
+    for state in tour(Bench(nb), emulator):
+        states += 1
+        for width in WIDTHS:
+            nb.tab.set_viewport_size({"width": width, "height": 1000})
+            nb.tab.evaluate(LAID_OUT)
+            if wide := nb.tab.evaluate(WIDE, MAX_LINES):
+                found[f"{state}, {width} px"] = wide[:4]
+            shoot(nb, state, width, "light")
+        if serious := faults(nb.tab):
+            found[f"{state}, light"] = serious[:4]
+        nb.tab.evaluate(THEME, "JupyterLab Dark")
+        # Of all rules, only this one depends on the theme.
+        if serious := faults(nb.tab, rules=("color-contrast",)):
+            found[f"{state}, dark"] = serious[:4]
+        for width in WIDTHS if SHOTS else ():
+            nb.tab.set_viewport_size({"width": width, "height": 1000})
+            nb.tab.evaluate(LAID_OUT)
+            shoot(nb, state, width, "dark")
+        nb.tab.evaluate(THEME, "JupyterLab Light")
+        nb.tab.set_viewport_size({"width": WIDTHS[0], "height": 1000})
+    assert not found, "\n".join(f"{state}: {text}" for state, texts in found.items() for text in texts)
+    assert states > 25
+
+
+def shoot(nb: Any, state: str, width: int, theme: str) -> None:
+    if SHOTS:
+        name = re.sub(r"\W+", "-", state)
+        nb.tab.set_viewport_size({"width": width, "height": 3000})
+        nb.tab.evaluate(LAID_OUT)
+        panel = nb.tab.locator(".svcnb-panel").first
+        panel.screenshot(path=Path(SHOTS) / f"{name}-{width}-{theme}.png", animations="disabled")

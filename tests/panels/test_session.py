@@ -1,0 +1,43 @@
+"""The session that all panels of a client share, on a real service."""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+
+import pytest
+
+import svcnb
+from svcnb.panels.loop import BACKGROUND
+from svcnb.panels.session import Session
+
+pytestmark = [pytest.mark.chain, pytest.mark.engine]
+
+
+@pytest.fixture
+async def svc(emulator):
+    with emulator.client() as client:
+        yield client
+
+
+async def test_the_credit_is_read_with_a_usage_key_if_the_wallet_asks_its_user(svc, emulator):
+    owner = svcnb.LocalSigner.random()
+    emulator.faucet(owner.address)
+    service = svc.to_async()
+    mine = await service.chain_secured.create(owner, "treasury")
+    await mine.billing.top_up(500)
+    add = svcnb.Action("const main = () => 1", name="add")
+    group = await mine.groups.create("adders", actions=[add])
+    key = await mine.usage_keys.create("runner", execute_in_groups=[group])
+    session = Session.of(svc)
+    shown: queue.Queue[str] = queue.Queue()
+    session.watch(lambda what: shown.put(session.state["balance"]) if "balance" in what else None)
+    session.owner = svcnb.BrowserSigner()  # signs nothing unless its user is asked
+    session.opened_on_chain(mine, address=owner.address)
+    session.add_key(key)
+    svc.with_key(key).run(add, until_effective=15)
+    while (balance := await asyncio.to_thread(shown.get, timeout=60)) in {"", "$5.00 credit"}:
+        pass
+    assert balance.startswith("$4.9")
+    BACKGROUND.submit(session.service.close()).result(300)
+    await service.close()

@@ -1,0 +1,85 @@
+"""The texts of the project follow the rules of `.ci/english.toml`, and the checker finds what breaks them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+
+@pytest.fixture
+def checker(root: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(root / ".ci"))
+    return import_module("plain_english")
+
+
+def test_no_text_has_more_findings_than_the_rules_allow(root: Path) -> None:
+    command = [sys.executable, ".ci/plain_english.py", "--list"]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr
+
+
+def test_strings_and_docstrings_may_have_no_finding_and_every_exception_has_a_reason(root: Path) -> None:
+    rules = tomllib.loads((root / ".ci" / "english.toml").read_text(encoding="utf-8"))
+    assert [kind for kind in ("strings", "docstrings", "notebooks") if rules["allowed"].get(kind, 0)] == []
+    assert [each for each in rules["exceptions"] if not each["reason"].strip()] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "kind"),
+    [
+        ("a.py", 'raise ValueError(f"{value} is no address: write {digits} digits")\n', "strings"),
+        ("a.py", 'x = ("a text is " "wanted here")\n', "strings"),
+        ("a.py", 'def f():\n    """Whoever calls it waits."""\n', "docstrings"),
+        ("a.py", 'x = 1\n"""What the caller is told."""\n', "docstrings"),
+        ("a.py", "x = 1  # nobody reads this\n", "comments"),
+        ("a.ts", 'throw new Error("nobody reads this");\n', "strings"),
+        ("a.ts", "const x = `the ${part ? `inner` : ''} list is no ${kind} list`;\n", "strings"),
+        ("a.ts", 'const x = /["`]/; const y = "nobody reads this";\n', "strings"),
+        ("a.ts", "/** Nobody reads this. */\n", "comments"),
+        ("a.js", "const x = 'nobody reads this';\n", "strings"),
+        ("a.html", "<style>p { nobody: reads this }</style><p>Nobody reads this</p>", "strings"),
+        ("a.html", '<input placeholder="nobody reads this">', "strings"),
+        ("a.toml", 'says = "nobody reads this"\n', "strings"),
+        ("a.yaml", "# nobody reads this\nkey: 1\n", "comments"),
+        ("a.md", "Nobody reads this.\n", "docs"),
+        ("a.md", " ".join(["The", "long"] * 13) + ".\n", "docs"),
+    ],
+)
+def test_each_kind_of_text_is_checked_in_each_language(
+    checker: ModuleType, tmp_path: Path, name: str, content: str, kind: str
+) -> None:
+    path = tmp_path / name
+    path.write_text(content, encoding="utf-8")
+    found = [finding for source in checker.texts(path) for finding in checker.findings(source)]
+    assert [finding.source.kind for finding in found] == [kind], found
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.py", 'x = "SELECT nobody FROM people"\n'),
+        ("a.py", 'def f():\n    """Adds.\n\n    Example:\n        >>> nobody = "somebody"\n    """\n'),
+        ("a.py", 'x = "AbortController AbortSignal Blob " * 20\n'),
+        ("a.md", "Write `nobody` or:\n\n```python\nnobody = 1\n```\n"),
+        ("a.md", "There is no limit, and a run is no longer queued.\n"),
+    ],
+)
+def test_code_is_not_prose(checker: ModuleType, tmp_path: Path, name: str, content: str) -> None:
+    path = tmp_path / name
+    path.write_text(content, encoding="utf-8")
+    assert [finding for source in checker.texts(path) for finding in checker.findings(source)] == []
+
+
+def test_a_sample_is_the_same_for_the_same_seed(checker: ModuleType, root: Path) -> None:
+    sources = [source for path in checker.files(("svcnb/client",)) for source in checker.texts(path)]
+    first, second = list(checker.sample(sources, 7)), list(checker.sample(sources, 8))
+    assert list(checker.sample(sources, 7)) == first
+    assert first != second
+    assert sum(source.is_error for source in first) == 50
+    assert all(source.path.is_relative_to(root) for source in first)

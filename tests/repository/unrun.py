@@ -1,0 +1,13 @@
+"""What a lesson shows if it is opened and not run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+NOTEBOOKS: Final = Path(__file__).parents[2] / "notebooks"
+
+LESSONS: Final = sorted([*NOTEBOOKS.glob("[0-9]*.ipynb"), *NOTEBOOKS.glob("cookbook/*.ipynb")])
+
+IMAGES: Final = {"04-groups-and-least-privilege": 2, "14-history-and-charts": 6}
+"""Drawings and charts in the outputs of a lesson; none in the others."""
