@@ -63,7 +63,10 @@ class Bench:
 
 @pytest.fixture(scope="module", params=IDLE)
 def bench(request: pytest.FixtureRequest) -> Iterator[Bench]:
-    with Emulator(starter_credits=10_000, action_engine=request.param) as emulator:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("SVC_ACTION_SPARES")  # as for a user, not as in other tests
+        emulator = Emulator(starter_credits=10_000, action_engine=request.param)
+    with emulator:
         yield Bench(emulator, request.param)
 
 
