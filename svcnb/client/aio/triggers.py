@@ -31,7 +31,7 @@ class AsyncTriggersClient(TriggersSettings):
 
     Args:
         triggers_url: Address of the service, the part before ``/api``. None means the value of SVC_TRIGGERS_URL.
-        token: An existing token. If omitted, the client creates a new token, which a user must approve (`authorize`).
+        token: An existing token. If omitted, a new token is created, which a user must approve (`authorize`).
         config: Settings of a `Client` to share (`Client.config`), except its key and its headers.
         http_client: Your own `httpx.Client`, which you must close yourself.
         headers: Headers to send with every request to the service.
@@ -61,8 +61,7 @@ class AsyncTriggersClient(TriggersSettings):
     ) -> Me:
         """Opens the approval page in a browser, and waits until the user has approved the token.
 
-        If the token is already approved, the method returns immediately. The client does not send the token before the
-        approval.
+        If the token is already approved, the method returns immediately. The token is not sent before the approval.
 
         Args:
             timeout: Seconds to wait, ten minutes by default. The approval is checked every two seconds.
@@ -175,8 +174,8 @@ class AsyncTriggersClient(TriggersSettings):
     ) -> Trigger:
         """Creates a trigger, a group that permits its action, and a key that can only execute in that group.
 
-        The call costs two cents. The client sends the key only to the triggers service. If a step fails, the hint of
-        the error lists the objects that already exist.
+        The call costs two cents. The client sends the key only to the triggers service. If a step fails, the error's
+        hint lists the objects that already exist.
 
         Args:
             service: A client with the account's master key.
