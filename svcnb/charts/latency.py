@@ -79,19 +79,10 @@ def latency(
     each = sizes[sizes > 0]
     below = (f"{count(len(seconds), 'run')}, {each.min():,} to {each.max():,} per {bins.name}", span(times, zone))
     base = alt.Chart(alt.InlineData(values=rows)).encode(
-        x=alt.X("at", **time_axis(zone, *bins.whole_ms)),
-        y=_measure("y", unit, log=log),
-        color=alt.Color("of", type="nominal", scale=_scale(names, _COLOURS), legend=_LEGEND),
+        x=alt.X("at", **time_axis(zone, *bins.whole_ms)), y=_measure("y", unit, log=log)
     )
     return Layers(
-        layer=[
-            base.mark_line(strokeWidth=1.5).encode(
-                strokeDash=alt.StrokeDash("of", type="nominal", scale=_scale(names, _DASHES), legend=_LEGEND)
-            ),
-            base.mark_point(filled=True, opacity=1, size=34).encode(
-                shape=alt.Shape("of", type="nominal", scale=_scale(names, _SHAPES), legend=_LEGEND)
-            ),
-        ],
+        layer=_lines_and_points(base, names),
         title=title(text, *below),
         description=said(text, *below, _worst(rows, names, unit)),
         width=WIDTH,
@@ -124,6 +115,19 @@ def percentiles_of(groups: Array, values: Array, count: int, wanted: Sequence[fl
     at = np.minimum(begins[:, None] + ranks, len(keys) - 1)
     found = np.where(sizes[:, None] > 0, (keys[at] & 0xFFFFFFFF) / scale, np.nan)
     return found, sizes
+
+
+def _lines_and_points(base: alt.Chart, names: list[str]) -> list[alt.Chart]:
+    """Draws each percentile with its own colour, line and symbol."""
+    base = base.encode(color=alt.Color("of", type="nominal", scale=_scale(names, _COLOURS), legend=_LEGEND))
+    return [
+        base.mark_line(strokeWidth=1.5).encode(
+            strokeDash=alt.StrokeDash("of", type="nominal", scale=_scale(names, _DASHES), legend=_LEGEND)
+        ),
+        base.mark_point(filled=True, opacity=1, size=34).encode(
+            shape=alt.Shape("of", type="nominal", scale=_scale(names, _SHAPES), legend=_LEGEND)
+        ),
+    ]
 
 
 def _by_action(

@@ -22,6 +22,15 @@ _FEW_CENTS: Final = 5
 
 _ROW: Final = 46
 _BAR: Final = 24
+_HEADER: Final = alt.Header(
+    title=None,
+    labelAngle=0,
+    labelAlign="left",
+    labelAnchor="start",
+    labelOrient="top",
+    labelPadding=2,
+    labelLimit=WIDTH,
+)
 
 
 @checked
@@ -60,36 +69,13 @@ def spend(runs: Any, *, zone: str = "UTC") -> Rows | Layers:
     ]
     text = f"Spend per {bins.name} (US dollars)"
     below = (f"{dollars(round(float(cents.sum())))} for {count(len(times), 'run')}", span(times, zone))
-    bars = (
-        alt.Chart()
-        .mark_bar(color=BLUE, binSpacing=1)
-        .encode(
-            x=alt.X("begin", **time_axis(zone, *bins.whole_ms)),
-            x2="end",
-            y2=alt.Y2Datum(0),
-            y=alt.Y(
-                "dollars",
-                type="quantitative",
-                axis=_dollars(rows, 2, None),
-            ),
-        )
-        .properties(width=WIDTH, height=_ROW)
-    )
-    header = alt.Header(
-        title=None,
-        labelAngle=0,
-        labelAlign="left",
-        labelAnchor="start",
-        labelOrient="top",
-        labelPadding=2,
-        labelLimit=WIDTH,
-    )
+    bars = _bars(alt.X("begin", **time_axis(zone, *bins.whole_ms)), _dollars(rows, 2, None))
     # Actions without cost also have a row.
     kept = [name for name, _ in lines]
     return Rows(
         data=alt.InlineData(values=rows),
         spec=bars,
-        facet=alt.Facet("row", type="nominal", sort=kept, header=header),
+        facet=alt.Facet("row", type="nominal", sort=kept, header=_HEADER),
         columns=1,
         spacing=14,
         title=title(text, *below),
@@ -102,6 +88,12 @@ def _dollars(rows: list[dict[str, Any]], ticks: int, name: str | None) -> alt.Ax
     cents = round(100 * max((row["dollars"] for row in rows), default=0.0))
     few = [cent / 100 for cent in range(0, cents + 1, -(-cents // ticks) or 1)]
     return alt.Axis(title=name, format="$,.2f", tickCount=ticks, values=few if cents <= _FEW_CENTS else alt.Undefined)
+
+
+def _bars(x: alt.X, axis: alt.Axis) -> alt.Chart:
+    y = alt.Y("dollars", type="quantitative", axis=axis)
+    bars: alt.Chart = alt.Chart().mark_bar(color=BLUE, binSpacing=1).encode(x=x, x2="end", y2=alt.Y2Datum(0), y=y)
+    return bars.properties(width=WIDTH, height=_ROW)
 
 
 def _one_day(lines: list[tuple[str, Array]], total: str, runs: str, when: str) -> Layers:

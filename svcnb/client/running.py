@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from svcnb.client.action_failure import action_error
 from svcnb.client.calls import Answer, Call, Flow, Notice, ask, later, now, pause
@@ -88,39 +88,13 @@ def run(
         notes.append(LARGE_PARAMS_NOTE)
     call = _call(source, cid, js_params, tuple(notes))
     call = _marked(call, config, until_effective)
-    begun, started_at = yield from now()
-    wait = FIRST_POLL_S
-    result: Run | None = None
-    failed: SvcnbError | None = None
-    while True:
-        tried, started_at = yield from now()
-        try:
-            result = yield from ask(call)
-        except (Unauthorized, Forbidden) as error:
-            here, _ = yield from now()
-            if until_effective is None or here - begun >= until_effective:
-                failed = error
-                if until_effective is not None:
-                    error.add_note(
-                        f"The service refused for {until_effective:g} s. A new permission would be effective by now."
-                    )
-                break
-            yield from pause(min(wait, max(0.0, until_effective - (here - begun))))
-            wait = min(wait * 2, LONGEST_POLL_S)
-        except InternalError as error:
-            failed = error if error.structured else action_error(error, cid)
-            break
-        except SvcnbError as error:
-            failed = error
-            break
-        else:
-            break
-    ended, _ = yield from now()
+    tried = yield from _attempt(call, cid, until_effective)
+    result, failed = tried.result, tried.failed
     yield Notice(
         RunRecord(
             cid=cid,
-            started_at=started_at,
-            elapsed=result.elapsed if result else ended - tried,
+            started_at=tried.started_at,
+            elapsed=tried.elapsed,
             params=js_params,
             run=result,
             error=failed,
@@ -132,8 +106,45 @@ def run(
     if failed is not None:
         yield from _make_explicable(failed, config, cid)
         raise failed from failed.__cause__
-    assert result is not None  # noqa: S101 - the loop ends with either a result or an error
+    assert result is not None  # noqa: S101 - an attempt has either a result or an error
     return result
+
+
+class _Attempt(NamedTuple):
+    """Last attempt of a run: its result or its error, its start, and its duration in seconds."""
+
+    result: Run | None
+    failed: SvcnbError | None
+    started_at: float
+    elapsed: float
+
+
+def _attempt(call: Call[Run], cid: str, until_effective: float | None) -> Flow[_Attempt]:
+    """Sends the call, again while permissions are missing and the requested time has not passed."""
+    begun, _ = yield from now()
+    wait = FIRST_POLL_S
+    while True:
+        tried, started_at = yield from now()
+        try:
+            result = yield from ask(call)
+        except SvcnbError as error:
+            here, _ = yield from now()
+            passed = here - begun
+            if not isinstance(error, Unauthorized | Forbidden) or until_effective is None or passed >= until_effective:
+                return _Attempt(None, _final(error, cid, until_effective), started_at, here - tried)
+        else:
+            return _Attempt(result, None, started_at, result.elapsed)
+        yield from pause(min(wait, until_effective - passed))
+        wait = min(wait * 2, LONGEST_POLL_S)
+
+
+def _final(error: SvcnbError, cid: str, until_effective: float | None) -> SvcnbError:
+    """Returns the error that the caller gets for a failed run."""
+    if isinstance(error, InternalError) and not error.structured:
+        return action_error(error, cid)
+    if isinstance(error, Unauthorized | Forbidden) and until_effective is not None:
+        error.add_note(f"The service refused for {until_effective:g} s. A new permission would be effective by now.")
+    return error
 
 
 def _make_explicable(failed: SvcnbError, config: Config, cid: str) -> Flow[None]:

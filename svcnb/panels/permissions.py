@@ -113,25 +113,15 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
         # The contract accepts hashes; the service needs the CID of an action to permit it.
         takes = cids if self._owned is None else {hashed: hashed for hashed in names} | cids
         self._matrix = Matrix.of(held, keys, cids=takes, master_wallet=master)
-        rows = [_row("action", EVERY, "every action", "including actions of other people")]
-        rows += [
-            _row("action", hashed, name or "(no name)", cids.get(hashed) or hashed)
-            for hashed, name in sorted(names.items(), key=lambda each: (each[1] == "", each[1], each[0]))
-            if hashed.strip("0x")
+        rows = [
+            *_action_rows(names, cids),
+            _row("wallet", EVERY, "every wallet", "including the master wallet" if master else "including later ones"),
+            *(
+                _row("wallet", each.wallet_address, wallet_title(each, number, master), each.wallet_address)
+                for number, each in enumerate(wallets)
+            ),
+            *(_row("key", key.api_key_hash, key.name or "(no name)", key.api_key_hash) for key in keys),
         ]
-        rows.append(
-            _row("wallet", EVERY, "every wallet", "including the master wallet" if master else "including later ones")
-        )
-        rows += [
-            _row(
-                "wallet",
-                each.wallet_address,
-                wallet_title(each, number, master),
-                each.wallet_address,
-            )
-            for number, each in enumerate(wallets)
-        ]
-        rows += [_row("key", key.api_key_hash, key.name or "(no name)", key.api_key_hash) for key in keys]
         self.state = {
             "ready": True,
             "managed": managed,
@@ -262,6 +252,18 @@ def _graph(found: Any) -> str:
 
 def _row(kind: Kind, which: str, name: str, note: str) -> dict[str, str]:
     return {"kind": kind, "id": which, "name": name, "note": note}
+
+
+def _action_rows(names: Mapping[str, str], cids: Mapping[str, str]) -> list[dict[str, str]]:
+    """Returns a row for all actions, and one for each action by its hash: first those with a name, in order."""
+    return [
+        _row("action", EVERY, "every action", "including actions of other people"),
+        *(
+            _row("action", hashed, name or "(no name)", cids.get(hashed) or hashed)
+            for hashed, name in sorted(names.items(), key=lambda each: (each[1] == "", each[1], each[0]))
+            if hashed.strip("0x")
+        ),
+    ]
 
 
 def _ticked(matrix: Matrix, rows: Sequence[Mapping[str, str]], keys: Sequence[UsageKey]) -> list[list[Any]]:

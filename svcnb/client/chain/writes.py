@@ -6,7 +6,7 @@ simulation fails and no gas is spent.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
 
@@ -188,24 +188,16 @@ class Writer:
                 raise answer
         gas = int(estimate, 16)
         limit = gas * SPARE_GAS[0] // SPARE_GAS[1]
-        chain_id = (yield from self.chain.node()).chain_id
+        fees, price, most = _fees(block, tip, legacy_price)
         transaction = {
             "to": checksum_address(to),
             "data": asked["data"],
             "value": 0,
             "nonce": int(nonce, 16),
             "gas": limit,
+            "chainId": (yield from self.chain.node()).chain_id,
+            **fees,
         }
-        transaction["chainId"] = chain_id
-        if (base := block.get("baseFeePerGas")) is not None:
-            extra = _DEFAULT_TIP_WEI if isinstance(tip, RpcError) else int(tip, 16)
-            price, most = int(base, 16) + extra, 2 * int(base, 16) + extra
-            transaction |= {"type": 2, "maxFeePerGas": most, "maxPriorityFeePerGas": extra}
-        else:
-            if isinstance(legacy_price, RpcError):
-                raise legacy_price
-            price = most = int(legacy_price, 16)
-            transaction |= {"gasPrice": price}
         named = dict(zip(what.names, arguments, strict=True))
         preview = Preview(
             function=what.name,
@@ -355,6 +347,18 @@ def _shown(name: str, value: Any) -> Any:
     if name == "cidHashes":
         return [f"0x{item:064x}" for item in value]
     return list(value) if isinstance(value, (list, tuple)) else value
+
+
+def _fees(block: Mapping[str, Any], tip: Any, legacy_price: Any) -> tuple[dict[str, int], int, int]:
+    """Returns the fee fields of a transaction, and its expected and highest price per unit of gas, in wei."""
+    if (base := block.get("baseFeePerGas")) is not None:
+        extra = _DEFAULT_TIP_WEI if isinstance(tip, RpcError) else int(tip, 16)
+        most = 2 * int(base, 16) + extra
+        return {"type": 2, "maxFeePerGas": most, "maxPriorityFeePerGas": extra}, int(base, 16) + extra, most
+    if isinstance(legacy_price, RpcError):
+        raise legacy_price
+    price = int(legacy_price, 16)
+    return {"gasPrice": price}, price, price
 
 
 def _no_gas(address: str, funds: int, wanted: int | None) -> ChainError:

@@ -19,6 +19,8 @@ from svcnb.protocol.limits import ISSUED_AT_WINDOW_S, MAX_SIGNATURE_BYTES, MAX_T
 from svcnb.protocol.typed_data import Flow as Purpose, canonical_types, flow_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from svcnb.client.signing import SignedEnvelope
 
 RULES: Final = (
@@ -91,32 +93,9 @@ def send(envelope: SignedEnvelope, *, confirm: bool) -> Flow[Sent]:
         )
     flow, body = envelope.flow, envelope.as_request()
     if flow is Purpose.BILLING_AUTH:
-        headers = envelope.as_headers()
-        told = yield from ask(
-            Call("GET", "/billing/balance", lambda found, _: found, key=False, headers=headers, patience="read")
-        )
-        return Sent(flow=flow.value, address=envelope.address, balance_display=str(told["balance_display"]))
+        return (yield from _read_balance(envelope))
     if flow is Purpose.CONVERT_ACCOUNT:
-        if not confirm:
-            raise NotConfirmed(
-                f"this transfers the account of this client's key to {envelope.address} irreversibly",
-                consequences=(
-                    "The account cannot return to API mode, and the account key can no longer change anything.",
-                    "If this wallet is lost, the account is lost.",
-                ),
-                hint="Confirm it: svc.chain_secured.send(signed, confirm=True)",
-            )
-        converting = {"new_admin_wallet_address": envelope.address, **body}
-        yield from ask(
-            Call(
-                "POST",
-                "/convert_to_chain_secured_account",
-                nothing,
-                converting,
-                in_doubt="the account may have been converted: check with svc.chain_secured.open(owner).",
-            )
-        )
-        return Sent(flow=flow.value, address=envelope.address)
+        return (yield from _convert(envelope, body, confirm=confirm))
 
     def parse(answer: Any, _headers: Answer) -> Sent:
         secret = answer.get("usage_api_key")
@@ -143,6 +122,36 @@ def send(envelope: SignedEnvelope, *, confirm: bool) -> Flow[Sent]:
             )
         )
     )
+
+
+def _read_balance(envelope: SignedEnvelope) -> Flow[Sent]:
+    headers = envelope.as_headers()
+    told = yield from ask(
+        Call("GET", "/billing/balance", lambda found, _: found, key=False, headers=headers, patience="read")
+    )
+    return Sent(flow=envelope.flow.value, address=envelope.address, balance_display=str(told["balance_display"]))
+
+
+def _convert(envelope: SignedEnvelope, body: Mapping[str, Any], *, confirm: bool) -> Flow[Sent]:
+    if not confirm:
+        raise NotConfirmed(
+            f"this transfers the account of this client's key to {envelope.address} irreversibly",
+            consequences=(
+                "The account cannot return to API mode, and the account key can no longer change anything.",
+                "If this wallet is lost, the account is lost.",
+            ),
+            hint="Confirm it: svc.chain_secured.send(signed, confirm=True)",
+        )
+    yield from ask(
+        Call(
+            "POST",
+            "/convert_to_chain_secured_account",
+            nothing,
+            {"new_admin_wallet_address": envelope.address, **body},
+            in_doubt="the account may have been converted: check with svc.chain_secured.open(owner).",
+        )
+    )
+    return Sent(flow=envelope.flow.value, address=envelope.address)
 
 
 def _signed(

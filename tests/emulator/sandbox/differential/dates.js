@@ -61,3 +61,12 @@ const main = () => ["2026-03-01", "2025-12-31", "2026-01-15"].map((s) => new Dat
 
 // the older name of toUTCString
 const main = () => { const d = new Date(5); return [d.toGMTString === d.toUTCString, d.toGMTString(), Date.prototype.toGMTString.name, String(Date.prototype.toGMTString)]; };
+
+// objects as dates
+const main = () => [{ valueOf: () => 42, toString: () => "2026-01-01" }, { valueOf: () => ({}), toString: () => "2026-11-21 10:00" }, new String("Nov 21, 2026"), new Number(7), ["2026-01-01"], { valueOf: () => null }, () => 1].map((of) => new Date(of).getTime());
+
+// an object that is no date
+const main = () => { try { return new Date({ valueOf: () => { throw 42; }, toString: () => { throw 17; } }).getTime(); } catch (error) { return error; } };
+
+// every part of a date is converted
+const main = () => { const seen = []; const part = (n) => ({ valueOf: () => { seen.push(n); return n; } }); return [new Date(NaN, part(1), part(2)).getTime(), Date.UTC(Infinity, part(3)), Date.UTC.length, Date.UTC.name, new Date("2026", part(4)).getTime(), seen].map(String); };

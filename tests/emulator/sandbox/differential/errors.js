@@ -223,3 +223,6 @@ const main = () => { const e = new Error("m"); for (const stack of [undefined, 5
 
 // an error in a listener
 function main() { const t = new EventTarget(); let stack; t.addEventListener("a", function heard() { stack = new Error("q").stack; }); t.dispatchEvent(new Event("a")); return stack; }
+
+// members of an error that suppresses another
+const main = () => { const e = new SuppressedError(1, 2, "m"); return [Object.getOwnPropertyNames(e), e.error, e.suppressed, e.message]; };

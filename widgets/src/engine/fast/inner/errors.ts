@@ -39,7 +39,7 @@ const NAMES = [
   "DOMException",
 ] as const;
 
-const LATER = ["message", "cause", "errors"];
+const LATER = ["message", "cause", "errors", "error", "suppressed"];
 const traces = new WeakMap<object, Trace>();
 const { apply, construct, getOwnPropertyDescriptor, deleteProperty, defineProperty } = Reflect;
 const traceOf = (error: object) => apply(WeakMap.prototype.get, traces, [error]) as Trace | undefined;

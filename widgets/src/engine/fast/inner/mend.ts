@@ -74,6 +74,18 @@ function parse(written: string): number {
   return Number(ask("date", quote(written)));
 }
 
+/** The abstract operation ToPrimitive (ECMA-262) without a preferred type, for objects without `Symbol.toPrimitive`. */
+function toPrimitive(value: object): unknown {
+  if ((value as { [Symbol.toPrimitive]?: unknown })[Symbol.toPrimitive] !== undefined) trap("Date of an object");
+  for (const name of ["valueOf", "toString"] as const) {
+    const method: unknown = value[name];
+    if (typeof method !== "function") continue;
+    const found: unknown = apply(method as () => unknown, value, []);
+    if ((typeof found !== "object" || found === null) && typeof found !== "function") return found;
+  }
+  throw new TypeError("Cannot convert object to primitive value");
+}
+
 for (const name of ["toString", "toDateString", "toTimeString", "toUTCString"]) {
   replace(NativeDate.prototype, name, (original) =>
     ({
@@ -85,18 +97,24 @@ for (const name of ["toString", "toDateString", "toTimeString", "toUTCString"]) 
 }
 replace(NativeDate.prototype, "toGMTString", () => NativeDate.prototype.toUTCString); // one function with two names
 replace(NativeDate, "parse", () => (written: unknown) => parse(`${written}`));
+/** Converts the parts of a date. QuickJS does not convert those after one that is not finite. */
+function toNumbers(parts: unknown[]): number[] {
+  for (let i = 0; i < parts.length && i < 7; i++) parts[i] = +(parts[i] as number);
+  return parts as number[];
+}
+
+replace(NativeDate, "UTC", (original) => (...parts: unknown[]) => apply(original, NativeDate, toNumbers(parts)));
 const SeenDate: DateConstructor = new Proxy(NativeDate, {
   apply: () => new SeenDate().toString(),
   construct(target, args, as) {
     if (args.length === 1) {
       let value = args[0];
-      if (typeof value === "object" && value !== null && !(value instanceof NativeDate)) {
-        value = value[Symbol.toPrimitive] === undefined ? `${value}` : trap("Date of an object");
-      }
+      const isObject = (typeof value === "object" && value !== null) || typeof value === "function";
+      if (isObject && !(value instanceof NativeDate)) value = toPrimitive(value);
       if (typeof value === "string") value = parse(value);
       return Reflect.construct(target, [value], as);
     }
-    return Reflect.construct(target, args, as);
+    return Reflect.construct(target, toNumbers(args), as);
   },
 });
 Object.defineProperty(NativeDate.prototype, "constructor", { value: SeenDate });
