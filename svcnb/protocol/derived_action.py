@@ -150,7 +150,8 @@ def _check(value: Any, where: str, inside: tuple[int, ...] = ()) -> None:
         raise MalformedValue(f"{where} contains itself", hint="pass plain data without cycles")
     if len(inside) == _MAX_DEPTH:
         raise MalformedValue(
-            f"the constant has more than {_MAX_DEPTH} levels of nesting", hint="pass data with fewer levels"
+            f"the constant has more than {_MAX_DEPTH} levels of nesting",
+            hint="pass data with fewer levels of nesting",
         )
     for key, item in value.items() if isinstance(value, dict) else enumerate(value):
         if isinstance(value, dict):

@@ -214,7 +214,7 @@ class ControlPlane:
         if len(self._faults.waiting()) >= _MAX_FAULTS:
             raise StructuredError(
                 400,
-                f"{_MAX_FAULTS} faults are already pending, which is the maximum.",
+                f"{_MAX_FAULTS} faults are pending, which is the maximum.",
                 fix="DELETE /_emulator/faults clears them.",
             )
         fault = self._faults.add(body.part, body.status, body.delay_ms, body.times)

@@ -157,7 +157,7 @@ class Middleware:
             origin = headers["origin"][:_SHOWN]
             return StructuredError(
                 403,
-                f"A page of another origin ({origin}) may not use this emulator.",
+                f"This emulator does not accept requests from pages of the origin {origin}.",
                 fix=f"If the page is yours, start the emulator with --allow-origin {origin} (SVC_ALLOW_ORIGIN).",
             )
         if not self._origins.knows_name(headers):

@@ -54,7 +54,7 @@ async def test_a_card_payment_succeeds_at_once_and_credits_once(processor, ledge
     assert await processor.credit(ANNA, intent.id) == 500
     assert await refused(processor.credit(ANNA, intent.id)) == (
         400,
-        "This payment is already credited, $5.00. GET billing/balance shows the credit.",
+        "This payment of $5.00 is already credited. GET billing/balance shows the credit.",
     )
     assert await ledger.credit_cents(ANNA) == 500
     assert await ledger.verify() == []
