@@ -32,7 +32,7 @@ def _whole(answer: Any) -> str | None:
         return f"{len(answer.failed)} runs failed: {answer.failed[0].error}"
     if not answer.done:
         return f"{len(answer.pending)} runs are missing: batch.resume() runs them."
-    return None if answer.responses() == [n * n for n in _WHOLE] else "each answer must be the square of its n."
+    return None if answer.responses() == [n * n for n in _WHOLE] else "each response must be the square of its n."
 
 
 EXERCISES = (

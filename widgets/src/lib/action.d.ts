@@ -20,7 +20,7 @@ interface SvcActionFunctions {
   /** Decrypts a result of Encrypt. */
   Decrypt(options: { pkpId: string; ciphertext: string }): Promise<string>;
 
-  /** Sets the response, unless main returns one; the last call counts. */
+  /** Sets the response, unless main returns a value. The last call takes effect. */
   setResponse(options: { response: unknown }): void;
 
   /** Returns the imported modules and their hashes. */
