@@ -123,8 +123,8 @@ WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
     "primer.checksum": [
         ("0x19e7e376e7c213b7e7e7e46cc70a5dd086daff2a", "wrong case"),
         ("0x19E7E376E7C213B7E7E7E46CC70A5DD086DAFF2A", "wrong case"),
-        (GRACE.address, "another address"),
-        ("0x12", "another address"),
+        (GRACE.address, "different address"),
+        ("0x12", "different address"),
         (7, "an address as a string"),
     ],
     "primer.signature": [
@@ -171,7 +171,7 @@ WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
         (TEMPLATE.derive({"dollars": 12}, name="LIMIT"), "an integer"),
         (TEMPLATE.derive({"cents": "1200"}, name="LIMIT"), "an integer"),
         (TEMPLATE.derive({"cents": 500}, name="LIMIT"), "choose another limit"),
-        (svcnb.Action("const main = () => LIMIT;\n").derive({"cents": 5}, name="LIMIT"), "another template"),
+        (svcnb.Action("const main = () => LIMIT;\n").derive({"cents": 5}, name="LIMIT"), "different template"),
         (svcnb.Action(TEMPLATE.source + "const LIMIT = 1200;\n"), "an integer"),
         (svcnb.Action(TEMPLATE.source + "const LIMIT = {cents: 1200};\n"), "names in double quotes"),
         (TEMPLATE.cid, "an Action"),
@@ -207,7 +207,7 @@ WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
         ((usage_key(execute_in_groups=(0,)), explained(every_group=True)), "every group"),
         ((usage_key(), explained(wallet=None)), "include the wallet"),
         ((usage_key(), explained(allowed=False, reason="no group permits it")), "no group permits it"),
-        ((usage_key(), explained(key="'other' 0x12345678…9abc")), "another key"),
+        ((usage_key(), explained(key="'other' 0x12345678…9abc")), "different key"),
         (
             (usage_key(), explained(warnings=(ExplanationWarning(code="wildcard_action", text="every action"),))),
             "every action",
@@ -238,7 +238,7 @@ WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
         (ADA, "a signed envelope"),
     ],
     "chain-secured.stop": [
-        (SigningError("the wallet is locked"), "another reason"),
+        (SigningError("the wallet is locked"), "different reason"),
         (ChainError("no gas"), "this is a ChainError"),
         (refusal(Forbidden, 403), "this is a Forbidden"),
         (False, "the error that was raised"),
@@ -253,7 +253,7 @@ WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
         ("7d", "a usage key"),
     ],
     "contract-wallets.refused": [
-        (refusal(BadRequest, 400, "message.issuedAt is too old"), "another reason"),
+        (refusal(BadRequest, 400, "message.issuedAt is too old"), "different reason"),
         (ChainError("no"), "this is a ChainError"),
         (refusal(Forbidden, 403), "this is a Forbidden"),
         ("400", "the error that was raised"),
@@ -342,13 +342,13 @@ WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
     ],
     "schedules.text": [
         (fired("noon", source="schedule", scheduled_at="2026-01-01T12:00:00Z"), "main returned 'noon'"),
-        (fired(source="webhook"), "another kind, webhook"),
+        (fired(source="webhook"), "has the kind webhook"),
         (fired(status="failed", source="schedule", error="HTTP 402"), "HTTP 402"),
         (fired(status="queued", source="schedule"), "still queued"),
         ("2026-01-01T12:00:00Z", "a TriggerRun"),
     ],
     "chain-events.topic": [
-        ("0x0a6be0007562a0daf417ae40de53d941d10fc9f1048be48b3f2e082233bc0a72", "another event"),
+        ("0x0a6be0007562a0daf417ae40de53d941d10fc9f1048be48b3f2e082233bc0a72", "different event"),
         ("0x12", "0x and 64 hex digits"),
         ("GroupAdded(uint256,uint256)", "0x and 64 hex digits"),
         ("", "0x and 64 hex digits"),
@@ -369,7 +369,7 @@ WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
         ((1, 28), "check the failed runs"),
         ((8, 15), "one of the two days is right"),
         ((14, 8), "the first day before the last"),
-        ((0, 14), "days 1 to 28"),
+        ((0, 14), "days must be from 1 to 28"),
         (8, "a pair of numbers"),
     ],
     "history.rates": [

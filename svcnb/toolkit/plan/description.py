@@ -322,4 +322,4 @@ def _known(where: str, names: tuple[str, ...], allowed: set[str]) -> None:
                 hint=f"Names in the description: {', '.join(sorted(allowed)) or 'none'}.",
             )
     if len(set(names)) < len(names):
-        raise InvalidArgument(f"{where} contains an entry twice", hint="Remove one.")
+        raise InvalidArgument(f"{where} contains the same entry twice", hint="Remove one of them.")
