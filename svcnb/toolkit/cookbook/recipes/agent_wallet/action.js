@@ -10,10 +10,10 @@ async function main(params) {
   const value = whole(params?.value);
   const today = Math.floor(now / 86400);
   const spent = (record.day === today ? BigInt(record.spent) : 0n) + value;
-  if (record.day > today) throw new Error("The record is of a later day.");
+  if (record.day > today) throw new Error("The record is from a later day.");
   if (!POLICY.recipients.includes(to)) throw new Error("The policy does not allow this recipient.");
-  if (value > BigInt(POLICY.most)) throw new Error(`A payment is at most ${POLICY.most} wei.`);
-  if (spent > BigInt(POLICY.mostPerDay)) throw new Error(`Payments of a day are at most ${POLICY.mostPerDay} wei.`);
+  if (value > BigInt(POLICY.most)) throw new Error(`A payment must not exceed ${POLICY.most} wei.`);
+  if (spent > BigInt(POLICY.mostPerDay)) throw new Error(`The payments of one day must not exceed ${POLICY.mostPerDay} wei.`);
   const payment = {
     to,
     value: value.toString(),
@@ -55,7 +55,7 @@ function domain() {
 function trusted(record, signer) {
   if (record === undefined || record === null) return { head: ethers.constants.HashZero, day: 0, spent: "0" };
   const { head, day, spent } = record;
-  if (!Number.isSafeInteger(day) || day < 0) throw new Error("The record has no day.");
+  if (!Number.isSafeInteger(day) || day < 0) throw new Error("The record has no valid day.");
   if (recovered({ Record: RECORD }, { head, day, spent }, record.signature) !== signer) {
     throw new Error("This action did not sign the record.");
   }

@@ -14,7 +14,7 @@ async function main(params) {
   const call = checkedCall(params?.call);
   const approvedBy = approversOf(call, params.signatures);
   if (approvedBy.length < APPROVALS.needed) {
-    throw new Error(`${approvedBy.length} approvers signed this call, ${APPROVALS.needed} are needed.`);
+    throw new Error(`The call has ${approvedBy.length} of ${APPROVALS.needed} required approvals.`);
   }
   const wallet = new ethers.Wallet(await Svc.Actions.getSvcActionPrivateKey());
   const signature = await wallet._signTypedData(domain(), { Call: FIELDS }, call);
@@ -33,7 +33,7 @@ function checkSettings() {
       throw new Error(`APPROVALS.approvers: ${each} is not an address with its EIP-55 checksum.`);
     }
   }
-  if (new Set(approvers).size !== approvers.length) throw new Error("APPROVALS.approvers: an address occurs twice.");
+  if (new Set(approvers).size !== approvers.length) throw new Error("APPROVALS.approvers: the same address occurs twice.");
   if (!Number.isInteger(needed) || needed < 1 || needed > approvers.length) {
     throw new Error(`APPROVALS.needed is ${needed}: expected 1 to ${approvers.length}.`);
   }
@@ -46,7 +46,7 @@ function checkedCall(call) {
     throw new Error("call.to: expected an address, 0x and 40 hex digits.");
   }
   if (typeof data !== "string" || data.length > 20000 || !/^0x(?:[0-9a-f]{2})*$/.test(data)) {
-    throw new Error("call.data: expected 0x and an even number of lower-case hex digits, 20,000 characters at most.");
+    throw new Error("call.data: expected 0x and an even number of lower-case hex digits, at most 20,000 characters.");
   }
   const now = Math.floor(Date.now() / 1000);
   const latest = now + APPROVALS.maxDeadlineSeconds;
@@ -59,7 +59,7 @@ function checkedCall(call) {
   };
   if (BigInt(checked.deadline) <= BigInt(now)) throw new Error("call.deadline has passed.");
   if (BigInt(checked.deadline) > BigInt(latest)) {
-    throw new Error(`call.deadline is more than ${APPROVALS.maxDeadlineSeconds} seconds ahead.`);
+    throw new Error(`call.deadline is more than ${APPROVALS.maxDeadlineSeconds} seconds in the future.`);
   }
   return checked;
 }
@@ -75,7 +75,7 @@ function whole(value, name) {
 function approversOf(call, signatures) {
   const most = APPROVALS.approvers.length;
   if (!Array.isArray(signatures) || signatures.length > most) {
-    throw new Error(`signatures: expected a list of ${most} at most.`);
+    throw new Error(`signatures: expected a list of at most ${most} signatures.`);
   }
   const signers = signatures.map((signature, place) => {
     const signer = signerOf(call, signature);

@@ -47,7 +47,7 @@ function checkedOrder(kind, order) {
   }
   const now = Math.floor(Date.now() / 1000);
   if (BigInt(checked.deadline) > BigInt(now + USER.validSeconds)) {
-    throw new Error(`order.deadline is more than ${USER.validSeconds} seconds ahead.`);
+    throw new Error(`order.deadline is more than ${USER.validSeconds} seconds in the future.`);
   }
   return { kind, order: checked };
 }
@@ -55,7 +55,7 @@ function checkedOrder(kind, order) {
 // The provider signed this token, for this app, this user and this order, and it has not expired.
 function checkToken(token, digest) {
   const parts = typeof token === "string" && token.length <= 4000 ? token.split(".") : [];
-  if (parts.length !== 3) throw new Error("token: expected a JWT of 4,000 characters at most.");
+  if (parts.length !== 3) throw new Error("token: expected a JWT of at most 4,000 characters.");
   const [header, claims] = parts.slice(0, 2).map((part) => json(part));
   // The algorithm is fixed here. A token that chooses it could choose "none".
   if (header?.alg !== "ES256K") throw new Error("token: expected the algorithm ES256K.");
@@ -63,10 +63,10 @@ function checkToken(token, digest) {
     throw new Error("token: the identity provider did not sign it.");
   }
   const { iss, aud, sub, exp, nonce } = claims ?? {};
-  if (iss !== USER.issuer || aud !== USER.audience) throw new Error("token: it is for another app.");
-  if (sub !== USER.name) throw new Error("token: it is for another user.");
-  if (!Number.isSafeInteger(exp) || exp * 1000 <= Date.now()) throw new Error("token: it has expired.");
-  if (nonce !== digest) throw new Error("token: it is for another order.");
+  if (iss !== USER.issuer || aud !== USER.audience) throw new Error("token: the token is for a different app.");
+  if (sub !== USER.name) throw new Error("token: the token is for a different user.");
+  if (!Number.isSafeInteger(exp) || exp * 1000 <= Date.now()) throw new Error("token: the token has expired.");
+  if (nonce !== digest) throw new Error("token: the token is for a different order.");
 }
 
 function signedByProvider(text, signature) {
