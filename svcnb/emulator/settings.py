@@ -128,7 +128,7 @@ class Settings(BaseModel):
         None,
         ge=1,
         le=64,
-        description="Number of v8 processes kept ready; none means 3, or 1 with auto while v8 is in use.",
+        description="Number of v8 processes that are kept ready; none means 3, or 1 with auto while v8 is in use.",
     )
     action_concurrency: int = Field(
         16, ge=1, description=("Maximum number of concurrent executions; other executions wait in a queue.")
@@ -177,7 +177,7 @@ class Settings(BaseModel):
         2.0, gt=0, description=("Load average per core above which executions are rejected.")
     )
     cpu_psi_threshold: float = Field(
-        50.0, gt=0, le=100, description="CPU pressure stall percentage above which executions are rejected."
+        50.0, gt=0, le=100, description="Percentage of CPU pressure (PSI) above which executions are rejected."
     )
 
     # --- HTTP ---------------------------------------------------------------------------------------------------
@@ -306,8 +306,8 @@ class Settings(BaseModel):
         _ = self.vocabulary, self.frozen_at
         if self.host not in LOOPBACK and self.seed is not None:
             raise ValueError(
-                f"host {self.host!r} is not loopback, but anyone can compute the keys of a seeded emulator: omit "
-                "seed, or listen on 127.0.0.1"
+                f"host {self.host!r} is not a loopback address, but anyone can compute the keys of a seeded emulator: "
+                "omit seed, or listen on 127.0.0.1"
             )
         if self.idle_stop_s is not None and self.state is None:
             raise ValueError("idle_stop_s needs state, the folder from which the next start continues")
@@ -346,7 +346,7 @@ class Settings(BaseModel):
                 return checked_time(float(seconds))
         except ValueError as error:
             raise ValueError(f"clock {self.clock!r}: {error}") from None
-        raise ValueError(f"clock {self.clock!r} is not valid: expected 'real', or 'frozen@' and Unix seconds")
+        raise ValueError(f"clock {self.clock!r} is not valid: expected 'real', or 'frozen@' followed by Unix seconds")
 
     @cached_property
     def limits(self) -> ActionLimits:

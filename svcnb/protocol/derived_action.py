@@ -185,5 +185,5 @@ def _check_member(key: Any, where: str) -> None:
         raise MalformedValue(f"{where} has the key {shown(key)}, but keys must be strings", hint=f"write {str(key)!r}")
     if key == "__proto__":
         raise MalformedValue(
-            f"{where} has the key '__proto__', which JavaScript does not treat as a property", hint="rename it"
+            f"{where} has the key '__proto__', which JavaScript does not store as a property", hint="rename it"
         )

@@ -55,7 +55,11 @@ class RunsQuery(Request):
     """Query parameters of the list of executions."""
 
     limit: QueryNumber = Field(
-        100, description="Maximum number of executions, newest first. Fewer are returned if their texts are long."
+        100,
+        description=(
+            "Maximum number of executions, newest first. The response contains fewer "
+            "executions if their texts are long."
+        ),
     )
     offset: QueryNumber = Field(0, description="Number of the newest executions to skip.")
 

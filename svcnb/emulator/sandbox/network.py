@@ -258,7 +258,9 @@ def _checked_transport(policy: AddressPolicy) -> httpx.AsyncBaseTransport:
             try:
                 addresses = await policy.check(host, port, request.url.raw_path.decode("ascii", "replace"))
             except OSError as error:
-                raise httpx.ConnectError(f"{host} has no address: {error.strerror or error}", request=request) from None
+                raise httpx.ConnectError(
+                    (f"no address was found for the host {host}: {error.strerror or error}"), request=request
+                ) from None
             through = proxies.get(request.url.scheme)
             inner = direct if through is None or not is_public(addresses[0]) or proxy_bypass(host) else through
             for address in addresses[:-1]:

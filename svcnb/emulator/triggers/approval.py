@@ -103,7 +103,9 @@ async def login(ask: Ask) -> Response:
 def _signed_in(ask: Ask, cookie: str) -> User:
     user = ask.triggers.identity.by_session(cookie)
     if user is None:
-        raise Refused(401, "unauthorized", "The session is missing or has expired: open the approval page again.")
+        raise Refused(
+            401, "unauthorized", ("You are not signed in, or the session has expired: open the approval page again.")
+        )
     return user
 
 

@@ -34,7 +34,7 @@ class CreatePaymentIntentResponse(Response):
     """Response of ``billing/create_payment_intent``."""
 
     client_secret: str = Field(
-        description="Secret with which the processor's client library confirms this payment.", repr=False
+        description="Secret that the processor's client library needs to confirm this payment.", repr=False
     )
     payment_intent_id: str = Field(description="Id of the payment. It starts with pi_.")
 

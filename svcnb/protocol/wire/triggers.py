@@ -43,7 +43,8 @@ class CreateTrigger(Request):
     action_code: str = Field(description="Source of the action.")
     usage_api_key: str = Field(description="Usage key of the runs. The service never returns it.", repr=False)
     default_params: Any = Field(
-        default_factory=dict, description=("Default params of every run; the event's data is merged into them.")
+        default_factory=dict,
+        description=("Default params of every run. The service merges the data of the event into them."),
     )
     max_runs_per_minute: _Limit | None = Field(
         None, description="Maximum number of webhook posts in any 60 s. Default: 60."
@@ -97,7 +98,7 @@ class TriggerRun(Response):
     finished_at: str | None = None
     status: Status
     input: Any = None
-    response: Any = Field(None, description="The whole response of the execution: response, logs, has_error.")
+    response: Any = Field(None, description="Complete response of the execution: response, logs and has_error.")
     error: str | None = Field(None, description="HTTP status and text of the failure, with the JavaScript stack.")
     attempt: int = Field(1, description="Number of attempts: 1 plus the number of retries.")
 
@@ -105,7 +106,7 @@ class TriggerRun(Response):
 class RunsQuery(Request):
     """Query of ``GET /api/triggers/{id}/runs``. Values outside a range are clamped to it."""
 
-    limit: int = Field(RUNS_PAGE_DEFAULT, description=f"Maximum number of runs, 1 to {RUNS_PAGE_MAX}.")
+    limit: int = Field(RUNS_PAGE_DEFAULT, description=f"Maximum number of runs to return, from 1 to {RUNS_PAGE_MAX}.")
     offset: int = Field(0, description="Number of runs to skip, newest first.")
 
 
