@@ -167,7 +167,8 @@ class Templates(Checked):
         action = self._source(release.file, key.partition("@")[0])
         if action.cid != release.cid:
             raise TemplateChanged(
-                f"{key} was released with the CID {release.cid} ({release.size} bytes), but {release.file} now has the CID {action.cid} "
+                f"{key} was released with the CID {release.cid} ({release.size} bytes), but "
+                f"{release.file} now has the CID {action.cid} "
                 f"({action.size} bytes)",
                 hint="Restore the released file with the same line endings, and release the change as a new version.",
             )
