@@ -382,7 +382,7 @@ WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
     "batches.squares": [
         (batch(range(20), []), "every n from 0 to 20"),
         (batch(range(21), [], done=False), "2 runs are missing"),
-        (batch(range(21), [n * n for n in range(21)]), "not the results of the action square"),
+        (batch(range(21), [n * n for n in range(21)]), "not from the action square"),
         (batch(reversed(range(21)), []), "in order"),
         (Some(params=[{"number": n} for n in range(21)]), "every n from 0 to 20"),
         ([0, 1, 4], "a Batch"),
@@ -481,7 +481,7 @@ def test_a_function_that_was_not_called_and_a_class_are_recognised() -> None:
 def test_an_object_of_the_right_type_with_other_content_is_not_refused_for_its_type() -> None:
     asked = Exercise("a.b", "a Run, the result of runner.run(...)", "", lambda answer: str(vars(answer)["no"]))
     assert asked.check(run({})).words == (
-        "this is a Run, but its content is not the expected content. Expected: a Run, the result of runner.run(...)."
+        "this is a Run, but its content is wrong. Expected: a Run, the result of runner.run(...)."
     )
 
 

@@ -275,7 +275,7 @@ def _failed(scope: Scope) -> StructuredError:
     return StructuredError(
         500,
         f"The service failed while it handled request {scope.get('request_id', '')}. Nothing was charged.",
-        fix="Try again; if it happens again, report it with the request id and the emulator's log.",
+        fix="Try again. If the problem persists, report it with the request id and the log of the emulator.",
     )
 
 

@@ -105,7 +105,7 @@ def _group_id_from_number(value: object) -> object:
 def _existing(group_id: int) -> int:
     if group_id == 0:
         raise unusable(
-            "Invalid group id 0: send the id of one group, at least 1; 0 means all groups "
+            "Invalid group id 0: send a single group id, at least 1; 0 means all groups "
             "only in the lists of a usage key"
         )
     return group_id

@@ -22,7 +22,7 @@ def _squares(answer: Any) -> str | None:
     if not answer.done:
         return f"{len(answer.pending)} runs are missing: batch.resume() runs them."
     expected = [None if n == _FAILS else n * n for n in _SQUARES]
-    return None if answer.responses() == expected else "these are not the results of the action square."
+    return None if answer.responses() == expected else "these results are not from the action square: run that action."
 
 
 def _whole(answer: Any) -> str | None:
