@@ -62,8 +62,9 @@ INVISIBLE = """() => {
     if (!shown(panel)) continue;
     const page = getComputedStyle(panel).backgroundColor;
     for (const bar of panel.querySelectorAll(".svcnb-bar, .svcnb-succeeded, .svcnb-failed")) {
-      const {backgroundColor, backgroundImage} = getComputedStyle(bar);
-      if (shown(bar) && backgroundImage === "none" && backgroundColor === page) found.push(bar.className);
+      const {backgroundColor, borderTopWidth} = getComputedStyle(bar); // images are not drawn
+      const drawn = ![page, "rgba(0, 0, 0, 0)"].includes(backgroundColor) || borderTopWidth !== "0px";
+      if (shown(bar) && !drawn) found.push(bar.className);
     }
     for (const list of panel.querySelectorAll("[role=tablist]")) {
       const colours = [...list.children].map((tab) => getComputedStyle(tab).borderBottomColor);
