@@ -87,7 +87,8 @@ def wait(awaitable: Awaitable[T]) -> T:
 async def _outcome(awaitable: Awaitable[T]) -> tuple[T | None, Exception | None]:
     """Result or exception of a task.
 
-    The kernel would show the exception in the notebook even if the cell catches it."""
+    The kernel would show the exception in the notebook even if the cell catches it.
+    """
     try:
         return await awaitable, None
     except Exception as error:  # noqa: BLE001 - the caller raises it
