@@ -84,7 +84,7 @@ def _line(x: float, y: float, x2: float, y2: float, *, there: bool, wildcard: bo
     # Do not put the sign at a crossing of lines.
     share = 0.36 if wildcard else 0.5
     return {
-        "x": begin, "y": y, "x2": end, "y2": y2, "link": "there" if there else "missing",
+        "x": begin, "y": y, "x2": end, "y2": y2, "link": "existing" if there else "missing",
         "sign": ("any" if wildcard else "") if there else TIMES,
         "at_x": begin + (end - begin) * share, "at_y": y + (y2 - y) * share - (7 if wildcard else 0),
     }  # fmt: skip
@@ -110,8 +110,8 @@ def _box(x: float, y: float, kind: str, text: str, *, strong: bool = False) -> d
 
 
 def _line_marks(lines: list[dict[str, Any]]) -> list[alt.Chart]:
-    kinds = [kind for kind in ("there", "missing") if any(line["link"] == kind for line in lines)]
-    looks = {"there": (BLUE, [1, 0]), "missing": (VERMILLION, [4, 4])}
+    kinds = [kind for kind in ("existing", "missing") if any(line["link"] == kind for line in lines)]
+    looks = {"existing": (BLUE, [1, 0]), "missing": (VERMILLION, [4, 4])}
     legend = alt.Legend(title=None, symbolType="stroke", symbolStrokeWidth=2)
     colour = alt.Scale(domain=kinds, range=[looks[kind][0] for kind in kinds])
     dash = alt.Scale(domain=kinds, range=[looks[kind][1] for kind in kinds])

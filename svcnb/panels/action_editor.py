@@ -10,6 +10,7 @@ import traitlets
 
 from svcnb.client import Client
 from svcnb.client.errors import ActionError, InvalidArgument, SigningError, SvcnbError
+from svcnb.client.models.explanation import Explanation
 from svcnb.client.models.runs import Run
 from svcnb.client.permission_snapshot import master_wallet_of
 from svcnb.client.signing import recover
@@ -18,7 +19,7 @@ from svcnb.control import EmulatorError
 from svcnb.panels.base import command
 from svcnb.panels.code_editor import CodePanel, names
 from svcnb.panels.examples import FIRST, FIRST_PARAMS, examples
-from svcnb.panels.resources import ResourcePanel, wallet_title
+from svcnb.panels.resources import ResourcePanel, repairs, wallet_title
 from svcnb.panels.traces import trace_view
 from svcnb.panels.wire import field
 from svcnb.protocol.action import Action
@@ -182,17 +183,23 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
         return {"recovered": recovered, "wallet": name}
 
     @command
-    async def explain(self, source: str) -> dict[str, Any]:
-        """Returns whether the client's key can run a source, or which permission is missing. This is free."""
+    async def explain(self, source: str, wallet: str = "") -> dict[str, Any]:
+        """Returns whether the chosen key can run a source with a wallet, or which permission is missing. Free."""
         session = self.session
         key = session.run_key or None
         if session.account is not None and key is None:
             session.runner()  # the error message explains that a usage key is needed
-        found = await (session.account or self.service).explain(key, Action(source))  # type: ignore[arg-type]  # checked
-        repair = found.repair
+        found = await (session.account or self.service).explain(key, Action(source), wallet or None)  # type: ignore[arg-type]  # checked
         self._tell_action(Action(source))
-        self.record(f"print({session.subject}.explain({session.named('key', key) if key else None}, action))")
-        return {"permitted": found.allowed, "text": str(found), "repair": repair.code if repair else ""}
+        told = ", ".join([session.named("key", key) if key else "None", "action", *([repr(wallet)] if wallet else [])])
+        self.record(f"print({session.subject}.explain({told}))")
+        return {
+            "permitted": found.allowed,
+            "reason": found.reason,
+            "key": found.key,
+            "group": _group_to_permit_in(found),
+            **repairs(found),
+        }
 
     @command
     def derive(self, source: str, constant: str, name: str, version: int) -> dict[str, str]:
@@ -263,6 +270,13 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
             return str(self._control.request("GET", f"/runs/{request_id}")["logs"])
         except EmulatorError:
             return ""
+
+
+def _group_to_permit_in(found: Explanation) -> int:
+    """Returns the group in which only the action or the wallet must be permitted, or 0 if there is none."""
+    if found.allowed:
+        return 0
+    return next((link.id for link in found.groups if link.key and not link.connects), 0)
 
 
 def python_text(source: str) -> str:

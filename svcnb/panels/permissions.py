@@ -18,7 +18,7 @@ from svcnb.client.signing import Signer, as_signer
 from svcnb.errors import ExtraMissing
 from svcnb.panels.base import command
 from svcnb.panels.owned import OWNER_LINE, Owned, connected, do
-from svcnb.panels.resources import ResourcePanel, wallet_title
+from svcnb.panels.resources import ResourcePanel, repairs, wallet_title
 from svcnb.panels.wallet_panel import written
 from svcnb.protocol.action import Action
 from svcnb.protocol.limits import MAX_GROUP_ENTRIES
@@ -208,8 +208,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
             "allowed": found.allowed,
             "reason": found.reason,
             "graph": await asyncio.to_thread(_graph, found),
-            "repairs": [{"says": way.says, "code": way.code, "cost_cents": way.cost_cents} for way in found.repairs],
-            "warnings": [each.text for each in found.warnings],
+            **repairs(found),
         }
 
     # --- account ------------------------------------------------------------------------------------------------

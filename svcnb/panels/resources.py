@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from svcnb.client.errors import InvalidArgument, SvcnbError
+from svcnb.client.models.explanation import Explanation
 from svcnb.client.models.wallets import Wallet
 from svcnb.client.permission_snapshot import master_wallet_of
 from svcnb.client.secret import Secret
@@ -135,6 +136,18 @@ def _announced(session: Session) -> Iterator[None]:
         if session.account is not None:
             session.changed("resources")
         raise
+
+
+def repairs(found: Explanation) -> dict[str, Any]:
+    """Returns the repairs and the warnings of an explanation for the browser.
+
+    Args:
+        found: The explanation.
+    """
+    return {
+        "repairs": [{"says": way.says, "code": way.code, "cost_cents": way.cost_cents} for way in found.repairs],
+        "warnings": [each.text for each in found.warnings],
+    }
 
 
 def _hashes(key: Secret | None) -> set[str]:

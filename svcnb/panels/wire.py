@@ -88,7 +88,7 @@ def failure(error: BaseException) -> dict[str, Any]:
         return {
             "type": "Cancelled" if stopped else "TimedOut",
             "message": "Stopped." if stopped else "The operation took too long.",
-            "hint": "Requests that were already sent may still take effect. Check before you repeat it.",
+            "hint": "Requests that were already sent may still take effect. Check the result before you try again.",
             "consequences": [],
         }
     if isinstance(error, SvcnbError):

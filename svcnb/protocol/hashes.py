@@ -71,9 +71,8 @@ def parse_hex(text: str, size: int | None = None, what: str = "value") -> bytes:
         )
     data = bytes.fromhex(found[1])
     if size is not None and len(data) != size:
-        raise MalformedHex(
-            f"the {what} has {len(data)} bytes: expected {size}, as 0x followed by {2 * size} hex digits"
-        )
+        given = f"{len(data)} byte{'' if len(data) == 1 else 's'}"
+        raise MalformedHex(f"the {what} has {given}: expected {size}, as 0x followed by {2 * size} hex digits")
     return data
 
 

@@ -1,4 +1,4 @@
-"""Endpoints for lists. Any key of an account can read all its resources without secrets (docs/service/http.md#lists)."""
+"""Endpoints for lists. Any key of an account can read all its resources but no secrets (docs/service/http.md#lists)."""
 
 from __future__ import annotations
 
