@@ -1,5 +1,6 @@
 // Signs a call for one contract after enough approvers have signed the same call.
-// Approvers, their number and the contract are in APPROVALS, which is part of the CID. Parameters are not trusted.
+// The approvers, the required number and the contract are in APPROVALS, which is part of the CID. The action does not
+// trust its parameters.
 
 const FIELDS = [
   { name: "to", type: "address" },
@@ -14,7 +15,7 @@ async function main(params) {
   const call = checkedCall(params?.call);
   const approvedBy = approversOf(call, params.signatures);
   if (approvedBy.length < APPROVALS.needed) {
-    throw new Error(`The call has ${approvedBy.length} of ${APPROVALS.needed} required approvals.`);
+    throw new Error(`${approvedBy.length} approvers signed this call, ${APPROVALS.needed} are needed.`);
   }
   const wallet = new ethers.Wallet(await Svc.Actions.getSvcActionPrivateKey());
   const signature = await wallet._signTypedData(domain(), { Call: FIELDS }, call);
@@ -25,7 +26,7 @@ function domain() {
   return { name: "ApprovedCalls", version: "1", chainId: APPROVALS.chainId, verifyingContract: APPROVALS.contract };
 }
 
-// An approver listed twice would count twice in a careless comparison, so each must have one exact form.
+// Each address must have exactly one form, so that an approver who is listed twice does not count twice.
 function checkSettings() {
   const { approvers, needed } = APPROVALS;
   for (const each of approvers) {
@@ -33,20 +34,20 @@ function checkSettings() {
       throw new Error(`APPROVALS.approvers: ${each} is not an address with its EIP-55 checksum.`);
     }
   }
-  if (new Set(approvers).size !== approvers.length) throw new Error("APPROVALS.approvers: the same address occurs twice.");
+  if (new Set(approvers).size !== approvers.length) throw new Error("APPROVALS.approvers: an address occurs twice.");
   if (!Number.isInteger(needed) || needed < 1 || needed > approvers.length) {
     throw new Error(`APPROVALS.needed is ${needed}: expected 1 to ${approvers.length}.`);
   }
 }
 
-// The call with the members that are signed and no others, each in one form.
+// Returns the call with only the signed members, each in exactly one form.
 function checkedCall(call) {
   const { to, value, data, nonce, deadline } = call ?? {};
   if (typeof to !== "string" || !/^0x[0-9a-fA-F]{40}$/.test(to) || !ethers.utils.isAddress(to)) {
     throw new Error("call.to: expected an address, 0x and 40 hex digits.");
   }
   if (typeof data !== "string" || data.length > 20000 || !/^0x(?:[0-9a-f]{2})*$/.test(data)) {
-    throw new Error("call.data: expected 0x and an even number of lower-case hex digits, at most 20,000 characters.");
+    throw new Error("call.data: expected 0x and an even number of lower-case hex digits, 20,000 characters at most.");
   }
   const now = Math.floor(Date.now() / 1000);
   const latest = now + APPROVALS.maxDeadlineSeconds;
@@ -59,23 +60,23 @@ function checkedCall(call) {
   };
   if (BigInt(checked.deadline) <= BigInt(now)) throw new Error("call.deadline has passed.");
   if (BigInt(checked.deadline) > BigInt(latest)) {
-    throw new Error(`call.deadline is more than ${APPROVALS.maxDeadlineSeconds} seconds in the future.`);
+    throw new Error(`call.deadline is more than ${APPROVALS.maxDeadlineSeconds} seconds ahead.`);
   }
   return checked;
 }
 
-// A string of digits below 2^256: a JSON number may have been rounded.
+// Expects a string of digits below 2^256, because a JSON number may already be rounded.
 function whole(value, name) {
   const valid = typeof value === "string" && /^(?:0|[1-9][0-9]{0,77})$/.test(value) && BigInt(value) < 2n ** 256n;
   if (!valid) throw new Error(`${name}: expected a whole number below 2^256 as a string, for example "1000".`);
   return value;
 }
 
-// The distinct approvers who made the signatures. Two forms of one signature have one signer, so they count once.
+// Returns the distinct approvers who signed. Two forms of one signature have the same signer, so they count once.
 function approversOf(call, signatures) {
   const most = APPROVALS.approvers.length;
   if (!Array.isArray(signatures) || signatures.length > most) {
-    throw new Error(`signatures: expected a list of at most ${most} signatures.`);
+    throw new Error(`signatures: expected a list of ${most} at most.`);
   }
   const signers = signatures.map((signature, place) => {
     const signer = signerOf(call, signature);
@@ -92,6 +93,6 @@ function signerOf(call, signature) {
   try {
     return ethers.utils.verifyTypedData(domain(), { Approval: FIELDS }, call, signature);
   } catch {
-    return null; // values outside the curve
+    return null; // values that are not on the curve
   }
 }

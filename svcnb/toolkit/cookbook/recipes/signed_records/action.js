@@ -1,13 +1,13 @@
-// Two actions from one template. Without an issuer in RECORDS it is the issuer: it signs the next receipt of a customer and
-// puts it into the store. With an issuer's CID it is the consumer: it verifies all receipts and signs their total.
-// The store is not trusted. Receipts of a customer are a chain: each has a number and the hash of the previous receipt.
+// A template for two actions. If RECORDS has no issuer, the action is the issuer. It signs the next receipt of a customer
+// and saves it in the store. If RECORDS has an issuer's CID, the action is the consumer. It verifies all receipts and
+// signs their total. The store is not trusted. Each receipt has a number and the hash of the previous receipt.
 
 async function main(params) {
   const wallet = new ethers.Wallet(await Svc.Actions.getSvcActionPrivateKey());
   return RECORDS.issuer ? await consume(params, wallet) : await issue(params, wallet);
 }
 
-// --- issuer: anyone may run it; the shop reports sales and refunds ---
+// --- issuer: anyone can run it; the shop reports sales and refunds ---
 
 async function issue(params, wallet) {
   const order = params?.order;
@@ -15,13 +15,13 @@ async function issue(params, wallet) {
     throw new Error("order: expected 1 to 32 characters of a-z, 0-9 and -.");
   }
   const sale = await read(`${RECORDS.shop}/orders/${order}`);
-  const customer = address(sale?.customer, "The shop did not return a customer.");
+  const customer = address(sale?.customer, "The shop reports no customer.");
   const cents = sale.cents; // negative for a refund
   if (!Number.isSafeInteger(cents) || cents === 0 || Math.abs(cents) > 1e12) {
-    throw new Error("The shop did not return a whole number of cents.");
+    throw new Error("The shop reports no whole number of cents.");
   }
   const receipts = await verified(customer, wallet.address);
-  if (receipts.some((each) => each.order === order)) throw new Error("This order already has a receipt.");
+  if (receipts.some((each) => each.order === order)) throw new Error("This order has a receipt.");
   const receipt = {
     customer,
     order,
@@ -32,23 +32,23 @@ async function issue(params, wallet) {
   };
   const signed = { receipt, signature: await wallet.signMessage(canonical(receipt)) };
   const kept = await fetch(`${RECORDS.store}/receipts/${customer}`, { method: "POST", body: JSON.stringify(signed) });
-  if (!kept.ok) throw new Error(`The store returned status ${kept.status}.`);
+  if (!kept.ok) throw new Error(`The store answers ${kept.status}.`);
   return { ...signed, signer: wallet.address };
 }
 
-// --- consumer: the caller names the customer, and the last receipt that the contract has accepted ---
+// --- consumer: the caller specifies the customer and the last receipt that the contract has accepted ---
 
 async function consume(params, wallet) {
   const customer = address(params?.customer, "customer: expected an address.");
   const previous = params.previous;
-  // The address follows from the issuer's CID. A record cannot prove its own issuer.
+  // Computes the address from the issuer's CID. A record could contain any issuer, so it is not used for this.
   const issuer = await Svc.Actions.getSvcActionWalletAddress({ ipfsId: RECORDS.issuer });
   const receipts = await verified(customer, ethers.utils.getAddress(issuer));
   const heads = [ethers.constants.HashZero, ...receipts.map(hashOf)];
   if (!heads.includes(previous)) throw new Error("The store hides the last receipt that the contract has accepted.");
   if (previous === heads.at(-1)) throw new Error("The store has no new receipt.");
   const points = receipts.reduce((sum, each) => sum + each.cents, 0);
-  if (points < 0) throw new Error("The refunds exceed the sales.");
+  if (points < 0) throw new Error("The refunds are more than the sales.");
   const value = {
     customer,
     points,
@@ -69,20 +69,20 @@ async function consume(params, wallet) {
   return { ...value, signer: wallet.address, signature: await wallet._signTypedData(domain, types, value) };
 }
 
-// --- both ---
+// --- issuer and consumer ---
 
-// Returns all receipts of a customer. The issuer signed each one for this customer, and each follows the previous one.
+// Returns all receipts of a customer. Checks the signature, the customer and the order of the receipts.
 async function verified(customer, issuer) {
   const records = (await read(`${RECORDS.store}/receipts/${customer}`)) ?? [];
-  if (!Array.isArray(records)) throw new Error("The store did not return a list of receipts.");
+  if (!Array.isArray(records)) throw new Error("The store reports no list of receipts.");
   const receipts = [];
   for (const record of records) {
     const place = `Receipt ${receipts.length + 1} of the store`;
     if (signerOf(record) !== issuer) throw new Error(`${place} is not signed by the issuer.`);
     const receipt = record.receipt;
-    if (receipt.customer !== customer) throw new Error(`${place} is for a different customer.`);
+    if (receipt.customer !== customer) throw new Error(`${place} is of another customer.`);
     if (receipt.number !== receipts.length + 1 || receipt.previous !== headOf(receipts)) {
-      throw new Error(`${place} does not follow the previous receipt.`);
+      throw new Error(`${place} does not follow the one before.`);
     }
     receipts.push(receipt);
   }
@@ -105,23 +105,23 @@ function headOf(receipts) {
   return receipts.length === 0 ? ethers.constants.HashZero : hashOf(receipts.at(-1));
 }
 
-// Canonical JSON (RFC 8785) of an object of texts and whole numbers. One content has one text, in whatever order it arrives.
+// Returns canonical JSON (RFC 8785) of an object of strings and integers. Equal content always results in equal text.
 function canonical(value) {
   const members = Object.keys(value).sort().map((name) => {
     const member = value[name];
     const plain = typeof member === "string" || Number.isSafeInteger(member);
-    if (!plain) throw new Error(`${name}: expected a string or a whole number.`);
+    if (!plain) throw new Error(`${name}: expected a text or a whole number.`);
     return `${JSON.stringify(name)}:${JSON.stringify(member)}`;
   });
   return `{${members.join(",")}}`;
 }
 
-// Returns the JSON of a service, or null if there is none.
+// Returns the JSON response of a service, or null if there is none.
 async function read(url) {
   const response = await fetch(url);
   if (response.status === 404) return null;
   const text = await response.text();
-  if (!response.ok || text.length > 100000) throw new Error(`${new URL(url).host} returned status ${response.status}.`);
+  if (!response.ok || text.length > 100000) throw new Error(`${new URL(url).host} answers ${response.status}.`);
   return JSON.parse(text);
 }
 

@@ -184,14 +184,14 @@ def test_a_receipt_that_is_left_out_moved_or_repeated_is_refused(world: World) -
     one, two, three = world.records
     for shown in ([two, three], [one, three], [two, one, three], [one, one, two, three], [one, two, three, three]):
         world.records[:] = shown
-        with pytest.raises(svcnb.ActionError, match="does not follow the previous receipt"):
+        with pytest.raises(svcnb.ActionError, match="does not follow the one before"):
             world.total()
 
 
 def test_a_receipt_of_another_customer_is_refused(world: World) -> None:
     world.sell("order-3", 99_000, customer=GRACE)
     world.records[:] = world.store.of(GRACE)
-    with pytest.raises(svcnb.ActionError, match="for a different customer"):
+    with pytest.raises(svcnb.ActionError, match="of another customer"):
         world.total()
 
 
@@ -255,7 +255,7 @@ def test_parameters_change_no_settings(world: World) -> None:
 
 
 def test_an_order_has_one_receipt(world: World) -> None:
-    with pytest.raises(svcnb.ActionError, match="This order already has a receipt"):
+    with pytest.raises(svcnb.ActionError, match="This order has a receipt"):
         world.issue(order="order-1")
 
 
@@ -281,7 +281,7 @@ def test_what_is_not_an_order_is_refused(world: World) -> None:
 def test_what_is_not_an_amount_is_refused(world: World) -> None:
     values: list[Any] = [0, 1.5, 1e13, -1e13, 1e308, "1250", None, [1250], True]
     for cents in values:
-        with pytest.raises(svcnb.ActionError, match="did not return a whole number of cents"):
+        with pytest.raises(svcnb.ActionError, match="no whole number of cents"):
             world.sell("order-3", cents)
 
 
@@ -293,7 +293,7 @@ def test_what_is_not_a_customer_is_refused(world: World) -> None:
 
 
 def test_an_unknown_order_is_refused(world: World) -> None:
-    with pytest.raises(svcnb.ActionError, match="did not return a customer"):
+    with pytest.raises(svcnb.ActionError, match="reports no customer"):
         world.issue(order="order-7")
 
 
@@ -360,7 +360,7 @@ def test_a_total_expires(world: World, svc_emulator: Any) -> None:
 
 def test_refunds_beyond_the_sales_are_refused(world: World) -> None:
     world.sell("refund-1", -5000)
-    with pytest.raises(svcnb.ActionError, match="refunds exceed the sales"):
+    with pytest.raises(svcnb.ActionError, match="refunds are more than the sales"):
         world.total()
 
 

@@ -39,7 +39,7 @@ def problems(records: list[dict[str, Any]], issuer: str) -> list[str]:
         if by != issuer:
             found.append(f"receipt {number}: not signed by {issuer}")
         if receipt.get("number") != number or receipt.get("previous") != previous:
-            found.append(f"receipt {number}: does not follow the previous receipt")
+            found.append(f"receipt {number}: does not follow the one before")
         previous = head_of(receipt)
     return found
 

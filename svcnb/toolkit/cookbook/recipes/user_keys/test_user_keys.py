@@ -119,7 +119,7 @@ LOOK_ALIKES = ["Kim", "KIM", "\u212aim", "k\u0456m", "k\u0131m", "kim ", " kim",
 def test_a_token_of_a_look_alike_user_is_refused(world: World) -> None:
     values: list[Any] = LOOK_ALIKES
     for name in values:
-        with pytest.raises(svcnb.ActionError, match="for a different user"):
+        with pytest.raises(svcnb.ActionError, match="for another user"):
             world.sign(world.order(), name=name)
 
 
@@ -150,24 +150,24 @@ def test_another_user_does_not_pay_from_the_account(world: World) -> None:
 def test_a_token_for_another_order_is_refused(world: World) -> None:
     approved = world.digest(world.order())
     for changed in ({"to": OTHER}, {"value": "101"}, {"nonce": "1"}, {"account": OTHER}):
-        with pytest.raises(svcnb.ActionError, match="for a different order"):
+        with pytest.raises(svcnb.ActionError, match="for another order"):
             world.sign(world.order(**changed), approved=approved)
 
 
 def test_a_token_for_another_chain_or_contract_is_refused(world: World) -> None:
     order = world.order()
     for elsewhere in ({"chainId": 1}, {"contract": OTHER}):
-        with pytest.raises(svcnb.ActionError, match="for a different order"):
+        with pytest.raises(svcnb.ActionError, match="for another order"):
             world.sign(order, approved=world.digest(order, **elsewhere))
 
 
 def test_a_token_with_other_claims_is_refused(world: World) -> None:
     values: list[Any] = [
-        ({"iss": "https://other.example"}, "for a different app"), ({"aud": "other"}, "for a different app"),
-        ({"aud": ["user-accounts"]}, "for a different app"), ({"sub": "ada"}, "for a different user"),
-        ({"sub": ["kim"]}, "for a different user"), ({"sub": None}, "for a different user"), ({"exp": 1}, "expired"),
+        ({"iss": "https://other.example"}, "for another app"), ({"aud": "other"}, "for another app"),
+        ({"aud": ["user-accounts"]}, "for another app"), ({"sub": "ada"}, "for another user"),
+        ({"sub": ["kim"]}, "for another user"), ({"sub": None}, "for another user"), ({"exp": 1}, "expired"),
         ({"exp": None}, "expired"), ({"exp": "9999999999"}, "expired"), ({"exp": 1e300}, "expired"),
-        ({"nonce": None}, "for a different order"),
+        ({"nonce": None}, "for another order"),
     ]  # fmt: skip
     for claims, message in values:
         with pytest.raises(svcnb.ActionError, match=message):
@@ -271,7 +271,7 @@ def test_another_kind_of_order_is_refused(world: World) -> None:
 
 
 def test_a_deadline_far_ahead_is_refused(world: World) -> None:
-    with pytest.raises(svcnb.ActionError, match="more than 600 seconds in the future"):
+    with pytest.raises(svcnb.ActionError, match="more than 600 seconds ahead"):
         world.sign(world.order(deadline=str(int(time.time()) + 7200)))
 
 
