@@ -1,8 +1,8 @@
 """Settings of the emulator, defined once for the command line, the environment and the docs.
 
-The value of a setting is the argument, else the environment variable ``SVC_`` + its upper-case name, else its default.
-`Settings.load` implements this in a few lines, because importing pydantic-settings takes 40 milliseconds, a tenth of
-the start.
+The value of a setting is the argument, otherwise the environment variable ``SVC_`` + its upper-case name, otherwise its
+default. `Settings.load` implements this in a few lines, because the import of pydantic-settings takes 40 milliseconds,
+a tenth of the start.
 """
 
 from __future__ import annotations
@@ -276,7 +276,7 @@ class Settings(BaseModel):
     @field_validator("allow_origin", mode="before")
     @classmethod
     def _origins(cls, given: object) -> object:
-        """Parses the same forms as `_addresses`."""
+        """Parses the same formats as `_addresses`."""
         parts = given.split(",") if isinstance(given, str) else given
         if not isinstance(parts, list | tuple):
             raise ValueError("allow_origin must be a list of strings SCHEME://HOST[:PORT]")  # noqa: TRY004 - as above
@@ -296,13 +296,13 @@ class Settings(BaseModel):
                     f"{_REMOVED} was removed: actions may access a private address only if allow_address contains it, "
                     "for example allow_address 127.0.0.1:8545"
                 )
-            return rest  # its effect is now the default
+            return rest  # the effect of this setting is now the default
         return given
 
     @model_validator(mode="after")
     def _safe_together(self) -> Settings:
-        # Creates the derived values, so that an invalid name or clock is an error at the start, and not at the first
-        # use.
+        # Create the derived values here, so that an invalid name or clock causes an error at the start instead of at
+        # the first use.
         _ = self.vocabulary, self.frozen_at
         if self.host not in LOOPBACK and self.seed is not None:
             raise ValueError(
@@ -317,22 +317,22 @@ class Settings(BaseModel):
 
     @property
     def is_private(self) -> bool:
-        """Whether only this machine can reach the emulator: it listens on loopback, without a configured proxy."""
+        """Whether only this machine can reach the emulator: it listens on loopback without a configured proxy."""
         return self.host in LOOPBACK and self.control_token is None
 
     @property
     def keeps_state(self) -> bool:
-        """Whether a state from an earlier start may exist."""
+        """Whether a state from an earlier start can exist."""
         return self.state is not None or self.database is not None
 
     @property
     def exact_types(self) -> bool:
-        """Whether the emulator accepts only the exact JSON types and members of the live service."""
+        """Whether the emulator accepts only the live service's exact JSON types and members."""
         return self.preset == "strict" if self.strict_types is None else self.strict_types
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
-        """The two configurable names, and all names that are derived from them."""
+        """The two configurable names, and all names derived from them."""
         return Vocabulary(service=self.service_name, processor=self.processor_name)
 
     @cached_property
@@ -368,8 +368,8 @@ class Settings(BaseModel):
         """Loads settings from arguments, environment and defaults, in this order of precedence.
 
         Args:
-            environment: The environment variables; None means those of this process.
-            **given: Settings by name; None means not given.
+            environment: The environment variables. None means the variables of this process.
+            **given: Settings by name. None means that a setting is not given.
 
         Returns:
             The validated settings.

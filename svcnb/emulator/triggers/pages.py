@@ -13,7 +13,7 @@ _SECURITY: Final = {
         "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     ),
     "X-Frame-Options": "DENY",
-    # Not no-referrer, because browsers would then send the origin null with the form.
+    # Do not use no-referrer, because browsers would then send the origin null with the form.
     "Referrer-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
@@ -71,7 +71,7 @@ def sign_in(target: str, *, without_token: str | None) -> HTMLResponse:
 
     Args:
         target: Path of this service to which the browser is redirected afterwards.
-        without_token: E-mail address of the user who does not need the control token, or None.
+        without_token: E-mail address of a user who does not need the control token, or None.
     """
     label, required = "Control token of this emulator", " required"
     if without_token is not None:

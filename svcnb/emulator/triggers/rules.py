@@ -56,7 +56,7 @@ def check(name: str, action_code: str, usage_api_key: str | None, default_params
     Args:
         name: Not blank.
         action_code: Not blank.
-        usage_api_key: Not blank; None keeps the stored key.
+        usage_api_key: Not blank. None keeps the stored key.
         default_params: An object.
         config: An object.
 
