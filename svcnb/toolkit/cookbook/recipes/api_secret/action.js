@@ -12,12 +12,12 @@ async function main(params) {
     headers: { authorization: `Bearer ${key}` },
     redirect: "error",
   });
-  if (!response.ok) throw new Error(`The service answers ${response.status}.`);
+  if (!response.ok) throw new Error(`The service returned status ${response.status}.`);
   const text = await response.text();
-  if (text.length > 10000) throw new Error("The service answers with more than 10,000 characters.");
+  if (text.length > 10000) throw new Error("The service returned more than 10,000 characters.");
   // Returns only a number, because the text of a response or an error could contain the key.
   const degrees = numberIn(text);
-  if (typeof degrees !== "number" || !(Math.abs(degrees) < 1000)) throw new Error("The service reports no temperature.");
+  if (typeof degrees !== "number" || !(Math.abs(degrees) < 1000)) throw new Error("The service did not return a temperature.");
   return { city, degrees };
 }
 
@@ -25,6 +25,6 @@ function numberIn(text) {
   try {
     return JSON.parse(text).degrees;
   } catch {
-    throw new Error("The service does not return JSON.");
+    throw new Error("The service did not return JSON.");
   }
 }

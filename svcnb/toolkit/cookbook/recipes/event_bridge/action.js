@@ -13,11 +13,11 @@ async function main(params) {
     ["eth_blockNumber"],
     ["eth_getTransactionReceipt", transaction],
   ]);
-  if (integer(chain) !== chainId) throw new Error("The node is one of another chain.");
-  if (!receipt || receipt.status !== "0x1") throw new Error("The chain has no successful transaction of this hash.");
+  if (integer(chain) !== chainId) throw new Error("The node belongs to a different chain.");
+  if (!receipt || receipt.status !== "0x1") throw new Error("The chain has no successful transaction with this hash.");
   const at = integer(receipt.blockNumber);
   if (integer(latest) - at < confirmations) {
-    throw new Error(`The event has ${integer(latest) - at} confirmations, ${confirmations} are needed.`);
+    throw new Error(`The event has ${integer(latest) - at} confirmations; ${confirmations} are needed.`);
   }
   // Reads the current block at this height. After a reorganisation, a node can still have receipts of the old block.
   const [block] = await ask(rpc, [["eth_getBlockByNumber", receipt.blockNumber, false]]);
@@ -26,7 +26,7 @@ async function main(params) {
   const log = (receipt.logs ?? []).find((each) =>
     each.address?.toLowerCase() === contract.toLowerCase() && topics.every((topic, place) => each.topics[place] === topic)
   );
-  if (!log) throw new Error("The contract reported no such event in this transaction.");
+  if (!log) throw new Error("The contract did not emit this event in this transaction.");
   const value = {
     number,
     recipient: ethers.utils.getAddress("0x" + log.topics[2].slice(26)),
@@ -60,14 +60,14 @@ async function ask(url, requests) {
     body: JSON.stringify(body),
   });
   const text = await response.text();
-  if (!response.ok || text.length > 100000) throw new Error(`The node answers ${response.status}.`);
+  if (!response.ok || text.length > 100000) throw new Error(`The node returned status ${response.status}.`);
   const answers = JSON.parse(text);
   return requests.map((_, id) => answers.find((each) => each?.id === id)?.result);
 }
 
 function integer(text) {
   const found = typeof text === "string" && /^0x[0-9a-f]{1,13}$/.test(text) ? Number(text) : NaN;
-  if (!Number.isSafeInteger(found)) throw new Error("The node reports no number.");
+  if (!Number.isSafeInteger(found)) throw new Error("The node did not return a number.");
   return found;
 }
 

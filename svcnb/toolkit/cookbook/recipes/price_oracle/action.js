@@ -9,7 +9,7 @@ async function main() {
   const agreed = agreeing(found);
   if (agreed.length < ORACLE.needed) {
     throw new Error(
-      `${agreed.length} of ${ORACLE.sources.length} sources agree, ${ORACLE.needed} are needed. ${refused.join(" ")}`,
+      `${agreed.length} of ${ORACLE.sources.length} sources agree; ${ORACLE.needed} are needed. ${refused.join(" ")}`,
     );
   }
   const value = {
@@ -40,19 +40,19 @@ async function main() {
 async function read(source, now) {
   const host = new URL(source.url).host;
   const response = await fetch(source.url);
-  if (!response.ok) throw new Error(`${host} answers ${response.status}.`);
+  if (!response.ok) throw new Error(`${host} returned status ${response.status}.`);
   const text = await response.text();
-  if (text.length > 5000) throw new Error(`${host} answers with more than 5,000 characters.`);
+  if (text.length > 5000) throw new Error(`${host} returned more than 5,000 characters.`);
   const answer = JSON.parse(text);
   const price = member(answer, source.price);
   const at = seconds(member(answer, source.at));
   // Expects a string of digits. A JSON number may already be rounded, and 1e400 is not a finite number.
   const digits = typeof price === "string" && /^([0-9]{1,12})(?:\.([0-9]{1,8}))?$/.exec(price);
-  if (!digits) throw new Error(`${host} reports no price.`);
-  if (!Number.isSafeInteger(at) || at > now + 5) throw new Error(`${host} reports no time of its price.`);
-  if (now - at > ORACLE.maxAgeSeconds) throw new Error(`${host} reports a price that is ${now - at} seconds old.`);
+  if (!digits) throw new Error(`${host} did not return a price.`);
+  if (!Number.isSafeInteger(at) || at > now + 5) throw new Error(`${host} did not return the time of its price.`);
+  if (now - at > ORACLE.maxAgeSeconds) throw new Error(`${host} returned a price that is ${now - at} seconds old.`);
   const units = BigInt(digits[1] + (digits[2] ?? "").padEnd(8, "0"));
-  if (units === 0n) throw new Error(`${host} reports a price of 0.`);
+  if (units === 0n) throw new Error(`${host} returned a price of 0.`);
   return { price: units, at };
 }
 

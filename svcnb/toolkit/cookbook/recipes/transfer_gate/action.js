@@ -42,7 +42,7 @@ async function look(addresses) {
     ["eth_getBlockByNumber", "latest", false],
     ...names.map((name) => ["eth_call", call(name), "latest"]),
   ]);
-  if (Number(chain) !== chainId) throw new Error("The node is one of another chain.");
+  if (Number(chain) !== chainId) throw new Error("The node belongs to a different chain.");
   const age = Math.floor(Date.now() / 1000) - Number(block?.timestamp);
   if (!(age <= maxAgeSeconds)) throw new Error("The node's latest block is too old.");
   return Object.fromEntries(names.map((name, index) => [name, flag(listed[index]) === (kind === "allow")]));
@@ -54,7 +54,7 @@ const LISTED = ethers.utils.id("listed(address)").slice(0, 10);
 function flag(word) {
   if (word === "0x" + "0".repeat(64)) return false;
   if (word === "0x" + "0".repeat(63) + "1") return true;
-  throw new Error("The list returns neither true nor false.");
+  throw new Error("The list returned neither true nor false.");
 }
 
 // Sends several JSON-RPC requests in one HTTP request. Returns their results in order, or undefined for a missing one.
@@ -66,7 +66,7 @@ async function ask(url, requests) {
     body: JSON.stringify(body),
   });
   const text = await response.text();
-  if (!response.ok || text.length > 100000) throw new Error(`The node answers ${response.status}.`);
+  if (!response.ok || text.length > 100000) throw new Error(`The node returned status ${response.status}.`);
   const answers = JSON.parse(text);
   return requests.map((_, id) => Array.isArray(answers) ? answers.find((each) => each?.id === id)?.result : undefined);
 }
