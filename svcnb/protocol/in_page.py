@@ -1,6 +1,6 @@
-"""Access to JavaScript in a browser page: hashes, signatures and encryption of the @noble libraries.
+"""Access to JavaScript in a browser page, for the hashes, signatures and encryption of the @noble libraries.
 
-Pyodide has no build of the libraries that other platforms use.
+Pyodide has no builds of the libraries that other platforms use.
 """
 
 from __future__ import annotations
