@@ -1,4 +1,4 @@
-"""Action editor panel: write an action, see its CID, run it, and see the result."""
+"""Action editor panel, which shows the CID of an action while the user writes it, runs it, and shows the result."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
 
     Args:
         client: Client of the service, with the key that runs the action.
-        action: Initial content, as an action or its source.
-        params: Parameters of ``main``, any JSON value. Those of an example if neither action nor parameters are given.
+        action: Initial content: an action or its source.
+        params: Parameters of ``main``, any JSON value. Without an action and parameters, the editor shows an example.
 
     Attributes:
         source: The source in the editor.
@@ -81,7 +81,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
         return _parsed(self._params)
 
     def about(self) -> dict[str, object]:
-        """Returns the CID, from which the other identifiers are derived."""
+        """Returns the CID. The other identifiers are derived from it."""
         return {"cid": self.action.cid, "size": self.action.size}
 
     # --- commands -----------------------------------------------------------------------------------------------
@@ -117,7 +117,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
     async def look_up(self) -> dict[str, Any]:
         """Reads the registered actions of the account and the actions that its groups permit.
 
-        This is free of charge.
+        This is free.
         """
         nouns = self.session.nouns
         actions, groups = await asyncio.gather(nouns.actions.list(), nouns.groups.list())
@@ -184,7 +184,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
 
     @command
     async def explain(self, source: str, wallet: str = "") -> dict[str, Any]:
-        """Returns whether the chosen key may run a source with a wallet, or which link is missing. Free of charge."""
+        """Returns whether the chosen key can run a source with a wallet, or which permission is missing."""
         session = self.session
         key = session.run_key or None
         if session.account is not None and key is None:
@@ -222,7 +222,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
 
     @command
     async def register(self, source: str, name: str) -> dict[str, str]:
-        """Registers a source under a name. Costs a cent."""
+        """Registers a source under a name, for one cent."""
         with field("source"):
             action = Action(source, name=name)
         with field("name"):
@@ -236,7 +236,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
     # --- inside -------------------------------------------------------------------------------------------------
 
     def action_code(self, action: Action) -> str:
-        """Returns the variable of the action, which is recorded first."""
+        """Returns the variable of the action. Records its definition first."""
         self._tell_action(action)
         return "action"
 
@@ -249,7 +249,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
         try:
             return trace_view(await self.service.trace(of))
         except SvcnbError:
-            return None  # a live service stores no timeline, so the run is reported without one
+            return None  # a live service stores no timeline, so the result has none
 
     async def _failed(self, error: ActionError) -> dict[str, Any]:
         return {
@@ -265,7 +265,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
         }
 
     def _logs_of(self, request_id: str) -> str:
-        """Returns the output of a failed action. The service discards it, but the record of an emulator contains it."""
+        """Returns the output of a failed action from the record of an emulator. Other services discard the output."""
         try:
             return str(self._control.request("GET", f"/runs/{request_id}")["logs"])
         except EmulatorError:
@@ -280,7 +280,7 @@ def _group_to_permit_in(found: Explanation) -> int:
 
 
 def python_text(source: str) -> str:
-    """Returns a source as a readable Python literal, if that does not change a byte."""
+    """Returns a source as a Python literal, which is readable if this preserves every byte."""
     if "\\" in source or '"""' in source or "\r" in source or not source.endswith("\n"):
         return repr(source)
     return f'"""\\\n{source}"""'

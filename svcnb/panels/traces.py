@@ -26,7 +26,7 @@ def trace_view(trace: Trace) -> dict[str, Any]:
 
 
 def _row(event: TraceEvent) -> dict[str, Any]:
-    # The time in the queue is before the start of the run.
+    # The run waits in the queue before it starts.
     took = 0.0 if event.kind == "start" else event.took_ms or 0.0
     return {
         "label": _label(event),
