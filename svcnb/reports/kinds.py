@@ -80,7 +80,7 @@ catalogue: Final = (
     ReportKind(
         "trigger-health",
         "Trigger health",
-        "Triggers that fail, are late or have stopped.",
+        "Triggers whose runs fail, are late or have stopped.",
         parameters.TriggerHealth,
         "triggers",
     ),
