@@ -128,4 +128,4 @@ def test_templates_are_released_listed_and_checked(svcnb, folder: Path) -> None:
     (folder / "add.js").write_text(SOURCE + "\n")
     changed = svcnb("templates", "check", registry)
     assert changed.returncode == ExitCode.FAILED
-    assert "was released as" in changed.stdout
+    assert "was released with the CID" in changed.stdout

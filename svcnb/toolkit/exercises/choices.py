@@ -17,11 +17,11 @@ def choose(truth: Mapping[str, bool], answer: Iterable[str] | str, *, missing: s
         extra: Hint for a sentence that does not belong to the choice. ``{one}`` is replaced by that sentence.
 
     Returns:
-        A hint, or None if the choice is right.
+        A hint, or None if the choice is correct.
     """
     given = {answer} if isinstance(answer, str) else set(answer)
     if unknown := given - set(truth):
-        return f"{min(unknown)!r} is not on the list: copy the sentences letter by letter."
+        return f"{min(unknown)!r} is not on the list: copy the sentences exactly."
     right = {text for text, holds in truth.items() if holds}
     if wrong := given - right:
         return extra.format(one=min(wrong))
