@@ -1,6 +1,6 @@
 """Hints for users of the command line.
 
-The hints of the client contain Python code. They are replaced by hints with commands.
+The hints of the client contain Python code. The hints in this module contain commands instead.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _APPROVAL: Final = "Get a token approved with `svcnb triggers authorize FILE`. T
 
 _IN_PYTHON: Final = ("error.explain()", "triggers.authorize()")
 
-# Class in svcnb.client.errors -> next step. Only the default hint of a class is replaced, never a hint for a specific
+# Class in svcnb.client.errors -> next step. This replaces only the default hint of a class, never a hint for a specific
 # case.
 _ADVICE: Final = {
     "Unauthorized": (

@@ -1,4 +1,4 @@
-"""``svcnb emulator status`` and related commands: control of an emulator that runs in another terminal."""
+"""``svcnb emulator status`` and related commands, which control an emulator in another terminal."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _url_option = click.option(
 
 
 def _with_emulator(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator that passes a handle for the emulator to a command."""
+    """Decorator that passes an emulator handle to a command."""
 
     @_url_option
     @profile_option
@@ -45,7 +45,7 @@ def _with_emulator(function: Callable[..., Any]) -> Callable[..., Any]:
 def _chosen(url: str | None) -> str | None:
     """Returns the address from the option, the profile or the environment, or None if none of them is set.
 
-    The address at the top of the configuration file is not used: it is usually that of a live service.
+    The function ignores the address at the top of the configuration file, which usually belongs to a live service.
     """
     if url is None and os.environ.get("SVC_PROFILE", "").strip():
         from svcnb.client.config import address
@@ -114,7 +114,7 @@ def _brief(state: dict[str, Any]) -> dict[str, Any]:
 @_url_option
 @profile_option
 def stop(url: str | None) -> None:
-    """Stop an emulator on this machine, and wait until it has ended."""
+    """Stop an emulator on this machine, and wait for its end."""
     import signal
 
     address = _address(url)
@@ -124,7 +124,7 @@ def stop(url: str | None) -> None:
             f"no emulator of this user is running at {address}, or it has its own control token. "
             "Stop it where it was started."
         )
-    _control(address).state()  # never signals another process that received the id of an ended emulator
+    _control(address).state()  # do not signal another process that has received the id of an ended emulator
     os.kill(pid, signal.SIGTERM)
     until = time.monotonic() + STOP_TIMEOUT_S
     while any(each.pid == pid for each in control_tokens.running()):
@@ -229,7 +229,7 @@ def credit(control: EmulatorControl, wallet: str, cents: int, as_json: bool) -> 
 @output_options
 @_with_emulator
 def snapshot(control: EmulatorControl, verb: str, name: str | None, as_json: bool) -> None:
-    """Save, restore, delete or list snapshots of all state: the database and the chain together."""
+    """Save, restore, delete or list snapshots of all state (the database and the chain)."""
     if verb == "list":
         show(control.snapshots(), as_json=as_json)
         return

@@ -10,7 +10,7 @@ COMMANDS: dict[str, str] = {
     "actions": "Register actions and add them to groups.",
     "apply": "Change the account to match its description file.",
     "billing": "Show the credit and add credit.",
-    "chain-secured": "Open ChainSecured accounts, create wallets and keys, resume, audit.",
+    "chain-secured": "Manage ChainSecured accounts, their wallets and their keys.",
     "cid": "Print the CID of a source file, or of each action of a plan.",
     "completion": "Print the completion script of a shell.",
     "doctor": "Check versions, external tools, ports and the service.",
@@ -30,10 +30,10 @@ COMMANDS: dict[str, str] = {
     "report": "Create a report: run history, spend, permissions, triggers, or your own notebook.",
     "run": "Run an action from a source file, or from a plan.",
     "sign": "Sign the typed data of a ChainSecured flow.",
-    "templates": "Manage templates of derived actions; a released version never changes.",
+    "templates": "Manage templates of derived actions, whose released versions never change.",
     "triggers": "Manage triggers, which run actions automatically.",
     "types": "Write TypeScript declarations for editing actions.",
-    "wallets": "Manage wallets; their keys stay in the service's custody.",
+    "wallets": "Manage wallets, whose keys the service stores.",
     "workshop": "Teach a group, with an emulator for each learner and a progress board.",
 }
 

@@ -1,4 +1,4 @@
-"""Shared options of commands that use a service, the client of these commands, and readers of key and source files."""
+"""Shared options and client of commands that use a service, and readers of key and source files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def with_service(function: Callable[..., Any]) -> Callable[..., Any]:
 
     Each setting comes from an option, otherwise from ``--profile``, the environment or the configuration file.
 
-    No option accepts the key itself, because the process list would show it to all users of the machine.
+    No option accepts the key itself, because the process list would show the key to all users of the machine.
     """
 
     @click.option("--base-url", help="Address of the service, the part before /core/v1. Default: SVC_BASE_URL.")
@@ -42,7 +42,7 @@ def with_service(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def profile_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns the option ``--profile``, whose value is passed on through an environment variable of this process."""
+    """Returns the option ``--profile``, which sets an environment variable of this process."""
 
     @click.option("--profile", metavar="NAME", help="Profile that `svcnb login` stored. Default: SVC_PROFILE.")
     @wraps(function)
@@ -109,7 +109,7 @@ def read_source(file: Path) -> str:
     Raises:
         click.BadParameter: The file is empty, or is not UTF-8 text.
     """
-    # Read as bytes, because a changed line ending would change the CID.
+    # Read bytes, because a changed line ending would change the CID.
     source = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
     try:
         text = source.decode("utf-8")
@@ -140,13 +140,13 @@ def save_option(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextmanager
 def new_key_file(file: Path | None) -> Iterator[TextIO | None]:
-    """Creates the file for a key before the key itself is created, because a key that cannot be saved would be lost.
+    """Creates the file for a key before the key itself, because a key that cannot be saved would be lost.
 
     Args:
         file: Path of a file that does not exist, or None to print the key instead.
 
     Raises:
-        click.BadParameter: The file exists. Keys are never overwritten.
+        click.BadParameter: The file exists. The command never overwrites keys.
     """
     if file is None:
         yield None
@@ -171,14 +171,14 @@ def _private(path: str, flags: int) -> int:
 
 
 def tell_secret(name: str, secret: str, *, as_json: bool, beside: dict[str, Any], into: TextIO | None) -> None:
-    """Prints a new key on standard output, and a reminder to store it on standard error. The key cannot be shown again.
+    """Prints a new key on standard output, and a reminder to store the key on standard error.
 
     Args:
         name: Name of the key in the output.
         secret: The key.
         as_json: Whether to print one JSON document.
         beside: Other values to print with the key.
-        into: File to which the key is written instead of standard output.
+        into: File to write the key to, instead of standard output.
     """
     from svcnb.cli._output import quiet, show
 

@@ -1,4 +1,4 @@
-"""Notebook for ``svcnb lab --workbench``, with one cell that shows all panels."""
+"""Notebook for ``svcnb lab --workbench``, which has one cell that shows all panels."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ svcnb.panels.Workbench(svc)"""
 
 
 def workbench_folder(folder: Path) -> Path:
-    """Writes the notebook into a folder, and returns the folder. An existing notebook is kept.
+    """Writes the notebook into a folder, and returns the folder. Keeps an existing notebook.
 
     Args:
         folder: Path of the folder, which is created if it does not exist.

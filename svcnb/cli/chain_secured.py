@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @click.group("chain-secured", cls=Noun)
 def command() -> None:
-    """Open ChainSecured accounts, create wallets and keys, resume, audit.
+    """Manage ChainSecured accounts, their wallets and their keys.
 
     The wallet of --wallet-key-file owns the account, signs each change, and pays the gas on the chain.
     """
@@ -77,7 +77,7 @@ def mint_key(
     save: Path | None,
     as_json: bool,
 ) -> None:
-    """Create a usage key called NAME, register it on the chain, and print it. The key is shown only once."""
+    """Create a usage key called NAME, register it on the chain, and print it. The command shows the key only once."""
     with new_key_file(save) as into:
         key = service.chain_secured.open(owner).usage_keys.create(
             name, description=description, execute_in_groups=list(execute)

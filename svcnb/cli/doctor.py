@@ -21,7 +21,7 @@ from svcnb.cli._service import profile_option
 from svcnb.exit_codes import ExitCode
 from svcnb.extras import install_command
 
-# Calls that are immediate on an idle machine can take seconds on a busy one.
+# Calls that return immediately on an idle machine can take seconds on a busy machine.
 ANSWER_TIMEOUT_S = 60.0
 PACKAGES = {
     "client": ("click", "httpx", "multiformats", "pycryptodome", "pydantic"),
@@ -109,7 +109,7 @@ def examine(base_url: str | None = None) -> Iterator[Finding]:
 
 
 def _configured(base_url: str | None) -> Iterator[Finding]:
-    """Checks the service that commands use. Yields nothing if no service is configured."""
+    """Yields the checks of the service that commands use. Yields nothing if no service is configured."""
     from svcnb.client import config
     from svcnb.client.errors import ConfigError
 
@@ -167,7 +167,7 @@ def _curve() -> Finding:
 
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SlowSignatures)  # the line shows it
+            warnings.simplefilter("ignore", SlowSignatures)  # the line already shows it
             name = library().name
     except ImportError as error:
         fix = str(error).replace("signatures need", "Run")

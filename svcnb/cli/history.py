@@ -96,8 +96,8 @@ def clear(*, yes: bool) -> None:
 def merge(files: tuple[Path, ...], as_json: bool) -> None:
     """Add the records of other machines to this one.
 
-    FILES are history files that were copied from other machines. They are not changed. You can repeat the command: runs
-    that are already recorded are not added again.
+    FILES are history files from other machines. The command does not change them. You can repeat the command, because
+    it never adds a run twice.
     """
     from svcnb.toolkit.history import History
 

@@ -21,7 +21,7 @@ _GROUPS = "number of a group, 0 for all; repeatable"
 def command() -> None:
     """Manage usage keys: restricted API keys.
 
-    These commands need the account key. A usage key is identified by its hash, which `svcnb keys list` shows.
+    These commands need the account key. Use the hash of a usage key to identify it. `svcnb keys list` shows the hashes.
     """
 
 
@@ -29,7 +29,7 @@ def command() -> None:
 @output_options
 @with_service
 def list_(service: Client, as_json: bool) -> None:
-    """List the account's usage keys, without their secrets. Free."""
+    """List the account's usage keys, without their secrets. This is free."""
     keys = service.usage_keys.list()
     short = [{"hash": key.api_key_hash, "name": key.name, "groups": list(key.execute_in_groups)} for key in keys]
     show(keys if as_json else short, as_json=as_json)
@@ -67,7 +67,7 @@ def create(
     save: Path | None,
     as_json: bool,
 ) -> None:
-    """Create a usage key with the name NAME, and print it. The key is shown only once. Costs one cent."""
+    """Create a usage key with the name NAME, and print it. The command shows the key only once. This costs one cent."""
     with new_key_file(save) as into:
         key = service.usage_keys.create(
             name,
@@ -112,10 +112,10 @@ def update(
     can_create_wallets: bool | None,
     as_json: bool,
 ) -> None:
-    """Change a usage key, by its hash. Omitted settings stay unchanged. Costs one cent.
+    """Change a usage key, by its hash. Omitted settings stay unchanged. This costs one cent.
 
-    A list in the options replaces the old list. The validity period starts again, as for a new key, unless only the
-    name or the description changes.
+    A list in the options replaces the old list. The validity period starts again as for a new key, unless only the name
+    or the description changes.
     """
     rights: dict[str, Any] = {
         "execute_in_groups": list(execute) or None,
@@ -140,7 +140,7 @@ def update(
 @click.argument("key_hash")
 @with_service
 def delete(service: Client, key_hash: str) -> None:
-    """Delete a usage key permanently, by its hash. Costs one cent."""
+    """Delete a usage key permanently, by its hash. This costs one cent."""
     service.usage_keys.delete(key_hash)
 
 

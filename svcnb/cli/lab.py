@@ -48,15 +48,15 @@ def command(port: int, folder: Path | None, state: Path | None, browser: bool, s
     emulator with fixed keys and a fixed time, so that its outputs match the saved ones.
 
     In a workshop (SVC_WORKSHOP_URL is set), notebooks use the emulators that the workshop server runs for this learner.
-    If the server runs none, lessons start their own. The copy of the lessons contains no solutions. They are downloaded
-    after the instructor unlocks them.
+    If the server runs none, lessons start their own. The copy of the lessons contains no solutions. Lessons download
+    the solutions after the instructor has unlocked them.
 
     With --workbench, JupyterLab opens a notebook of one cell, which shows accounts, actions, permissions, runs and
     triggers as panels. Its default folder is ./svcnb-workbench.
     """
     if _missing("jupyterlab"):
         raise ModuleNotFoundError("No module named 'jupyterlab'", name="jupyterlab")
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # every kind of exit stops JupyterLab and the emulator
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # stop JupyterLab and the emulator on every kind of exit
     if workbench:
         shown, first = _workbench.workbench_folder(folder or Path("svcnb-workbench")), _workbench.NAME
     else:
@@ -74,7 +74,7 @@ def command(port: int, folder: Path | None, state: Path | None, browser: bool, s
             )
             try:
                 click.echo("Starting JupyterLab …")
-                _wait_until_it_answers(server, chosen)  # the address must work as soon as it is printed
+                _wait_until_it_answers(server, chosen)  # the address must already work when it is printed
             except BaseException:
                 _end(server)
                 raise
@@ -168,13 +168,13 @@ def _quiet(own: Path) -> dict[str, str]:
 
 @contextmanager
 def _held(port: int) -> Iterator[int]:
-    """Reserves a port until JupyterLab listens on it. Yields the port, which is a free one if 0 was given."""
+    """Reserves a port until JupyterLab listens on it. Yields the port, or a free port for 0."""
     if port:
         yield port
         return
     with socket.socket() as holder:
-        # Only Linux lets two processes bind a port while one listens. On other systems, another process could take the
-        # port.
+        # Only on Linux can two processes bind a port while one listens. On other systems, another process could take
+        # the port.
         if holds := sys.platform == "linux":
             holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         holder.bind(("127.0.0.1", 0))

@@ -19,8 +19,8 @@ from svcnb.exit_codes import ExitCode
 def command(ctx: click.Context, files: tuple[Path, ...], service_name: str | None, as_json: bool) -> None:
     """Find problems in actions before they run.
 
-    Finds a missing main function, undefined names, parameters used as globals, leaked keys, and exceeded limits. The
-    command needs no service. The exit code is 1 if a problem would make a run fail.
+    The command finds a missing main function, undefined names, parameters used as globals, leaked keys, and exceeded
+    limits. The command needs no service. The exit code is 1 if a problem would make a run fail.
     """
     from svcnb.client.config import vocabulary as configured
     from svcnb.protocol.action import Action

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 def command(base_url: str | None, key_file: Path | None, profile: str | None, *, check: bool) -> None:
     """Store a service address and a key in the configuration file.
 
-    The file is SVCNB_CONFIG or ~/.config/svcnb/config.toml, readable only by you (0600). Other settings and profiles
-    stay unchanged. The key is never printed, and is sent only to this address.
+    The file is SVCNB_CONFIG or ~/.config/svcnb/config.toml, and only you can read it (0600). Other settings and
+    profiles stay unchanged. The command never prints the key, and clients send it only to this address.
     """
     from svcnb.client.config import API_PATH, clean_key, clean_url, config_file, read_settings
 
@@ -67,18 +67,18 @@ def command(base_url: str | None, key_file: Path | None, profile: str | None, *,
 def _belongs_to_an_account(url: str, key: Secret) -> bool:
     from svcnb.client import Client
 
-    # The stored settings may not exist yet, and will be replaced.
+    # The stored settings may not exist yet, and the command replaces them.
     with environment(SVC_PROFILE=None, SVCNB_CONFIG=os.devnull), Client(url, api_key=key) as service:
         return service.accounts.exists()
 
 
 def _write(path: Path, values: Mapping[str, Any]) -> None:
-    """Replaces the file atomically: readers see either the old or the new file, and other users can never read it."""
+    """Replaces the file atomically. Readers see either the old or the new file, and other users can never read it."""
     lines = [f"{name} = {_text(value)}" for name, value in values.items() if name != "profiles"]
     for profile, settings in values.get("profiles", {}).items():
         lines += ["", f"[profiles.{_text(profile)}]", *(f"{name} = {_text(value)}" for name, value in settings.items())]
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    target = path.resolve()  # a symbolic link is kept
+    target = path.resolve()  # keep a symbolic link
     new = target.with_name(f".{target.name}.{os.getpid()}")
     with os.fdopen(os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8") as file:
         file.write("\n".join(lines).lstrip("\n") + "\n")

@@ -18,8 +18,8 @@ from svcnb.cli._output import output_options, show
 def command(recipe: str | None, folder: Path | None, *, listed: bool, as_json: bool) -> None:
     """Create a project from a recipe.
 
-    The project contains an action, a contract, tests, a plan of the account, a CI workflow and a README. Existing files
-    are not overwritten.
+    The project contains an action, a contract, tests, a plan of the account, a CI workflow and a README. The command
+    does not overwrite existing files.
     """
     from svcnb.toolkit.cookbook import create_project, recipes
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def plan_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options that `plan` and `apply` share."""
+    """Decorator that adds the options of both `plan` and `apply`."""
     for option in (
         click.option("--prune", is_flag=True, help="Delete groups, keys and actions that are not in FILE."),
         click.option(

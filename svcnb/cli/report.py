@@ -80,9 +80,9 @@ def command(ctx: click.Context, /, name: str | None, file_of_new: str | None, **
     NAME is a report or a notebook, for example mine.ipynb. `svcnb report new FILE` creates a notebook that you can
     edit.
 
-    The exit code is 0 if the report finds no problem, 7 if it finds one, and 1 if a cell failed. In these cases the
-    report is saved. Code 2 means that a setting or parameter is missing or invalid. Code 8 means that another process
-    is creating the same report.
+    The exit code is 0 if the report finds no problem, 7 if it finds one, and 1 if a cell failed. In these cases, the
+    command saves the report. Code 2 means that a setting or parameter is missing or invalid. Code 8 means that another
+    process is creating the same report.
     """
     if name == _NEW:
         _create(file_of_new)
@@ -112,7 +112,7 @@ class _Job:
         self._begun = time.monotonic()
 
     def run(self) -> int:
-        """Creates the report, and returns the exit code. An error is sent to the webhook and raised again."""
+        """Creates the report, and returns the exit code. Sends an error to the webhook, and raises it again."""
         from svcnb.reports.runner import prepare
         from svcnb.reports.summary import Summary
         from svcnb.reports.unattended import delete_old, ipython_folder, locked, webhook
@@ -183,7 +183,7 @@ class _Job:
             click.echo(repr(made.conclusion), err=True)
 
     def _notify(self, summary: Summary) -> bool:
-        """Posts the result to the webhook, if there is one. Returns False only if posting failed."""
+        """Posts the result to the webhook, if any. Returns False only if the post failed."""
         from svcnb.reports.unattended import NotificationFailed, notify
 
         if not self._options["notify"]:

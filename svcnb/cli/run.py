@@ -69,7 +69,8 @@ def _of_plan(file: Path, name: str | None) -> Action | str:
     """Returns an action of a plan, or the CID of the action.
 
     Raises:
-        click.UsageError: The plan does not contain the action, or contains several actions and no name was given.
+        click.UsageError: The plan does not contain the action, or contains several actions although the name is
+            missing.
     """
     from svcnb.toolkit.plan.description import Description
 

@@ -30,7 +30,7 @@ def _with_triggers(function: Callable[..., Any]) -> Callable[..., Any]:
 def _with_token(function: Callable[..., Any]) -> Callable[..., Any]:
     """Decorator that passes a client of the triggers service to a command.
 
-    The token is read from a file, never from the command line.
+    The decorator reads the token from a file, never from the command line.
     """
 
     @click.option("--triggers-url", help="Address of the triggers service. Default: SVC_TRIGGERS_URL.")
@@ -74,15 +74,15 @@ def command() -> None:
 @click.option("--no-browser", is_flag=True, help="Print the page's address instead of opening it.")
 @profile_option
 def authorize(token_file: Path, triggers_url: str | None, timeout: float, no_browser: bool) -> None:
-    """Create a token, get it approved in a browser, and store it in TOKEN_FILE.
+    """Create a token, let a user approve it in a browser, and store it in TOKEN_FILE.
 
     If the file already contains a token, the command uses that token.
     """
     known = read_secret(token_file) if token_file.exists() else None
     with _client(triggers_url, known) as triggers:
         if known is None:
-            # The file is written before the approval, so that an approved token is never lost. No other user can read
-            # the file.
+            # Write the file before the approval, so that an approved token is never lost. No other user can read the
+            # file.
             token_file.touch(mode=0o600)
             token_file.chmod(0o600)
             token_file.write_text(triggers.token.reveal() + "\n", encoding="utf-8")
@@ -146,7 +146,7 @@ def create(
 ) -> None:
     """Create a trigger that runs the action in FILE, with its own group and its own execute-only key.
 
-    Costs two cents. The service's key must be the account key.
+    This costs two cents. The service's key must be the account key.
     """
     settings = {"cron": cron} if cron is not None else _parsed(config or "{}", "--config")
     made = triggers.create_for(

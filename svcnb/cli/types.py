@@ -16,7 +16,7 @@ def command(folder: Path | None, service_name: str | None) -> None:
     """Write TypeScript declarations for editing actions.
 
     The command writes action.d.ts to FOLDER, and a jsconfig.json if FOLDER has none. Without FOLDER, it prints the
-    declarations. It needs no service.
+    declarations. The command needs no service.
     """
     from svcnb.client.config import vocabulary as configured
     from svcnb.protocol.vocabulary import Vocabulary

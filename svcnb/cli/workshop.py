@@ -66,7 +66,7 @@ def _folder(wrapped: Any) -> Any:
 @click.option(
     "--idle-minutes",
     type=click.FloatRange(min=0, min_open=True),
-    default=4.0,  # IDLE_STOP_S, which is not imported for the help
+    default=4.0,  # IDLE_STOP_S, which the help does not import
     show_default=True,
     help="Minutes without a request after which a learner's emulator stops; the next request starts it.",
 )
@@ -83,8 +83,9 @@ def start(
 ) -> None:
     """Run the workshop server until Ctrl-C.
 
-    LEARNERS are display names, e-mail addresses, or files that end in .csv or .txt. Each line of a file is one learner:
-    a name, an address, or both. A line with only the separator is a learner without a name. Quote names with spaces.
+    LEARNERS are display names, e-mail addresses, or files that end in .csv or .txt. Each line of a file contains one
+    learner, with a name, an address, or both. A line with only the separator is a learner without a name. Quote names
+    with spaces.
 
     With the host 127.0.0.1, this machine runs the emulators of all learners, and starts each one on demand. With
     another --host, learners run the emulators on their own machines, and this server collects their progress.
@@ -109,7 +110,7 @@ def start(
     from svcnb.workshop.roster_file import read_roster
 
     everyone: list[Entry] = []
-    for given in [*learners, *([str(from_file)] if from_file else [])]:  # checked before anything is written
+    for given in [*learners, *([str(from_file)] if from_file else [])]:  # check this before the first write
         is_file = given.lower().endswith(_ROSTERS) or (from_file is not None and given == str(from_file))
         everyone += read_roster(Path(given)) if is_file else [_entry(given)]
     stop = threading.Event()
@@ -139,9 +140,9 @@ def start(
 @_folder
 @output_options
 def board(folder: Path, as_json: bool) -> None:
-    """Show the current lesson and progress of each learner, and who is stuck."""
+    """Show the current lesson and progress of each learner, and which learners are stuck."""
     found = _ask(folder, "GET", "/progress")
-    columns = 6  # without the lessons, which the page shows
+    columns = 6  # omit the lessons, which the page shows
     rows = [dict(zip(found["heads"][:columns], row, strict=False)) for row in found["rows"]]
     show(found["learners"] if as_json else rows, as_json=as_json)
 
@@ -152,7 +153,7 @@ def board(folder: Path, as_json: bool) -> None:
 def export(file: Path, folder: Path) -> None:
     """Write the progress of all learners to FILE as CSV, with a column for each exercise.
 
-    FILE contains names and e-mail addresses, and is readable only by you.
+    FILE contains names and e-mail addresses, and only you can read it.
     """
     from svcnb.toolkit.files import replace_file
 
@@ -167,8 +168,8 @@ def export(file: Path, folder: Path) -> None:
 def unlock(lessons: tuple[int, ...], folder: Path) -> None:
     """Give the solutions of LESSONS (numbers; default: all) to the learners.
 
-    A solution is downloaded to the learner's folder solutions/ when the learner next starts a lesson or answers an
-    exercise.
+    A learner's notebook downloads the solutions to the folder solutions/ when the learner next starts a lesson or
+    answers an exercise.
     """
     unlocked = _ask(folder, "POST", "/solutions", {"lessons": list(lessons)})["unlocked"]
     click.echo(f"Unlocked solutions: {', '.join(str(int(name[:2])) for name in unlocked)}")
@@ -302,7 +303,7 @@ def _path(learner: str, verb: str) -> str:
 def _write_place(folder: Path, name: str, environment: Mapping[str, str]) -> Path:
     """Writes a learner's environment to a shell file and to the hand-out.
 
-    Both contain a token, so their mode is 0600.
+    Both files contain a token, so their mode is 0600.
     """
     import shlex
 
