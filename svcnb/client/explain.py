@@ -32,9 +32,9 @@ class AskedFor:
 
     Attributes:
         key_hash: The key's hash.
-        secret: The key's text, or None if only the hash is known.
+        secret: The key's text, or None if only the hash is available.
         action_hash: The action's hashed CID.
-        cid: The action's raw CID, or None if only the hash is known.
+        cid: The action's raw CID, or None if only the hash is available.
         name: The action's own name.
         wallet: The wallet's address, or None for a run without a wallet.
     """

@@ -50,7 +50,7 @@ class Picture:
         key_hash: The key's hash, ``0x`` and 64 digits.
         key: Record of the usage key, or None for other kinds.
         action_hash: The action's hashed CID.
-        cid: The action's raw CID, or None if only the hash is known.
+        cid: The action's raw CID, or None if only the hash is available.
         action_name: Name of the action in the account.
         wallet: Address of the wallet, or None for a run without a wallet.
         wallets: All wallets of the account.

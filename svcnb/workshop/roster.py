@@ -41,8 +41,8 @@ class Learner(BaseModel):
     """Learner of a workshop.
 
     Attributes:
-        name: Identifier, derived from the display name: lower-case letters, digits and hyphens. Used in the names of
-            the learner's files.
+        name: Identifier, derived from the display name: lower-case letters, digits and hyphens. The names of the
+            learner's files contain it.
         display: Display name. Empty if it is equal to ``name``.
         email: E-mail address, or empty.
         token: Token with which the learner's notebooks authenticate at the workshop's server.
@@ -116,7 +116,7 @@ def _identifier(text: str, taken: Container[str]) -> str:
 
 
 class Roster:
-    """Roster of learners, stored in a file or in memory. Thread-safe.
+    """Roster of learners, stored in a file or in memory. It is thread-safe.
 
     Args:
         path: Path of the file. None keeps the roster in memory.

@@ -45,7 +45,7 @@ LESSON_SETTINGS: Final = frozenset(
 
 
 class Workshop(Checked):
-    """Workshop in which each learner has their own emulators. Thread-safe.
+    """Workshop in which each learner has their own emulators. It is thread-safe.
 
     Args:
         learners: Display names or e-mail addresses of the learners. Call `add` for more learners.

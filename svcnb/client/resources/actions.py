@@ -119,7 +119,7 @@ def get(action: ActionRef) -> Flow[RegisteredAction]:
 
 
 class Actions(Resource):
-    """Registered actions, which are named CIDs. Only groups grant permissions; registration does not."""
+    """Registered actions, which are named CIDs. Only groups grant permissions, not registrations."""
 
     def register(
         self, action: ActionRef, *, name: str | None = None, description: str | None = None

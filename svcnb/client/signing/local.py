@@ -139,7 +139,7 @@ class LocalSigner(Signer):
         return cls.from_key(_decrypted(name, text, password))
 
     def save(self, path: str | os.PathLike[str], password: str | Secret) -> Path:
-        """Writes the key to a new, encrypted file that only the owner can read. Takes about a second.
+        """Writes the key to a new, encrypted file that only the owner can read. This takes about a second.
 
         Args:
             path: Path of the new file. The method does not replace an existing file.
