@@ -153,9 +153,7 @@ class ControlPlane:
         }
 
     async def reset(self, _call: Call, _body: Nothing) -> dict[str, bool]:
-        """Restores the initial state: no accounts, a new chain, and the configured clock. The emulator keeps
-        snapshots.
-        """
+        """Restores the initial state: no accounts, a new chain, and the configured clock. Keeps the snapshots."""
         self._faults.clear()
         self._forgiven.clear()
         await in_thread(self._outbound.configure, self._settings.network_policy, self._settings.network_file)
