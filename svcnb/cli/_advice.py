@@ -16,16 +16,14 @@ _IN_PYTHON: Final = ("error.explain()", "triggers.authorize()")
 # Class in svcnb.client.errors -> next step. Only the default hint of a class is replaced, never a hint for a specific
 # case.
 _ADVICE: Final = {
-    "Unauthorized": (
-        f"{_KEY}. `svcnb account create NAME --save FILE` creates one. A deleted key is not valid any more."
-    ),
+    "Unauthorized": (f"{_KEY}. `svcnb account create NAME --save FILE` creates one. A deleted key is no longer valid."),
     "OutOfCredit": "Add credit with `svcnb billing top-up 500`. `svcnb billing balance` shows the balance.",
     "Forbidden": (
         "Run `svcnb explain ACTION`: it shows what is missing and how to fix it. A new permission takes a "
         "few seconds: `svcnb run --until-effective 60`."
     ),
     "NotFound": "Check the id: `svcnb groups list`, `keys list`, `wallets list` and `actions list` show what exists.",
-    "ActionError": "Correct the source. Its CID changes, so permit the new action.",
+    "ActionError": "Correct the source. The CID then changes, so permit the new action in a group.",
     "TimedOut": "Try again: the service may be busy.",
     "NotTheApi": "Check --base-url or SVC_BASE_URL: it must be the part before /core/v1.",
     "PaymentFailed": "Start a new payment: `svcnb billing top-up CENTS`.",

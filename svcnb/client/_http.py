@@ -264,5 +264,6 @@ def _explain(error: httpx.HTTPError, request: Request) -> TransportError:
 
 def _closed(error: RuntimeError) -> TransportError:
     return TransportError(
-        f"this client is closed ({error})", hint=("Create a new client, or use it inside its `with` block.")
+        f"this client is closed ({error})",
+        hint=("Create a new client, or make the call inside the `with` block of the client."),
     )

@@ -25,8 +25,8 @@ _TEXTS: Final[dict[WarningCode, str]] = {
         "execute_in_groups instead"
     ),
     "wildcard_key": (
-        "the key has a wildcard (0): it may run any action with any wallet of the account. That "
-        "includes the master wallet, whose private key is the account key. Some services still require "
+        "the key has a wildcard (0): it can run any action with any wallet of the account. That includes the master "
+        "wallet, whose private key is the account key. Some services still require "
         "a group that permits the wallet"
     ),
     "wildcard_action": "{} has a wildcard (0): it permits every action, including actions of other people",

@@ -61,7 +61,7 @@ def group_id(value: GroupRef) -> int:
     if number == everything:
         raise InvalidArgument(
             "0 is the wildcard for all groups; pass a single group",
-            hint="List them: svc.groups.list().",
+            hint="To list the groups, call svc.groups.list().",
         )
     return number
 
@@ -92,7 +92,8 @@ def _group_number(value: object) -> int:
         number = parse_group_id(value)
     if number is None:
         raise InvalidArgument(
-            f"{_show(value)} is not a group", hint='Pass a Group, its number, or its text such as "7" or "0x7".'
+            f"invalid group {_show(value)}",
+            hint='Pass a Group, its number, or its number as a string, such as "7" or "0x7".',
         )
     return number
 
@@ -113,9 +114,9 @@ def wallet_address(value: WalletRef) -> str:
         if _ZEROS.match(text.strip()):
             return WILDCARD_ADDRESS
     raise InvalidArgument(
-        f"{_show(value)} is not a wallet",
-        hint="Pass a Wallet or its address, 0x and 40 hex digits; svc.wallets.list() shows them. A wallet's id is not "
-        "its address.",
+        f"invalid wallet {_show(value)}",
+        hint="Pass a Wallet or its address (0x and 40 hex digits). To list the wallets, call svc.wallets.list(). The "
+        "id of a wallet is not its address.",
     )
 
 
@@ -128,7 +129,8 @@ def one_wallet_address(value: WalletRef) -> str:
     address = wallet_address(value)
     if address == WILDCARD_ADDRESS:
         raise InvalidArgument(
-            "0 is the wildcard for all wallets; pass a single wallet", hint="List them: svc.wallets.list()."
+            "0 is the wildcard for all wallets; pass a single wallet",
+            hint="To list the wallets, call svc.wallets.list().",
         )
     return address
 
@@ -151,7 +153,7 @@ def raw_cid(value: ActionRef) -> str:
             return text
         if looks_like_hash(text):
             raise InvalidArgument(
-                f"{_show(text)} is a hashed CID; pass the raw CID",
+                f"{_show(text)} is the hash of a CID; pass the CID itself",
                 hint="Pass the action, its source or its CID (Qm...): a hash cannot be reversed.",
             )
         if looks_like_cid(text):
@@ -162,7 +164,7 @@ def raw_cid(value: ActionRef) -> str:
         if looks_like_source(value):
             return _cid_of_source(value)
     raise InvalidArgument(
-        f"{_show(value)} is not an action", hint="Pass svcnb.Action(source), its CID (Qm...) or the source text."
+        f"invalid action {_show(value)}", hint="Pass svcnb.Action(source), its CID (Qm...) or the source text."
     )
 
 
@@ -226,7 +228,7 @@ def key_reference(value: KeyRef) -> str:
     text: object = value.reveal() if isinstance(value, Secret) else value
     if isinstance(text, str) and text.strip():
         return text.strip()
-    raise InvalidArgument("not a usage key", hint="Pass a UsageKey, the key's text or its api_key_hash.")
+    raise InvalidArgument("invalid usage key", hint="Pass a UsageKey, the key's text or its api_key_hash.")
 
 
 def key_hash(value: KeyRef) -> str:

@@ -106,7 +106,7 @@ def _check(asked: Namespace) -> None:
     if asked.force and not asked.save:
         raise InvalidArgument("--force requires --save", hint="Add --save FILE.")
     if asked.register and not (asked.name or asked.variable):
-        raise InvalidArgument("a registered action needs a name", hint="Add --name TEXT.")
+        raise InvalidArgument("the action name is empty", hint="Add --name TEXT.")
 
 
 def _make(asked: Namespace, cell: str, names: dict[str, Any]) -> Action:

@@ -171,7 +171,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
         edits = self._matrix.edits(wanted)
         if [self._code(edit) for edit in edits] != calls:
             raise InvalidArgument(
-                "the account changed after these calls were shown; nothing was sent",
+                "the account changed after these calls were shown; no transaction was sent",
                 hint="Check the matrix and the calls again, then apply.",
             )
         try:

@@ -68,7 +68,7 @@ def test_explain_names_the_missing_link_and_ends_with_one(master, folder: Path) 
     made = json.loads(master("keys", "create", "runner", "--json").stdout)
     refused = master("explain", str(folder / "add.js"), "--key-hash", made["api_key_hash"])
     assert refused.returncode == ExitCode.FAILED
-    assert refused.stdout.startswith("refused: the key may not execute in any group\n")
+    assert refused.stdout.startswith("refused: the key cannot execute in any group\n")
     assert json.loads(master("explain", SOURCE, "--json").stdout)["allowed"] is True
 
 

@@ -210,7 +210,7 @@ def test_a_file_of_another_batch_is_refused_before_anything_runs(scripted, tmp_p
     with pytest.raises(InvalidArgument, match="of another batch"):
         scripted(lambda _: answer(1)).map(DOUBLE, [{"n": 2}], resume=file)
     file.write_text("hello\n")
-    with pytest.raises(InvalidArgument, match="is not the file of a batch"):
+    with pytest.raises(InvalidArgument, match="is not a batch file"):
         scripted(lambda _: answer(1)).map(DOUBLE, [{"n": 2}], resume=file)
 
 

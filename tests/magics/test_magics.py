@@ -157,7 +157,7 @@ def test_a_file_of_others_is_not_written_over(notebook, tmp_path):
         ("--params n=1", "--params requires --run"),
         ("--until-effective 3", "--until-effective requires --run"),
         ("--force", "--force requires --save"),
-        ("--register", "a registered action needs a name"),
+        ("--register", "the action name is empty"),
         ("--nonsense", "unrecognized arguments"),
         ("two-words", "is not a valid variable name"),
         ("'open", "the line cannot be parsed"),

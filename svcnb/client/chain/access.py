@@ -95,7 +95,7 @@ class ChainAccess:
             self._warned = True
             warnings.warn(
                 f"the service's clock is {timedelta(seconds=round(abs(skew)))} {'ahead of' if skew > 0 else 'behind'} "
-                "this machine's; signatures use the service's time, but correct the clock of this machine",
+                f"the clock of this machine. Signatures use the service's time, but correct the clock of this machine",
                 ClockSkew,
                 stacklevel=2,
             )

@@ -97,8 +97,8 @@ def finish(account: Ownership, record: PendingMint) -> Flow[Wallet | UsageKey]:
             yield from act(lambda: account.records.delete(record))
         else:
             error.add_note(
-                f"The {record.kind} {record.name!r} is created but not registered yet, and nothing is lost. Fix "
-                f"the cause, then finish it: svc.chain_secured.resume({record.id!r}, owner). Or delete it: "
+                f"The {record.kind} {record.name!r} is created but not registered yet. Fix the cause, then finish the "
+                f"operation: svc.chain_secured.resume({record.id!r}, owner). Or delete its record: "
                 f"svc.chain_secured.delete_pending({record.id!r}, confirm=True)."
             )
         raise
@@ -136,8 +136,8 @@ class _Steps:
                 envelope.as_request(),
                 key=False,
                 in_doubt=(
-                    "a wallet or key that belongs to no account may have been created. It has no permissions: "
-                    "start again."
+                    "the service may have created a wallet or key that is not part of any account. It has no "
+                    "permissions, so start again."
                 ),
             )
         )
@@ -228,7 +228,7 @@ def require_same_place(account: Ownership, record: PendingMint) -> Flow[None]:
     if (record.base_url, record.chain_id, record.contract_address) != here:
         raise InvalidArgument(
             (
-                f"this mint was started at {record.base_url} on chain {record.chain_id}, contract "
+                f"this operation was started with the service {record.base_url} on chain {record.chain_id}, contract "
                 f"{record.contract_address}"
             ),
             hint="Resume it with a client of that service.",

@@ -134,9 +134,9 @@ class PendingFolder:
             _replace(self._path(record.id), sealed)
         except OSError as error:
             raise ConfigError(
-                f"the record of this mint cannot be stored in {self.folder}: {error.strerror or error}",
+                f"the record of this operation cannot be stored in {self.folder}: {error.strerror or error}",
                 hint=(
-                    f"Make the folder writable, or choose another one: {_FOLDER}. Without a record, a crash "
+                    f"Make the folder writable, or choose another folder: {_FOLDER}. Without a record, a crash "
                     "between creation and registration would lose the key."
                 ),
             ) from error
@@ -163,7 +163,8 @@ class PendingFolder:
         record = self._read(self._path(identity))
         if record is None:
             raise InvalidArgument(
-                f"no pending mint has the id {identity!r}", hint="List them: svc.chain_secured.pending()."
+                f"no pending operation has the id {identity!r}",
+                hint="To list the pending operations, call svc.chain_secured.pending().",
             )
         return record
 
@@ -177,7 +178,8 @@ class PendingFolder:
     def _path(self, identity: str) -> Path:
         if not identity.isalnum():
             raise InvalidArgument(
-                f"{identity!r} is not an id of a pending mint", hint="List them: svc.chain_secured.pending()."
+                f"invalid id of a pending operation {identity!r}",
+                hint="To list the pending operations, call svc.chain_secured.pending().",
             )
         return self.folder / f"{identity}.pending"
 
@@ -197,7 +199,7 @@ class PendingFolder:
             known = {name: value for name, value in document.items() if name in PendingMint.model_fields}
             return PendingMint.model_validate(known)
         except UnreadableVersion as error:
-            raise ConfigError(str(error), hint="Finish this mint with that version.") from None
+            raise ConfigError(str(error), hint="Finish this operation with that version.") from None
         except (OSError, ValueError) as error:
             raise self._unreadable(path, error) from None
 
@@ -221,14 +223,15 @@ class PendingFolder:
         key = self.key_file.read_bytes()
         if len(key) != _KEY_BYTES:
             raise ConfigError(
-                f"{self.key_file} is not an encryption key", hint=("Move the file away if no record needs it.")
+                f"the file {self.key_file} does not contain an encryption key",
+                hint=("If no record needs this file, move it to another folder."),
             )
         return key
 
 
 def _require_private(path: Path) -> None:
     if os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:
-        raise ConfigError(f"other users may read {path}", hint=f"Run: chmod {'700' if path.is_dir() else '600'} {path}")
+        raise ConfigError(f"other users can read {path}", hint=f"Run: chmod {'700' if path.is_dir() else '600'} {path}")
 
 
 def _replace(path: Path, content: bytes) -> None:
@@ -276,4 +279,4 @@ def _open(key: bytes, content: bytes) -> bytes:
 
 
 def _no_cipher() -> ExtraMissing:
-    return ExtraMissing("encryption of the records of pending mints needs pycryptodome", "chain")
+    return ExtraMissing("encrypting the records of pending operations requires pycryptodome", "chain")

@@ -107,7 +107,7 @@ class LocalSigner(Signer):
             password: Password of an encrypted file.
 
         Raises:
-            SigningError: The file contains no key, the password is missing or wrong, or other users may read an
+            SigningError: The file contains no key, the password is missing or wrong, or other users can read an
                 unencrypted key.
             OSError: The file cannot be read.
         """
@@ -117,7 +117,7 @@ class LocalSigner(Signer):
             return cls.from_json(text, password, name=str(file))
         if os.name == "posix" and file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
             raise SigningError(
-                f"other users may read the private key in {file}",
+                f"other users can read the private key in {file}",
                 hint=f"Run chmod 600 {file}. If someone may have read it, transfer its assets to a new wallet.",
             )
         return cls.from_key(text)

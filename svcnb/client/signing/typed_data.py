@@ -82,7 +82,7 @@ def _checked(typed_data: object) -> dict[str, Any]:
         raise MalformedValue(f"typed data must be a dictionary, not {type(typed_data).__name__}", hint=_SHAPE)
     for member in ("types", "primaryType", "domain", "message"):
         if member not in typed_data:
-            raise MalformedValue(f"the typed data lacks {member!r}", hint=_SHAPE)
+            raise MalformedValue(f"the typed data has no member {member!r}", hint=_SHAPE)
     types, primary = _checked_types(typed_data["types"]), typed_data["primaryType"]
     if not isinstance(primary, str) or primary not in types:
         raise MalformedValue(f"primaryType is {shown(primary)}, which types does not define", hint=_SHAPE)
@@ -111,7 +111,7 @@ def _checked_types(types: object) -> Types:
         for name, fields in types.items()
     )
     if not good:
-        raise MalformedValue("types does not map each name to a list of fields with name and type", hint=_SHAPE)
+        raise MalformedValue("types must map each name to a list of fields, each with a name and a type", hint=_SHAPE)
     assert isinstance(types, dict)  # noqa: S101 - checked above
     for name, fields in types.items():
         if len({field["name"] for field in fields}) != len(fields):
@@ -127,7 +127,8 @@ def _require_domain(fields: list[dict[str, str]]) -> None:
     if given != [item for item in DOMAIN.items() if item[0] in names]:
         listed = ", ".join(f"{kind} {name}" for name, kind in DOMAIN.items())
         raise MalformedValue(
-            "EIP712Domain has fields, or a field order, that EIP-712 does not allow", hint=f"Use some of: {listed}."
+            "EIP712Domain has fields, or a field order, that EIP-712 does not allow",
+            hint=f"Allowed fields, in this order: {listed}.",
         )
 
 

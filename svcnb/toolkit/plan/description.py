@@ -215,7 +215,9 @@ class Description(BaseModel):
         except OSError as error:
             raise InvalidArgument(f"{file} cannot be read: {error.strerror}", hint="Check the path.") from error
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise InvalidArgument(f"{file} is not TOML: {error}", hint="Correct that line.") from error
+            raise InvalidArgument(
+                f"{file} is not valid TOML: {error}", hint="Correct the line that the message names."
+            ) from error
         return cls._made(values, file.parent, file)
 
     @classmethod

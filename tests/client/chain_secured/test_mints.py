@@ -168,7 +168,7 @@ def test_a_record_that_others_may_read_is_not_used(svc, poor) -> None:
     stopped(lambda: poor.wallets.create("ops"))
     (file,) = PendingFolder().folder.glob("*.pending")
     file.chmod(0o644)
-    with pytest.raises(ConfigError, match="other users may read"):
+    with pytest.raises(ConfigError, match="other users can read"):
         svc.chain_secured.pending()
 
 

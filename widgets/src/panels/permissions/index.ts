@@ -143,7 +143,7 @@ function summary(
     warnings.length > 0 && notice("Warnings for these changes", warnings),
     writes.length > 0 && writeList(writes),
     h("pre", { tabindex: "0", "aria-label": "The calls as Python code" }, h("code", {}, calls.join("\n"))),
-    h("p", { class: "svcnb-hint" }, "A new permission may take a few seconds to take effect."),
+    h("p", { class: "svcnb-hint" }, "A new permission can take a few seconds to take effect."),
     h("div", { class: "svcnb-row" }, apply, discard),
   );
 }

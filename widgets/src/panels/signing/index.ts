@@ -235,7 +235,7 @@ export default panel("Signing", (at) => {
               "p",
               {},
               has_key
-                ? "The account key can no longer change anything. If this wallet is lost, the account is lost."
+                ? "The account key can no longer make changes. If this wallet is lost, the account is lost."
                 : "The client of this panel has no account key, so the service will reject the request.",
             ),
             sure,
