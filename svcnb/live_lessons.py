@@ -104,7 +104,7 @@ class LiveService:
         if name.startswith("_"):
             raise AttributeError(name)
         raise NotAnEmulator(
-            f"a live service has no {name!r}: only an emulator can be controlled",
+            f"a live service does not have {name!r}: only an emulator can be controlled",
             hint="Unset SVC_BASE_URL and run the lesson from its first cell to use an emulator.",
         )
 
@@ -264,7 +264,7 @@ class Skipper:
                 if node.attr == "practice_key" and self._live is not None and self._live.own_wallet:
                     return "the practice keys are public. Set these names to your own wallets in a new cell."
         if needed := sorted(self.missing & set(_needed(cell))):
-            return f"it needs {', '.join(needed)}, from a cell that was skipped."
+            return f"it requires {', '.join(needed)}, which a skipped cell defines."
         return ""
 
 

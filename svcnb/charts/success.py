@@ -41,7 +41,7 @@ def success_rate(runs: Any, *, by: Literal["time", "action"] = "time", zone: str
     status = table.status()
     ended = status != OPEN
     if not ended.any():
-        raise NothingToDraw(f"none of {count(len(ended), 'run')} has ended")
+        raise NothingToDraw(f"no run of {count(len(ended), 'run')} has ended")
     failed = status[ended] == FAILED
     if by == "action":
         groups, texts = table.labels("action")

@@ -98,7 +98,7 @@ def _unknown(name: str) -> str:
     return f"unknown setting {name!r}" + (f": did you mean {' or '.join(map(repr, near))}?" if near else "")
 
 
-_FILE_HINT = "Check that the file exists, that you may read and write it, and that the disk has free space."
+_FILE_HINT = "Check that the file exists, that you can read and write it, and that the disk has free space."
 
 _EXTRAS = ("emulator", "chain", "lab", "lint", "reports")
 """Extras that can be suggested, smallest first."""

@@ -23,17 +23,21 @@ if TYPE_CHECKING:
     "login",
     epilog=examples("svcnb login --base-url https://api.example.org", "svcnb login --profile test --key-file test.key"),
 )
-@click.option("--base-url", help="Address of the service, the part before /core/v1. Prompts for it if omitted.")
+@click.option(
+    "--base-url",
+    help="Address of the service, the part before /core/v1. If omitted, the command prompts for the address.",
+)
 @click.option(
     "--key-file",
     type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
-    help="File that holds the key; - is standard input. Prompts for it, without echo, if omitted.",
+    help="File that contains the key. Use - for standard input. If omitted, the command prompts for the key, without "
+    "echo.",
 )
 @click.option(
     "--profile", metavar="NAME", help=("Name of the profile, for --profile. Default: the settings without a profile.")
 )
 @click.option(
-    "--check/--no-check", default=True, help=("Whether to check with the service that the key belongs to an account.")
+    "--check/--no-check", default=True, help=("Whether to check that the key belongs to an account of the service.")
 )
 def command(base_url: str | None, key_file: Path | None, profile: str | None, *, check: bool) -> None:
     """Store a service address and a key in the configuration file.

@@ -29,7 +29,7 @@ FLOWS = {
     "--wallet-key-file",
     type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
     required=True,
-    help="File that contains the wallet's private key in hex; - is standard input.",
+    help="File that contains the wallet's private key in hex. Use - for standard input.",
 )
 @click.option("--chain-id", type=int, help="The node's chain id. Default: read from the service.")
 @click.option(

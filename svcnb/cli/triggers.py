@@ -124,11 +124,15 @@ def show_(triggers: TriggersClient, trigger: str, as_json: bool) -> None:
 )
 @click.argument("name")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--kind", type=click.Choice(_KINDS), default="webhook", show_default=True, help="Event that starts it.")
-@click.option("--cron", help="Times of a schedule: five fields, or six with seconds first; UTC.")
+@click.option(
+    "--kind", type=click.Choice(_KINDS), default="webhook", show_default=True, help="Event that starts the trigger."
+)
+@click.option(
+    "--cron", help="Times of a schedule, as a cron expression in UTC: five fields, or six with seconds first."
+)
 @click.option("--config", help="Settings for this kind of trigger, as JSON; an alternative to --cron.")
-@click.option("--params", default="{}", help="Default params of every run, as JSON.")
-@click.option("--wallet", "wallets", multiple=True, help="Wallet that the action may use; repeatable.")
+@click.option("--params", default="{}", help="Default parameters of every run, as JSON.")
+@click.option("--wallet", "wallets", multiple=True, help="Wallet that the action can use; repeatable.")
 @output_options
 @with_service
 @_with_token
@@ -189,7 +193,9 @@ def delete(triggers: TriggersClient, trigger: str) -> None:
 
 @command.command("runs")
 @click.argument("trigger")
-@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="Number of newest runs.")
+@click.option(
+    "--limit", type=click.IntRange(1), default=20, show_default=True, help="Maximum number of runs, newest first."
+)
 @output_options
 @_with_triggers
 def runs(triggers: TriggersClient, trigger: str, limit: int, as_json: bool) -> None:
@@ -226,7 +232,7 @@ def _parsed(text: str, option: str) -> dict[str, Any]:
     try:
         value = parse(text)
     except ValueError as error:
-        raise click.BadParameter(f"not JSON ({error}). Pass a JSON object.", param_hint=option) from None
+        raise click.BadParameter(f"invalid JSON ({error}). Pass a JSON object.", param_hint=option) from None
     if not isinstance(value, dict):
         raise click.BadParameter("expected a JSON object.", param_hint=option)
     return value

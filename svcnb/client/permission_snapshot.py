@@ -35,7 +35,8 @@ _TEXTS: Final[dict[WarningCode, str]] = {
         "{} permits the account's master wallet: an action that reads its private key reads the account key"
     ),
     "removed_groups": (
-        "the key lists {}, which does not exist: it was deleted, or this key will have access when it is created"
+        "the key lists {}, which does not exist: the group was deleted, or the key will have access to it after its "
+        "creation"
     ),
     "hidden_actions": "the service hides unregistered actions of {}, so this result may be wrong: register the action",
 }

@@ -26,9 +26,11 @@ _DEFAULT_CONSTANT: Final = "CONST"
 def options() -> Options:
     """Returns the parser for the line of the magic."""
     made = Options(prog="%%action", description="Creates an action from the cell: JavaScript that defines main.")
-    made.add_argument("variable", nargs="?", help="Variable of the notebook for the Action.")
-    made.add_argument("--name", help="Its name, for lists and for --register. Default: the name of the variable.")
-    made.add_argument("--description", default="", help="Description, for lists.")
+    made.add_argument("variable", nargs="?", help="Variable of the notebook that receives the Action.")
+    made.add_argument(
+        "--name", help="Name of the action, for lists and for --register. Default: the name of the variable."
+    )
+    made.add_argument("--description", default="", help="Description of the action, for lists.")
     made.add_argument(
         "--derive",
         metavar="[NAME=]CONSTANT",
@@ -38,7 +40,9 @@ def options() -> Options:
         ),
     )
     made.add_argument("--diff", action="store_true", help="Show the changes since the variable was last set.")
-    made.add_argument("--run", action="store_true", help="Run it, and return the Run. Costs one cent per second.")
+    made.add_argument(
+        "--run", action="store_true", help="Run the action, and return the Run. Costs one cent per second."
+    )
     made.add_argument(
         "--params", nargs="+", metavar="VALUE", help="Parameters of main: name=value ..., or JSON, or a variable."
     )
@@ -46,10 +50,10 @@ def options() -> Options:
         "--until-effective", type=float, metavar="SECONDS", help="Retry until a new permission takes effect."
     )
     made.add_argument("--trace", action="store_true", help="Show the timeline of the run (emulator only).")
-    made.add_argument("--client", metavar="VARIABLE", help="The client to use for this cell.")
+    made.add_argument("--client", metavar="VARIABLE", help="Client to use for this cell.")
     made.add_argument("--save", type=Path, metavar="FILE", help="Write the source to a file, byte for byte.")
-    made.add_argument("--force", action="store_true", help="With --save: overwrite a file that has other content.")
-    made.add_argument("--register", action="store_true", help="Register it with the account. Costs one cent.")
+    made.add_argument("--force", action="store_true", help="With --save: overwrite a file that has different content.")
+    made.add_argument("--register", action="store_true", help="Register the action with the account. Costs one cent.")
     made.add_argument("--no-lint", dest="lint", action="store_false", help="Do not check the source for problems.")
     return made
 
@@ -130,7 +134,7 @@ def _run(asked: Namespace, made: Action, received: object, client: Client) -> Ru
         raise
     except Explicable as error:
         error.add_note(
-            "To see what is missing and how to fix it, run in the next cell: import sys; sys.last_value.explain()"
+            "To see what is missing and how to fix it, run this in the next cell: import sys; sys.last_value.explain()"
         )
         raise
     if asked.trace:

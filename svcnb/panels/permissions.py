@@ -120,7 +120,9 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
             if hashed.strip("0x")
         ]
         rows.append(
-            _row("wallet", EVERY, "every wallet", "including the master wallet" if master else "including later ones")
+            _row(
+                "wallet", EVERY, "every wallet", "including the master wallet" if master else "including future wallets"
+            )
         )
         rows += [
             _row(
@@ -172,7 +174,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
         if [self._code(edit) for edit in edits] != calls:
             raise InvalidArgument(
                 "the account changed after these calls were shown; no transaction was sent",
-                hint="Check the matrix and the calls again, then apply.",
+                hint="Check the matrix and the calls again, then apply the changes.",
             )
         try:
             for number, edit in enumerate(edits, start=1):
@@ -187,7 +189,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
         try:
             await do(await self._nouns(), edit)
         except SvcnbError as error:
-            error.add_note(f"{done} of {of} calls succeeded before this one. The matrix shows the current state.")
+            error.add_note(f"{done} of {of} calls succeeded before this call. The matrix shows the current state.")
             raise
         self.record(self._code(edit))
 

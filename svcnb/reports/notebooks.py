@@ -120,7 +120,7 @@ class OwnNotebook:
             except (ValueError, TypeError) as error:
                 raise ParameterRefused(
                     f"{self.file.name} cannot use {name} = {value!r}: {error}",
-                    hint=f"Use for example -p {name}={field.default}",
+                    hint=f"Use, for example, -p {name}={field.default}",
                 ) from None
         return values
 

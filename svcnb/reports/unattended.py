@@ -49,7 +49,7 @@ def locked(folder: Path, name: str) -> Iterator[None]:
         if not _lock(file):
             raise ReportRunning(
                 f"the report {name} is being created by another process",
-                hint=f"Wait until the process ends. It holds the lock {path}.",
+                hint=f"Wait until the process ends. It uses the lock {path}.",
             )
         yield
 
@@ -126,11 +126,13 @@ def notify(url: str, summary: Mapping[str, Any]) -> None:
         connection.request("POST", target, body, {"Content-Type": "application/json"})
         status = connection.getresponse().status
     except (OSError, HTTPException) as error:
-        raise NotificationFailed(f"{where} could not be notified: {type(error).__name__}", hint=_CHECK) from None
+        raise NotificationFailed(
+            f"cannot send the notification to {where}: {type(error).__name__}", hint=_CHECK
+        ) from None
     finally:
         connection.close()
     if not 200 <= status < 300:  # noqa: PLR2004 - the class of success
-        raise NotificationFailed(f"{where} answered the notification with {status}", hint=_CHECK)
+        raise NotificationFailed(f"{where} responded to the notification with status {status}", hint=_CHECK)
 
 
 def delete_old(folder: Path, name: str, keep: int) -> list[Path]:

@@ -277,7 +277,7 @@ def _served(client: Client, history: History, token: str | None) -> list[str]:
     from svcnb.control import ControlRefused, EmulatorError
     from svcnb.control.plane import ControlPlane
 
-    elsewhere = "Runs of other machines count only after `svcnb history merge`, because the service does not list runs."
+    elsewhere = "The service does not list runs. Runs of other machines are included only after `svcnb history merge`."
     if urlsplit(client.base_url).hostname not in _LOOPBACK:
         return [elsewhere]
     plane = ControlPlane(f"{client.base_url}/_emulator", token)
@@ -289,7 +289,7 @@ def _served(client: Client, history: History, token: str | None) -> list[str]:
                 break
             rows += found
     except ControlRefused:
-        return [f"{elsewhere} An emulator lists them if SVC_CONTROL_TOKEN is set."]
+        return [f"{elsewhere} To include the runs of an emulator, set SVC_CONTROL_TOKEN."]
     except EmulatorError as error:
         return [f"{elsewhere} The emulator's own record could not be read: {error.message}."]
     history.add_service_runs((row for row in rows if row["status"] != "refused"), service=client.base_url)
@@ -298,7 +298,7 @@ def _served(client: Client, history: History, token: str | None) -> list[str]:
 
 def _triggered(triggers: Triggered | None, history: History, service: str, *, reachable: bool) -> list[str]:
     if triggers is None:
-        return ["Runs of triggers were not read: set SVC_TRIGGERS_URL and SVC_TRIGGERS_TOKEN_FILE to count them."]
+        return ["Runs of triggers were not read: set SVC_TRIGGERS_URL and SVC_TRIGGERS_TOKEN_FILE to include them."]
     if not reachable:
         return []
     try:

@@ -76,8 +76,14 @@ def main(context: Context) -> Iterator[Finding]:
     """Finds a `main` that is missing, has too many parameters, or is called by the source itself."""
     script = context.script
     if "main" not in script.top.bindings and not _assigned_to_global(context, "main"):
-        hint = "Define it: async function main(params) { ... }. Its return value is the response."
-        yield context.find(script.root, "error", "main_missing", "no function main, which the service calls", hint)
+        hint = "Define main: async function main(params) { ... }. Its return value is the response."
+        yield context.find(
+            script.root,
+            "error",
+            "main_missing",
+            "the source does not define the function main, which the service calls",
+            hint,
+        )
     if context.main is not None:
         given = context.main.child_by_field_name("parameters")
         if given is not None and len(given.named_children) > 1:
@@ -118,7 +124,13 @@ def awaits(context: Context) -> Iterator[Finding]:
     """Finds `await` outside of functions, which a script does not allow."""
     for node in context.script.walk():
         if node.type == "await_expression" and context.script.function_around(node) is None:
-            yield context.find(node, "error", "await_outside", "await outside a function", "Move it into main.")
+            yield context.find(
+                node,
+                "error",
+                "await_outside",
+                "await is used outside a function",
+                "Move the await expression into main.",
+            )
 
 
 def names(context: Context) -> Iterator[Finding]:

@@ -107,11 +107,11 @@ class Permissions:
         if key.expiration and key.expiration - self.now < soon:
             yield _finding("warning", "expires_soon", who, f"it expires at {key.expires_at:%Y-%m-%d %H:%M} UTC")
         if 0 in key.execute_in_groups:
-            text = "it may run any action with any wallet of the account (its execute_in_groups contains 0)"
+            text = "it can run any action with any wallet of the account (its execute_in_groups contains 0)"
             yield _finding("danger" if self._master else "warning", "wildcard_key", who, text)
         if own := self._grants_itself(key):
             where = groups_in_words(own)
-            text = f"it may add actions to {where} and run them there, so anyone who has the key can run any code"
+            text = f"it can add actions to {where} and run them there, so anyone who has the key can run any code"
             yield _finding("danger", "self_granting", who, text)
         elif not key.execute_only and key.execute_in_groups:
             yield _finding("warning", "runs_and_manages", who, f"it runs actions and changes the account: {key.may}")
@@ -122,8 +122,8 @@ class Permissions:
             # Numbers are assigned in order, so a missing number will be assigned later. The key then has access to that
             # group.
             text = (
-                f"it lists {groups_in_words(dead)}, which do not exist: they were deleted, or this key will "
-                "have access when they are created"
+                f"it lists {groups_in_words(dead)}, which do not exist: they were deleted, or the key will have access "
+                "to them after their creation"
             )
             yield _finding("note", "removed_groups", who, text)
         if key.may == "only read":
@@ -145,9 +145,9 @@ class Permissions:
             text = "it permits the account's master wallet: an action that reads its key reads the account key"
             yield _finding("danger", "master_wallet", who, text)
         if not users:
-            yield _finding("note", "unused_group", who, "no usage key may execute in it")
+            yield _finding("note", "unused_group", who, "no usage key can execute in this group")
         elif not contents.actions and not contents.any_action:
-            yield _finding("note", "empty_group", who, "it permits no action")
+            yield _finding("note", "empty_group", who, "it does not permit any action")
 
     @property
     def _master(self) -> str | None:

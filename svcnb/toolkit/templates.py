@@ -126,14 +126,15 @@ class Templates(Checked):
         """
         if not name or not version or "@" in name + version:
             raise InvalidArgument(
-                f"invalid name {name!r} or version {version!r}", hint='Use for example "transfer", "1".'
+                f"invalid name {name!r} or version {version!r}",
+                hint='Use, for example, the name "transfer" and the version "1".',
             )
         key = f"{name}@{version}"
         action = self._source(str(file), name)
         known = self._content.templates.get(key)
         if known is not None and known.cid != action.cid:
             raise TemplateChanged(
-                f"{key} was released as {known.cid}, but {file} is {action.cid}",
+                f"{key} was released with the CID {known.cid}, but {file} has the CID {action.cid}",
                 hint=f"Release the changed file as a new version: release({name!r}, ..., version=...).",
             )
         if known is None:
@@ -166,8 +167,8 @@ class Templates(Checked):
         action = self._source(release.file, key.partition("@")[0])
         if action.cid != release.cid:
             raise TemplateChanged(
-                f"{key} was released as {release.cid} ({release.size} bytes), but {release.file} is now {action.cid} "
-                f"({action.size} bytes)",
+                f"{key} was released with the CID {release.cid} ({release.size} bytes), but {release.file} now has "
+                f"the CID {action.cid} ({action.size} bytes)",
                 hint="Restore the released file with the same line endings, and release the change as a new version.",
             )
         return action
@@ -208,7 +209,8 @@ class Templates(Checked):
         made = release.derived.get(name)
         if made is not None and made.cid != action.cid:
             raise InvalidArgument(
-                f"{name!r} was already derived with another constant, as {made.cid}", hint="Choose another name."
+                f"{name!r} was already derived with another constant, with the CID {made.cid}",
+                hint="Choose another name.",
             )
         if made is None:
             stamp = action.stamp
@@ -265,7 +267,7 @@ class Templates(Checked):
             return Action.from_file(self.path.parent / file, name=name)
         except (OSError, MalformedValue) as error:
             raise InvalidArgument(
-                f"{file} cannot be read: {error}", hint=("Pass a file in the folder of the registry.")
+                f"{file} cannot be read: {error}", hint=("Pass a file that is in the folder of the registry.")
             ) from error
 
     def _release(self, key: str) -> _Release:
@@ -303,4 +305,4 @@ def _read(path: Path) -> _Content:
     try:
         return _Content.model_validate(parse(path.read_text(encoding="utf-8")))
     except (ValueError, ValidationError, OSError) as error:
-        raise InvalidArgument(f"{path} is not a registry of templates: {error}", hint="Name another file.") from error
+        raise InvalidArgument(f"{path} is not a template registry: {error}", hint="Use another file.") from error

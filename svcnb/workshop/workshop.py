@@ -152,7 +152,7 @@ class Workshop(Checked):
         if unknown := sorted(settings.keys() - LESSON_SETTINGS):
             raise InvalidArgument(
                 f"a lesson in a workshop cannot set {unknown[0]!r}",
-                hint=f"Omit it. Lessons may set {', '.join(sorted(LESSON_SETTINGS))}.",
+                hint=f"Omit this setting. Lessons can set {', '.join(sorted(LESSON_SETTINGS))}.",
             )
         place = f"{lesson}-{hashlib.sha256(notebook.encode()).hexdigest()[:8]}"
         chosen = lesson_settings(lesson) | settings
@@ -259,7 +259,7 @@ class Workshop(Checked):
         """
         if notebook not in self.roster.unlocked:
             raise InvalidArgument(
-                f"the solution {notebook[:80]!r} is not unlocked", hint="Ask your instructor to unlock it."
+                f"the solution {notebook[:80]!r} is not unlocked", hint="Ask your instructor to unlock the solution."
             )
         return next(path for path in solution_notebooks() if path.name == notebook).read_text(encoding="utf-8")
 

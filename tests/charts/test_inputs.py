@@ -123,7 +123,7 @@ def test_a_trace_shows_its_first_events_and_says_what_it_left_out(values) -> Non
 
 
 def test_only_explanations_are_drawn_as_graphs() -> None:
-    with pytest.raises(InvalidArgument, match="invalid explanation of type"):
+    with pytest.raises(InvalidArgument, match="expected an Explanation"):
         charts.permission_graph({"allowed": True})  # type: ignore[arg-type]
 
 

@@ -121,7 +121,7 @@ def test_a_new_key_is_kept_in_a_file_of_its_owner_alone_and_never_written_over(m
     before = master("keys", "list").stdout
     again = master("keys", "create", "runner", "--save", str(file))
     assert again.returncode == ExitCode.USAGE
-    assert "not overwritten" in again.stderr
+    assert "will not be overwritten" in again.stderr
     assert file.read_text(encoding="utf-8").strip() == secret
     assert master("keys", "list").stdout == before, "a key was made that could not be kept"
 

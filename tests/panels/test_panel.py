@@ -217,7 +217,7 @@ def test_the_repr_is_the_same_at_every_run(panel):
 
 
 def test_something_that_is_no_client_is_refused():
-    with pytest.raises(InvalidArgument, match="needs a client as its first argument, not str"):
+    with pytest.raises(InvalidArgument, match="first argument of a panel must be a client, not str"):
         Probe("http://127.0.0.1")  # type: ignore[arg-type] # on purpose
 
 

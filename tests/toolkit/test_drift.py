@@ -107,27 +107,29 @@ def body_wanted(it: dict[str, Any]) -> None:
 
 
 CHANGES: dict[Callable[[dict[str, Any]], None], list[str]] = {
-    no_route: ["breaks: POST /add_group: the service does not have it"],
+    no_route: ["breaks: POST /add_group: the service does not have this route"],
     other_method: ["breaks: GET /list_groups: the service supports only POST"],
     new_route: [],
-    more_required: ["breaks: POST /new_account request.country: the service requires it"],
+    more_required: ["breaks: POST /new_account request.country: the service requires this field"],
     more_taken: [],
-    no_longer_taken: ["breaks: POST /add_group request.group_name: the service does not accept it"],
+    no_longer_taken: ["breaks: POST /add_group request.group_name: the service does not accept this field"],
     other_request_type: [
         "suspect: POST /billing/create_payment_intent request.amount_cents: here number, in the service string"
     ],
-    answer_lost: ["breaks: POST /new_account response.wallet_address: the service does not return it"],
-    answer_renamed_in_a_list: ["breaks: GET /list_api_keys response[].api_key_hash: the service does not return it"],
+    answer_lost: ["breaks: POST /new_account response.wallet_address: the service does not return this field"],
+    answer_renamed_in_a_list: [
+        "breaks: GET /list_api_keys response[].api_key_hash: the service does not return this field"
+    ],
     answer_of_another_type: [
         "suspect: GET /billing/balance response.balance_cents: here number, in the service string"
     ],
-    query_required: ["breaks: GET /list_groups query.cursor: the service requires it"],
+    query_required: ["breaks: GET /list_groups query.cursor: the service requires this field"],
     body_wanted: ["breaks: POST /create_wallet request: the service requires a body, but this package sends none"],
 }
 NEWS = {
-    new_route: "news: POST /delete_wallet: this package does not use it",
-    more_taken: "news: POST /new_account request.referrer: the service accepts it",
-    answer_renamed_in_a_list: "news: GET /list_api_keys response[].key_hash: the service returns it",
+    new_route: "news: POST /delete_wallet: this package does not use this route",
+    more_taken: "news: POST /new_account request.referrer: the service accepts this field",
+    answer_renamed_in_a_list: "news: GET /list_api_keys response[].key_hash: the service returns this field",
 }
 
 

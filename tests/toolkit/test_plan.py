@@ -88,7 +88,7 @@ def test_applied_it_works_costs_what_was_said_and_leaves_nothing_to_do(svc, stat
     found.apply(secrets=tmp_path / "keys.json")
     assert before - svc.billing.balance().available_cents == found.cost.cents == 5
     assert steps(plan(svc, SMALL, state=state)) == []
-    assert repr(plan(svc, SMALL, state=state)) == "nothing to do: the account matches the description"
+    assert repr(plan(svc, SMALL, state=state)) == "no changes are needed: the account matches the description"
     secrets = json.loads((tmp_path / "keys.json").read_text())
     assert stat.S_IMODE((tmp_path / "keys.json").stat().st_mode) == 0o600
     assert secrets["runner"] not in state.read_text()
@@ -291,7 +291,7 @@ def test_a_wrong_description_is_refused_with_the_place(described, said) -> None:
 def test_a_file_that_is_no_toml_is_refused(tmp_path) -> None:
     file = tmp_path / "account.toml"
     file.write_text("[actions")
-    with pytest.raises(InvalidArgument, match="is not TOML"):
+    with pytest.raises(InvalidArgument, match="is not valid TOML"):
         Description.load(file)
     with pytest.raises(InvalidArgument, match="cannot be read"):
         Description.load(tmp_path / "none.toml")
@@ -308,10 +308,10 @@ def test_what_is_ambiguous_or_another_account_s_is_refused(svc, emulator, state)
     other.groups.create("twin")
     with pytest.raises(InvalidArgument, match="several groups named 'twin'"):
         plan(other, {"groups": {"twin": {}}})
-    with pytest.raises(InvalidArgument, match="not a wallet of this account"):
+    with pytest.raises(InvalidArgument, match="this account has no wallet with that address"):
         plan(other, {"wallets": {"w": {"address": "0x" + "11" * 20}}})
     state.write_text("[]")
-    with pytest.raises(InvalidArgument, match="not the state of a plan"):
+    with pytest.raises(InvalidArgument, match="not a state file of a plan"):
         plan(svc, SMALL, state=state)
 
 
@@ -592,7 +592,7 @@ def test_drifted_triggers_are_found_and_repaired(svc, state, triggers, tmp_path)
 
 def test_a_trigger_whose_key_s_secret_is_unknown_is_refused(svc, state, triggers, tmp_path) -> None:
     plan(svc, SMALL, state=state).apply(secrets={})
-    with pytest.raises(InvalidArgument, match="needs the secret of key 'runner'"):
+    with pytest.raises(InvalidArgument, match="requires the secret of key 'runner'"):
         plan(svc, TRIGGERED, state=state, triggers=triggers).apply(secrets=tmp_path / "keys.json")
-    with pytest.raises(InvalidArgument, match="no triggers service was given"):
+    with pytest.raises(InvalidArgument, match="no triggers client was passed"):
         plan(svc, TRIGGERED, state=state)

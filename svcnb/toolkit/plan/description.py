@@ -78,9 +78,9 @@ class ActionSpec(_Spec):
     def _one_origin(self) -> ActionSpec:
         given = [name for name in ("file", "source", "cid", "action") if getattr(self, name) is not None]
         if len(given) != 1:
-            raise ValueError(f"pass one of file, source, cid or action, got {', '.join(given) or 'none of them'}")
+            raise ValueError(f"pass one of file, source, cid or action, got {', '.join(given) or 'none'}")
         if self.constant is not None and self.cid is not None:
-            raise ValueError("a constant needs a source, but only the cid is given")
+            raise ValueError("a constant requires a source, but only the cid is set")
         return self
 
     def resolve(self, name: str, folder: Path) -> Action | str:
@@ -296,8 +296,9 @@ class Description(BaseModel):
             _known(f"triggers.{name}.key", (trigger.key,), set(self.keys))
             if isinstance(self.action(trigger.action), str):
                 raise InvalidArgument(
-                    f"triggers.{name} runs {trigger.action!r}, but only the CID of this action is described",
-                    hint="Add its file or source: the triggers service needs the source.",
+                    f"triggers.{name} runs {trigger.action!r}, but the description contains only the CID of this "
+                    f"action",
+                    hint="Add the file or source of the action, because the triggers service needs the source.",
                 )
 
     def _check_actions(self) -> None:
@@ -306,8 +307,8 @@ class Description(BaseModel):
             twin = hashes.setdefault(self.action_hash(name), name)
             if twin != name:
                 raise InvalidArgument(
-                    f"actions {twin!r} and {name!r} have the same source, but an action has one name",
-                    hint="Keep one of them, or derive them with different constants.",
+                    f"actions {twin!r} and {name!r} have the same source, but an action can have only one name",
+                    hint="Remove one of the names, or derive the actions with different constants.",
                 )
 
 
@@ -315,8 +316,8 @@ def _known(where: str, names: tuple[str, ...], allowed: set[str]) -> None:
     for name in names:
         if name not in allowed:
             raise InvalidArgument(
-                f"{where} names {name!r}, which is not described",
-                hint=f"Described names: {', '.join(sorted(allowed)) or 'none'}.",
+                f"{where} refers to {name!r}, which the description does not define",
+                hint=f"Defined names: {', '.join(sorted(allowed)) or 'none'}.",
             )
     if len(set(names)) < len(names):
-        raise InvalidArgument(f"{where} contains an entry twice", hint="Remove one.")
+        raise InvalidArgument(f"{where} contains an entry twice", hint="Remove one of the entries.")

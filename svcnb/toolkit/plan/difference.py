@@ -91,13 +91,13 @@ def _match(description: Description, observed: Observed, state: State) -> None:
         address = state.wallets.get(name)
         if address is not None and address not in observed.wallets:
             raise InvalidArgument(
-                f"wallet {name!r} is {address}, which is not a wallet of this account",
-                hint="Correct its address, or omit it to create a wallet.",
+                f"wallet {name!r} is {address}, but this account has no wallet with that address",
+                hint="Correct the address, or omit the address to create a wallet.",
             )
         if address is None and state.path is None and not observed.on_chain:
             raise InvalidArgument(
-                f"wallet {name!r} has no address, and without a state file the next plan could not find it",
-                hint="Pass state=... (a file), or add its address.",
+                f"wallet {name!r} has no address, and without a state file the next plan cannot find the wallet",
+                hint="Pass state=... (a file), or add the address of the wallet.",
             )
     groups = {number: group.name for number, group in observed.groups.items()}
     keys = {hashed: key.name for hashed, key in observed.keys.items()}
@@ -224,7 +224,7 @@ def _prune(description: Description, observed: Observed, state: State, lost: tup
     kept_keys = {state.keys.get(name) for name in description.keys} | ({lost[1]} if lost else set())
     for hashed, key in observed.keys.items():
         if hashed not in kept_keys:
-            yield steps.remove_key(key.name or hashed, hashed, "delete, because it is not described")
+            yield steps.remove_key(key.name or hashed, hashed, "delete, because the description does not contain it")
     kept_groups = {state.groups.get(name) for name in description.groups}
     for number, group in observed.groups.items():
         if number not in kept_groups:

@@ -44,7 +44,7 @@ class SecretsFile(Checked):
         except ValueError:
             held = None
         if not isinstance(held, dict) or not all(isinstance(value, str) for value in held.values()):
-            raise InvalidArgument(f"{self.path} is not a file of key secrets", hint="Name another file.")
+            raise InvalidArgument(f"{self.path} does not contain key secrets", hint="Use another file.")
         return held
 
     def __call__(self, name: str, secret: str) -> None:
@@ -85,7 +85,7 @@ class Secrets:
         found = self._made.get(name) or known.get(name)
         if not found:
             raise InvalidArgument(
-                f"a trigger needs the secret of key {name!r}, which was not given",
+                f"a trigger requires the secret of key {name!r}, which was not passed",
                 hint="Pass the file or the dictionary with the secret: apply(secrets=...).",
             )
         return found
