@@ -169,7 +169,7 @@ async def test_a_person_who_declines_is_an_error_with_a_hint(panel, browser):
 
 
 async def test_a_question_that_no_view_shows_ends(panel, browser):
-    with pytest.raises(SigningError, match="no panel shows"):
+    with pytest.raises(SigningError, match="no panel is displayed"):
         await panel.channel.ask("sign", {}, within=None, shown=0.05)
     assert browser.next("settled")
 

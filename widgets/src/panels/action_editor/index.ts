@@ -110,7 +110,7 @@ class View {
         h(
           "small",
           { class: "svcnb-hint" },
-          "JSON, passed to main. The caller controls all of it. May be empty.",
+          "JSON value that is passed to main. The caller controls the whole value. The field can be empty.",
         ),
         paramsHost,
         this.jsonNote,
@@ -123,7 +123,11 @@ class View {
           this.cancel,
           this.running,
           at.button("Check permission", () => this.explain(), { kind: "quiet" }),
-          h("span", { class: "svcnb-muted" }, "Ctrl-Enter runs it. Costs one cent per second; a failed run is free."),
+          h(
+            "span",
+            { class: "svcnb-muted" },
+            "Press Ctrl-Enter to run the action. A run costs one cent per second; a failed run is free.",
+          ),
         ),
         this.stale,
         this.results,
