@@ -54,15 +54,15 @@ LIVE: Final[dict[str, Live]] = {
     "quickstart": Live(10),
     "actions-and-cids": Live(15),
     "keys": Live(30, skips="the trace of a run"),
-    "groups": Live(25, "Shows the errors for missing credit only with a new account."),
+    "groups": Live(25, "Shows the errors for missing credit only if you use a new account."),
     "typed-data": Live(0, skips="the cells that move the clock"),
     "chain-secured": Live(
         10,
-        "Needs your own wallet as `owner`, with currency of the service's chain for gas.",
+        "Requires your own wallet as `owner`, with currency of the service's chain for gas.",
         "practice keys, the faucet, the cells that move the clock, and the cells that need `owner` until you set it",
         own_wallet=True,
     ),
-    "webhooks": Live(20, "Needs a triggers service in `SVC_TRIGGERS_URL` and your approval in a browser."),
+    "webhooks": Live(20, "Requires a triggers service in `SVC_TRIGGERS_URL` and your approval in a browser."),
     "history": Live(20, skips="the simulated day"),
     "batches": Live(60, skips="the injected faults and the account with three cents"),
 }
@@ -131,7 +131,9 @@ class LiveService:
         from svcnb.client.triggers import TriggersClient
 
         if not (url := os.environ.get("SVC_TRIGGERS_URL")):
-            raise NotAnEmulator("no triggers service is configured", hint="Set SVC_TRIGGERS_URL to its address.")
+            raise NotAnEmulator(
+                "no triggers service is configured", hint="Set SVC_TRIGGERS_URL to the address of the service."
+            )
         client = TriggersClient(url, token=os.environ.get("SVC_TRIGGERS_TOKEN"))
         client.authorize(open_page=lambda page: print(f"Approve this notebook at {page}"))  # noqa: T201
         return client
@@ -189,7 +191,8 @@ def begin(name: str, base_url: str, *, confirm: bool) -> LiveService:
         raise NotConfirmed(
             f"this lesson will run on the live service {base_url}",
             consequences=(live.text, f"It uses {key}.", "Nothing has been done."),
-            hint=f"svcnb.lesson({name!r}, confirm=True) starts it. To use an emulator, unset SVC_BASE_URL.",
+            hint=f"To start the lesson, call svcnb.lesson({name!r}, confirm=True). To use an emulator, unset "
+            f"SVC_BASE_URL.",
         )
     _install(Skipper, live)
     return LiveService(base_url)

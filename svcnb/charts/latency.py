@@ -55,7 +55,7 @@ def latency(
     table = Table(runs)
     well = table.status() == SUCCESS
     if not well.any():
-        raise NothingToDraw(f"no run of {count(len(well), 'run')} succeeded, and only successful runs have a latency")
+        raise NothingToDraw(f"no successful run among {count(len(well), 'run')}; only successful runs have a latency")
     seconds = table.seconds()[well]
     if np.isnan(seconds).any():
         raise InvalidArgument(

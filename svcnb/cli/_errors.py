@@ -57,7 +57,7 @@ def explain(error: BaseException) -> Explanation | None:
         return Explanation(_message(error), advice(error), code)
     # A class that was never imported cannot have been raised, so the lookup must not import it.
     if _is(error, "pydantic", "ValidationError"):
-        return Explanation(_invalid(error), "`svcnb emulator --help` lists the settings.", ExitCode.USAGE)
+        return Explanation(_invalid(error), "To list the settings, run `svcnb emulator --help`.", ExitCode.USAGE)
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         where = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else str(error.filename)
         return Explanation(f"{where}: {error.strerror}", _FILE_HINT, ExitCode.FAILED)

@@ -116,7 +116,8 @@ def read_source(file: Path) -> str:
         text = source.decode("utf-8")
     except UnicodeDecodeError as error:
         raise click.BadParameter(
-            f"{file} is not UTF-8 text: byte {source[error.start]:#04x} at {error.start}. Save the file as UTF-8.",
+            f"{file} is not UTF-8 text: invalid byte {source[error.start]:#04x} at position {error.start}. Save the "
+            f"file as UTF-8.",
             param_hint="FILE",
         ) from None
     if not text:

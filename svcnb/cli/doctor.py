@@ -138,7 +138,7 @@ def _forgiven(base_url: str) -> Iterator[Finding]:
     except (SvcnbError, KeyError):
         return
     if not found:
-        yield Finding("strict types", good=True, seen="no request that the live service would reject")
+        yield Finding("strict types", good=True, seen="no requests that the live service would reject")
     for each in found:
         yield Finding(
             "strict types",
@@ -207,7 +207,7 @@ def _bundles() -> Finding:
 
     package = Path(tools.__file__).resolve().parents[1]
     manifest = package / "tools" / "static" / "bundles.json"
-    fix = "Run in the working copy: python hatch_build.py"
+    fix = "In the working copy, run: python hatch_build.py"
     if not manifest.is_file():
         return Finding("bundles", good=False, seen=f"no {manifest}", fix=fix)
     files = parse(manifest.read_text(encoding="utf-8"))["files"]

@@ -226,10 +226,10 @@ def _create(file: str | None) -> None:
     from svcnb.reports.notebooks import create_notebook
 
     if file is None:
-        raise click.UsageError("`svcnb report new` needs a file, for example: svcnb report new mine.ipynb")
+        raise click.UsageError("`svcnb report new` requires a file, for example: svcnb report new mine.ipynb")
     made = create_notebook(file)
     click.echo(str(made))
-    click.echo(f"Edit it in JupyterLab, then run: svcnb report {made}", err=True)
+    click.echo(f"Edit the notebook in JupyterLab. Then run: svcnb report {made}", err=True)
 
 
 def _list(name: str | None, *, as_json: bool) -> None:

@@ -44,8 +44,8 @@ def _with_token(function: Callable[..., Any]) -> Callable[..., Any]:
     def command(*given: Any, triggers_url: str | None, token_file: Path | None, **options: Any) -> Any:
         if token_file is None:
             raise click.UsageError(
-                "The triggers service needs a token. Create one and get it approved with `svcnb triggers authorize "
-                "FILE`. Then pass --token-file FILE, or set SVC_TRIGGERS_TOKEN_FILE."
+                "The triggers service requires a token. To create a token and get it approved, run `svcnb triggers "
+                "authorize FILE`. Then pass --token-file FILE, or set SVC_TRIGGERS_TOKEN_FILE."
             )
         with _client(triggers_url, read_secret(token_file)) as triggers:
             return function(*given, triggers, **options)
@@ -71,7 +71,7 @@ def command() -> None:
 @click.argument("token_file", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--triggers-url", help="Address of the triggers service. Default: SVC_TRIGGERS_URL.")
 @click.option("--timeout", type=float, default=600.0, show_default=True, help="Seconds to wait for the approval.")
-@click.option("--no-browser", is_flag=True, help="Print the page's address instead of opening it.")
+@click.option("--no-browser", is_flag=True, help="Print the address of the page instead of opening the page.")
 @profile_option
 def authorize(token_file: Path, triggers_url: str | None, timeout: float, no_browser: bool) -> None:
     """Create a token, get it approved in a browser, and store it in TOKEN_FILE.

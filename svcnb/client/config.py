@@ -235,7 +235,8 @@ def clean_url(url: str, name: str) -> str:
         )
     if parts.username or parts.password:
         raise ConfigError(
-            f"{name} contains a user name or a password", hint=("Remove them. The client sends the key in a header.")
+            f"{name} contains a user name or a password",
+            hint=("Remove the user name and the password. The client sends the key in a header."),
         )
     return text
 
@@ -284,7 +285,7 @@ def _read_file(file: str | Path | None, environment: Mapping[str, str]) -> tuple
     if profile not in profiles:
         known = ", ".join(sorted(profiles)) or "none"
         raise ConfigError(
-            f"no profile {profile!r} in {path}; available: {known}",
+            f"there is no profile {profile!r} in {path}; available profiles: {known}",
             hint=f"Run: svcnb login --profile {profile}",
         )
     return profile, dict(profiles[profile])

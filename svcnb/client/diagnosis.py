@@ -263,7 +263,7 @@ class _Diagnosis:
             name = picture.action_name or "explained"
             lines.append(f'group = {picture.subject}.groups.create({name!r}, actions=["{action}"]{wallets})')
         lines.append(f'key = {picture.subject}.usage_keys.create("explained", execute_in_groups=[{number}])')
-        return _Way("creates a usage key that may run only this action", tuple(lines), len(lines), 0, 0)
+        return _Way("creates a usage key that can run only this action", tuple(lines), len(lines), 0, 0)
 
     def _contents(self, number: int) -> GroupContents:
         return next(contents for group, contents in self.picture.groups if group.id == number)

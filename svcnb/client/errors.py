@@ -100,7 +100,7 @@ class NotConfirmed(SvcnbError):
 class TransportError(SvcnbError):
     """No usable response arrived: the connection failed or broke."""
 
-    default_hint = "Check the address and that the service is running."
+    default_hint = "Check the address, and check that the service is running."
     exit_code = ExitCode.UNREACHABLE
 
     unsent: bool = False
@@ -201,7 +201,8 @@ class TraceUnavailable(SvcnbError):
     """No timeline of this execution is available."""
 
     default_hint = (
-        "Use an emulator: it stores the timelines of its newest 10,000 executions. The live service stores none."
+        "Use an emulator: it stores the timelines of its newest 10,000 executions. The live service does not "
+        "store timelines."
     )
 
 
@@ -336,8 +337,8 @@ class ExecutorLost(WorkerLost):
 
 EXECUTION_HINT: Final = (
     "One group must permit the action and be in the key's execute_in_groups. Call error.explain(), or compare "
-    "svc.groups.contents(group) with svc.usage_keys.list(). A new permission takes a few seconds: run(..., "
-    "until_effective=60)."
+    "svc.groups.contents(group) with svc.usage_keys.list(). A new permission takes a few seconds to take effect: use "
+    "run(..., until_effective=60)."
 )
 """Hint for a forbidden execution, as opposed to a forbidden management call."""
 

@@ -198,7 +198,7 @@ def _one_action(action: ActionRef) -> str:
     hashed = action_hash(action)
     if hashed == WILDCARD_HASH:
         raise InvalidArgument(
-            "0 is the wildcard for all actions; pass a single action", hint="Pass the action, its source or its CID."
+            "0 is the wildcard for all actions: pass a single action", hint="Pass the action, its source or its CID."
         )
     return hashed
 
@@ -207,7 +207,7 @@ def _one_wallet(wallet: WalletRef) -> str:
     address = wallet_address(wallet)
     if address == WILDCARD_ADDRESS:
         raise InvalidArgument(
-            "0 is the wildcard for all wallets; pass a single wallet",
+            "0 is the wildcard for all wallets: pass a single wallet",
             hint="Pass a wallet from svc.wallets.list(), or its address.",
         )
     return address

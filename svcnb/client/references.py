@@ -60,7 +60,7 @@ def group_id(value: GroupRef) -> int:
     number = _group_number(value)
     if number == everything:
         raise InvalidArgument(
-            "0 is the wildcard for all groups; pass a single group",
+            "0 is the wildcard for all groups: pass a single group",
             hint="To list the groups, call svc.groups.list().",
         )
     return number
@@ -76,7 +76,7 @@ def group_ids(values: Iterable[GroupRef] | GroupRef, field: str) -> list[int]:
     numbers = list(dict.fromkeys(_group_number(entry) for entry in entries))
     if len(numbers) > limits.MAX_KEY_GROUPS:
         raise InvalidArgument(
-            f"{field} has {len(numbers)} groups; at most {limits.MAX_KEY_GROUPS} are allowed",
+            f"{field} contains {len(numbers)} groups, but at most {limits.MAX_KEY_GROUPS} are allowed",
             hint="Use fewer groups, or 0 for all groups.",
         )
     return numbers
@@ -129,7 +129,7 @@ def one_wallet_address(value: WalletRef) -> str:
     address = wallet_address(value)
     if address == WILDCARD_ADDRESS:
         raise InvalidArgument(
-            "0 is the wildcard for all wallets; pass a single wallet",
+            "0 is the wildcard for all wallets: pass a single wallet",
             hint="To list the wallets, call svc.wallets.list().",
         )
     return address
@@ -153,8 +153,8 @@ def raw_cid(value: ActionRef) -> str:
             return text
         if looks_like_hash(text):
             raise InvalidArgument(
-                f"{_show(text)} is the hash of a CID; pass the CID itself",
-                hint="Pass the action, its source or its CID (Qm...): a hash cannot be reversed.",
+                f"{_show(text)} is the hash of a CID: pass the CID itself",
+                hint="Pass the action, its source or its CID (Qm...). The CID cannot be computed from its hash.",
             )
         if looks_like_cid(text):
             raise InvalidArgument(

@@ -196,5 +196,6 @@ def _call(source: str | None, cid: str, params: object, notes: tuple[str, ...]) 
         parse,
         {**body, "js_params": params},
         patience="run",
-        in_doubt="the action may have run, with its effects on other systems. Check them before you run it again.",
+        in_doubt="the action may have run and changed other systems. Check these systems before you run the action "
+        "again.",
     )

@@ -52,6 +52,6 @@ def trace(of: Traced) -> Flow[Trace]:
 def _parse(body: Any, _answer: Answer) -> Trace:
     if body["trace"] is None:
         raise TraceUnavailable(
-            f"request {body['request_id']} ran no action: it was rejected with {body['http_status']}"
+            f"request {body['request_id']} did not run an action: it was rejected with the status {body['http_status']}"
         )
     return Trace.model_validate(body["trace"])

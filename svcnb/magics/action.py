@@ -101,7 +101,7 @@ def _check(asked: Namespace) -> None:
     """Rejects options that would have no effect."""
     if asked.variable and not asked.variable.isidentifier():
         raise InvalidArgument(
-            f"{asked.variable!r} is not a valid variable name", hint=("Write %%action NAME, then the options.")
+            f"{asked.variable!r} is not a valid variable name", hint=("Write %%action NAME, followed by the options.")
         )
     if not asked.run:
         needless = {"--params": asked.params, "--until-effective": asked.until_effective, "--trace": asked.trace}
@@ -148,7 +148,7 @@ def _save(path: Path, made: Action, saved: dict[Path, str], *, force: bool) -> N
     if there not in {None, made.source, saved.get(target)} and not force:
         raise InvalidArgument(
             f"{path} already exists with different content",
-            hint="Choose another file, or add --force to overwrite it.",
+            hint="Choose another file, or add --force to overwrite this file.",
         )
     replace_file(target, made.source, _READABLE)
     saved[target] = made.source

@@ -112,7 +112,8 @@ class Connection:
             raise ConfigError(
                 "not connected to a service",
                 hint=(
-                    f"Start one in a cell: {USUAL_NAME} = svcnb.Emulator().client(). Or run %svc connect VARIABLE "
+                    f"Start an emulator in a cell: {USUAL_NAME} = svcnb.Emulator().client(). Or run %svc connect "
+                    f"VARIABLE "
                     "or %svc connect ADDRESS."
                 ),
             ) from error

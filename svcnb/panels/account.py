@@ -139,7 +139,7 @@ class AccountPanel(WalletPanel, bundle="account"):
             if len(text) > MAX_KEY_FILE:
                 raise InvalidArgument(
                     f"{name} is too large for a key file: it has more than {MAX_KEY_FILE:,} characters",
-                    hint="Choose an encrypted JSON key file (version 3), the format that wallets export.",
+                    hint="Choose an encrypted JSON key file (version 3), which is the format that wallets export.",
                 )
         with field("password", SigningError):
             self._own(LocalSigner.from_json(text, password, name=name))

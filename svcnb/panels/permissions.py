@@ -113,7 +113,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
         # The contract accepts hashes; the service needs the CID of an action to permit it.
         takes = cids if self._owned is None else {hashed: hashed for hashed in names} | cids
         self._matrix = Matrix.of(held, keys, cids=takes, master_wallet=master)
-        rows = [_row("action", EVERY, "every action", "including actions of other people")]
+        rows = [_row("action", EVERY, "every action", "including actions of other accounts")]
         rows += [
             _row("action", hashed, name or "(no name)", cids.get(hashed) or hashed)
             for hashed, name in sorted(names.items(), key=lambda each: (each[1] == "", each[1], each[0]))

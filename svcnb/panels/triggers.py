@@ -139,7 +139,7 @@ class TriggersPanel(Panel, bundle="triggers"):
         """
         if not name.strip():
             with field("name"):
-                raise InvalidArgument("the trigger needs a name", hint="Enter a name.")
+                raise InvalidArgument("the trigger name is empty", hint="Enter a name.")
         given = _settings(kind, config)
         with field("source"):
             Action(source)

@@ -49,7 +49,7 @@ SHOWN_WITHIN_S: Final = 20.0
 """Time limit for a view to show a question, in seconds. Afterwards, the kernel assumes that no view shows it."""
 
 _PLACES: Final = {
-    "Unauthorized": ("Account", "Create an account, or open one with its key."),
+    "Unauthorized": ("Account", "Create an account, or open an account with its key."),
     "OutOfCredit": ("Account", "Add credit to the account."),
     "Forbidden": ("Permissions", "Permit the action and the wallet in the same group of this key."),
 }
@@ -100,7 +100,7 @@ def failure(error: BaseException) -> dict[str, Any]:
         about = vars(error).get("panel_field", "")
         wallet = str(error.arguments[0]) if isinstance(error, ChainError) and error.name == NO_GAS else ""
         if wallet:
-            click = "Send ETH of this chain to the wallet, for example from another wallet. Then repeat the operation."
+            click = "Send ETH on this chain to the wallet, for example from another wallet. Then repeat the operation."
         return {
             "type": head,
             "message": redact(error.message),

@@ -94,7 +94,10 @@ def triggers_token(environment: Mapping[str, str]) -> str:
         ConfigError: The variable is not set, or the file cannot be read.
     """
     named = environment.get(TOKEN_FILE)
-    hint = "`svcnb triggers authorize FILE` creates a token. Then set SVC_TRIGGERS_TOKEN_FILE, or pass --token-file."
+    hint = (
+        "To create a token, run `svcnb triggers authorize FILE`. Then set SVC_TRIGGERS_TOKEN_FILE, or pass "
+        "--token-file."
+    )
     if not named:
         raise ConfigError("this report requires a token of the triggers service", hint=hint)
     try:

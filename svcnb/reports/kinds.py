@@ -75,7 +75,7 @@ catalogue: Final = (
     ReportKind(
         "permission-audit",
         "Permission audit",
-        "Permissions of each usage key, and which are too broad.",
+        "Permissions of each usage key, including permissions that are too broad.",
         parameters.PermissionAudit,
     ),
     ReportKind(

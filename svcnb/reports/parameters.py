@@ -25,7 +25,7 @@ class ParameterRefused(ConfigError):
 
 def _span(text: str) -> str:
     if seconds(text) == 0:
-        raise ValueError("expected a duration above zero, for example 7d")
+        raise ValueError("expected a duration greater than zero, for example 7d")
     return text
 
 
@@ -78,7 +78,7 @@ class Parameters(BaseModel):
             said = str(problem["msg"]).removeprefix("Value error, ")
             raise ParameterRefused(
                 f"the report {report} cannot use {name} = {problem['input']!r}: {said}",
-                hint=f"{name}: {cls.model_fields[name].description} `svcnb report --list` shows all of them.",
+                hint=f"{name}: {cls.model_fields[name].description} To list all parameters, run `svcnb report --list`.",
             ) from None
 
 

@@ -184,7 +184,7 @@ def permission_matrix(permissions: Permissions) -> Picture | Sentence:
         legend=alt.Legend(title="may", orient="bottom"),
     )  # fmt: skip
     text = f"{count(len(permissions.keys), 'usage key')} in {count(len(permissions.groups), 'group')}"
-    more = f"{left_out} keys or groups above the limit of {MOST} not shown" if left_out else ""
+    more = f"{left_out} keys or groups are not shown, because the limit is {MOST}" if left_out else ""
     return Picture(
         Layers(
             layer=[

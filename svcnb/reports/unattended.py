@@ -17,7 +17,7 @@ from svcnb.client.errors import ConfigError, SvcnbError
 from svcnb.exit_codes import ExitCode
 
 _TIMEOUT_S: Final = 10.0
-_CHECK: Final = "Check the address for --notify, and that the webhook accepts JSON."
+_CHECK: Final = "Check the address that --notify sets, and check that the webhook accepts JSON."
 _TIME: Final = re.compile(r"-(\d{8}T\d{6}Z)(?:-(\d+))?$")
 _STAMP: Final = r"-\d{8}T\d{6}Z(?:-\d+)?\.(?:ipynb|html|pdf)"
 
@@ -48,7 +48,7 @@ def locked(folder: Path, name: str) -> Iterator[None]:
     with path.open("a+b") as file:
         if not _lock(file):
             raise ReportRunning(
-                f"the report {name} is being created by another process",
+                f"another process is creating the report {name}",
                 hint=f"Wait until the process ends. It uses the lock {path}.",
             )
         yield

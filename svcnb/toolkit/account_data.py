@@ -333,11 +333,11 @@ def _without_key(runs: DataFrame) -> list[str]:
     """Returns a sentence with the number of counted runs that can belong to another account."""
     count = int((runs["key"] == "").sum())
     text = "The triggers service does not return the key of a run"
-    return [f"{text}: {count:,} of them are counted, from any account."] if count else []
+    return [f"{text}: {count:,} of them are included, from any account."] if count else []
 
 
 def _others(history: History, service: str, counted: int, period: Period) -> list[str]:
     """Returns a sentence with the number of recorded runs outside of `counted` whose account is unknown."""
     others = history.count(service=service, since=period.begin, until=period.end) - counted
     text = f"{others:,} recorded runs at this service used other keys (other accounts, or deleted keys)"
-    return [f"{text} and are not counted."] if others else []
+    return [f"{text} and are not included."] if others else []

@@ -127,7 +127,7 @@ class History(Checked):
         told = path if path is not None else os.environ.get("SVC_HISTORY") or default_path()
         if told is None or str(told) == OFF:
             raise ConfigError(
-                "the run history is disabled", hint=("Set SVC_HISTORY to a file, or pass one: History(path).")
+                "the run history is disabled", hint=("Set SVC_HISTORY to a file, or pass a file: History(path).")
             )
         self.path = Path(told).expanduser()
 
@@ -346,7 +346,10 @@ class History(Checked):
                 f"the history {self.path} cannot be read: {error}",
                 hint="Try again: another process is writing to the file."
                 if busy
-                else "Set SVC_HISTORY to a history file, or move this file away: the next run starts a new one.",
+                else (
+                    "Set SVC_HISTORY to a history file, or move this file to another folder. The next run then "
+                    "creates a new file."
+                ),
             ) from None
 
     @contextmanager

@@ -37,7 +37,7 @@ def named_signers(context: Context) -> Iterator[Finding]:
             and not signed
         ):
             text = f"{expected} has the same origin as {signature}: anyone can claim to be the signer"
-            hint = "Compare with an address in the source, or with the address of an action's CID."
+            hint = "Compare the signer with an address in the source, or with the address of an action's CID."
             yield context.find(node, "warning", "named_signer", text, hint)
 
 

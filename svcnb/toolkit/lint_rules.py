@@ -92,7 +92,7 @@ def main(context: Context) -> Iterator[Finding]:
                 given,
                 "error",
                 "main_arguments",
-                ("main has several parameters but receives one argument, js_params"),
+                ("main has several parameters, but it receives only one argument, js_params"),
                 hint,
             )
     for node in script.walk():
@@ -207,7 +207,7 @@ def waiting(context: Context) -> Iterator[Finding]:
     for call in context.calls:
         if call.function.waits and not _is_awaited(call.node):
             message = f"{call.function.name} returns a promise that is not awaited"
-            yield context.find(call.node, "warning", "not_awaited", message, "Write await before it.")
+            yield context.find(call.node, "warning", "not_awaited", message, "Write await before the call.")
 
 
 def own_promises(context: Context) -> Iterator[Finding]:
@@ -220,8 +220,8 @@ def own_promises(context: Context) -> Iterator[Finding]:
         name = script.text(called)
         binding = script.scope_at(called).find(name)
         if name == "fetch" if binding is None else _is_async(binding.value):
-            message = f"{name} returns a promise that is not awaited: main may return before it is done"
-            yield context.find(node, "warning", "not_awaited", message, "Write await before it.")
+            message = f"{name} returns a promise that is not awaited, so main can return before the call is complete"
+            yield context.find(node, "warning", "not_awaited", message, "Write await before the call.")
 
 
 def _is_async(node: Node | None) -> bool:
@@ -257,11 +257,11 @@ def counts(context: Context) -> Iterator[Finding]:
         (requests, context.limits.max_fetch_count, "outbound requests", "outbound_requests"),
     ):
         if len(nodes) > most:
-            message = f"the source has {len(nodes)} {what}, but one run may make {most}"
+            message = f"the source has {len(nodes)} {what}, but one run can make at most {most}"
             yield context.find(nodes[most], "warning", f"too_many_{code}", message)
         for node in nodes:
             if _is_repeated(context, node):
-                message = f"{what} in a loop: one run may make {most}; further calls fail"
+                message = f"{what} are in a loop, but one run can make at most {most}; additional calls fail"
                 hint = "Make the call once, before the loop, and store the result." if code == "key_operations" else ""
                 yield context.find(node, "warning", f"{code}_in_loop", message, hint)
 
@@ -286,8 +286,10 @@ def embedded(context: Context) -> Iterator[Finding]:
         if name is None or value is None or value.type != "string":
             continue
         if _SECRET_NAME.search(context.script.text(name)) and _SECRET_TEXT.match(context.script.text(value)[1:-1]):
-            message = f"{context.script.text(name)} looks like a secret, but the source is not secret"
-            hint = "Pass it in js_params, or store it encrypted: call Encrypt once, and Decrypt at run time."
+            message = f"{context.script.text(name)} looks like a secret, but anyone can read the source"
+            hint = (
+                "Pass the secret in js_params, or store it encrypted: call Encrypt once, and call Decrypt at run time."
+            )
             yield context.find(value, "warning", "secret_in_source", message, hint)
 
 

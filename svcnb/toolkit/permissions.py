@@ -242,7 +242,7 @@ class Matrix:
         return bool(self.wallets[group] & {EVERY, self.master_wallet})
 
 
-_AGAIN: Final = "The account has changed. Read it again."
+_AGAIN: Final = "The account has changed. Read the account again."
 
 
 def cost_of(edits: Sequence[Edit]) -> Cost:

@@ -47,7 +47,7 @@ def functions(vocabulary: Vocabulary) -> dict[str, Function]:
         Function(
             vocabulary.private_key_function,
             "`0x${string}`",
-            "The private key of a wallet that the caller's key and this action may use: 0x and 64 digits.",
+            "Returns the private key of a wallet that the caller's key and this action can use: 0x and 64 digits.",
             wallet,
             reveals=True,
             is_key_operation=True,
@@ -55,21 +55,21 @@ def functions(vocabulary: Vocabulary) -> dict[str, Function]:
         Function(
             vocabulary.action_private_key_function,
             "`0x${string}`",
-            "This action's own private key, derived from its CID: 0x and 64 digits.",
+            "Returns the action's own private key, which is derived from its CID: 0x and 64 digits.",
             reveals=True,
             is_key_operation=True,
         ),
         Function(
             vocabulary.action_public_key_function,
             "`0x${string}`",
-            "The compressed public key of any action.",
+            "Returns the compressed public key of any action.",
             action,
             is_key_operation=True,
         ),
         Function(
             vocabulary.action_wallet_address_function,
             "`0x${string}`",
-            "The address of any action's own wallet, lower case.",
+            "Returns the address of any action's own wallet, in lower case.",
             action,
             is_key_operation=True,
         ),

@@ -99,7 +99,7 @@ def clean(text: str, what: str = "name") -> str:
     cleaned = unicodedata.normalize("NFC", text).strip()
     if len(cleaned) > MOST_CHARACTERS:
         raise InvalidArgument(
-            f"a learner's {what} has {len(cleaned)} characters", hint=f"Use at most {MOST_CHARACTERS}."
+            f"the learner's {what} has {len(cleaned)} characters", hint=f"Use at most {MOST_CHARACTERS} characters."
         )
     if not cleaned.isprintable():
         raise InvalidArgument(

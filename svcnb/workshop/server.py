@@ -303,7 +303,7 @@ class WorkshopServer:
                 await run_in_threadpool(self._room.record, learner.name, verdict.exercise, right=verdict.right)
         except (ValidationError, InvalidArgument) as error:
             text = str(error).partition("\n")[0]
-            raise _Refused(UNPROCESSABLE, f"Invalid verdict: {text}", "Send exercise and right.") from None
+            raise _Refused(UNPROCESSABLE, f"Invalid verdict: {text}", "Send the fields exercise and right.") from None
         return JSONResponse({"ok": True, "solutions": self._room.roster.unlocked})
 
     async def _solution(self, request: Request) -> Response:
@@ -331,7 +331,9 @@ class WorkshopServer:
                 emulator = await asyncio.get_running_loop().run_in_executor(self._starts, start)
         except ValidationError as error:
             text = str(error).partition("\n")[0]
-            raise _Refused(UNPROCESSABLE, f"Invalid start of a lesson: {text}", "Send settings and notebook.") from None
+            raise _Refused(
+                UNPROCESSABLE, f"Invalid start of a lesson: {text}", "Send the fields settings and notebook."
+            ) from None
         except InvalidArgument as error:
             raise _Refused(UNPROCESSABLE, error.message, error.hint) from None
         except SvcnbError as error:

@@ -222,4 +222,4 @@ def test_a_place_in_a_workshop_leaves_no_state_to_keep(svcnb, tmp_path: Path) ->
 
 def test_a_workshop_that_does_not_run_is_looked_for_in_a_folder(svcnb, tmp_path: Path) -> None:
     done = svcnb("workshop", "board", "--folder", str(tmp_path))
-    assert f"no workshop is running in the folder {tmp_path}. Next step: " in done.stderr
+    assert f"no workshop is running in the folder {tmp_path}. Start one: " in done.stderr

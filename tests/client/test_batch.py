@@ -161,7 +161,7 @@ def test_credit_that_runs_out_keeps_what_was_paid_for_and_goes_on_later(scripted
         return answer(number(request))
 
     batch = scripted(handle).map(DOUBLE, [{"n": n} for n in range(9)], concurrency=1)
-    assert repr(batch) == "Batch(5 of 9 runs, 1 failed, stopped by OutOfCredit: resume() continues it)"
+    assert repr(batch) == "Batch(5 of 9 runs, 1 failed, stopped by OutOfCredit: call resume() to continue)"
     assert isinstance(batch.stopped_by, OutOfCredit)
     credit = 9
     assert batch.resume().responses() == list(range(9))

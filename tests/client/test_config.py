@@ -82,7 +82,7 @@ def test_the_usual_file_is_found_below_the_config_folder(tmp_path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("base_url = ", "not TOML"), ('bas_url = "http://h"', "bas_url"), ("base_url = 5", "not a string")],
+    [("base_url = ", "not valid TOML"), ('bas_url = "http://h"', "bas_url"), ("base_url = 5", "not a string")],
 )
 def test_a_file_that_cannot_be_used_is_refused_by_name(tmp_path, text: str, said: str) -> None:
     file = write(tmp_path / "c.toml", text)

@@ -455,7 +455,7 @@ def test_a_refusal_travels_between_processes_without_the_key(svc) -> None:
         svc.with_key(key).run(ACTION, {})
     packed = pickle.dumps(caught.value)
     assert key.usage_api_key.reveal().encode() not in packed
-    with pytest.raises(InvalidArgument, match="does not come from a call"):
+    with pytest.raises(InvalidArgument, match="was not raised by a call"):
         pickle.loads(packed).explain()  # noqa: S301 - our own bytes
 
 

@@ -168,5 +168,5 @@ def test_membership_takes_raw_cids_to_add_and_hashes_to_remove(scripted) -> None
 def test_what_is_no_name_is_refused_before_anything_is_sent(scripted, name) -> None:
     svc = scripted(lambda _: pytest.fail("something was sent"))
     for create in (svc.groups.create, svc.usage_keys.create, svc.accounts.create):
-        with pytest.raises(errors.InvalidArgument, match="needs a name"):
+        with pytest.raises(errors.InvalidArgument, match="name is empty"):
             create(name)

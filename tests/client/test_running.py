@@ -48,7 +48,7 @@ def test_main_receives_the_value_or_the_named_values(scripted, params, named, re
 
 
 def test_names_cannot_join_a_value_that_is_no_object(scripted) -> None:
-    with pytest.raises(errors.InvalidArgument, match="given twice"):
+    with pytest.raises(errors.InvalidArgument, match="passed twice"):
         scripted(echo).run(SOURCE, [1], n=1)
 
 
@@ -191,5 +191,5 @@ async def test_asynchronous_listeners_are_awaited(async_scripted) -> None:
 def test_a_listed_usage_key_cannot_run_since_its_secret_is_unknown(scripted) -> None:
     from svcnb.client.models.usage_keys import UsageKey
 
-    with pytest.raises(errors.InvalidArgument, match="comes from a list,"):
+    with pytest.raises(errors.InvalidArgument, match="returned by a list call"):
         scripted(echo).with_key(UsageKey(api_key_hash="0x1", name="runner"))

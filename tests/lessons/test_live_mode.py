@@ -179,7 +179,7 @@ def test_nothing_happens_before_the_learner_confirms(live: Live, monkeypatch: py
     with pytest.raises(svcnb.NotConfirmed, match="will run on the live service") as asked:
         svcnb.lesson("quickstart")
     assert "Costs about 10 cents." in str(asked.value)
-    assert asked.value.hint.startswith("svcnb.lesson('quickstart', confirm=True) starts it.")
+    assert asked.value.hint.startswith("To start the lesson, call svcnb.lesson('quickstart', confirm=True).")
     service = svcnb.lesson("quickstart", confirm=True)
     assert repr(service) == f"LiveService({live.emulator.base_url!r})"
     account = service.client().accounts.create("any name")
@@ -246,7 +246,7 @@ def test_a_mistake_of_the_learner_is_an_error_and_a_limit_of_the_service_is_not(
     cells.run("refused = emu.triggers()")
     cells.run("refused.list()")
     assert capsys.readouterr().out.splitlines() == [
-        f"{NOTICE}no triggers service is configured. Set SVC_TRIGGERS_URL to its address.",
+        f"{NOTICE}no triggers service is configured. Set SVC_TRIGGERS_URL to the address of the service.",
         f"{NOTICE}it requires refused, which a skipped cell defines.",
     ]
 

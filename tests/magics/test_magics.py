@@ -153,7 +153,7 @@ def test_a_file_of_others_is_not_written_over(notebook, tmp_path):
     [
         ("--run --params n", "neither a variable of this notebook"),
         ("--run --params '{n: 1}'", "not JSON"),
-        ("--run --params 1 n=2", "name=value needs an object, got int"),
+        ("--run --params 1 n=2", "name=value requires an object, but the value has the type int"),
         ("--params n=1", "--params requires --run"),
         ("--until-effective 3", "--until-effective requires --run"),
         ("--force", "--force requires --save"),

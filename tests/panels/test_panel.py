@@ -183,7 +183,7 @@ async def test_a_question_that_is_shown_but_not_answered_ends_when_its_time_is_u
             browser.says(type="shown", id=message["id"])
 
     panel.channel._send = show
-    with pytest.raises(SigningError, match="not confirmed"):
+    with pytest.raises(SigningError, match="did not confirm"):
         await panel.channel.ask("sign", {}, within=0.1, shown=0.05)
     (ask,) = asks
     browser.says(type="reply", id=ask["id"], ok=True, value="late")  # is passed over

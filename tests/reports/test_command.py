@@ -110,7 +110,7 @@ def test_an_action_that_always_fails_ends_with_seven_and_is_named(report, place,
             place.svc.run(ALWAYS)
     done = report("run-history", "--summary", "--pdf", "--file", "nightly", "--log-json")
     assert done.returncode == ExitCode.ATTENTION, done.stderr
-    assert "- **failures of always: 6 of 6 runs failed (100.0 %, allowed 20 %), since 20" in done.stdout
+    assert "- **failures of always: 6 of 6 runs failed (100.0 %, limit 20 %), since 20" in done.stdout
     assert "; newest error: no**" in done.stdout, "why it failed"
     assert f"Service: {place.settings['SVC_BASE_URL'].replace('_', chr(92) + '_')}" in done.stdout
     events = [json.loads(line) for line in done.stderr.splitlines() if line.startswith("{")]
@@ -146,7 +146,7 @@ def test_a_report_that_another_process_makes_ends_with_eight(report, tmp_path) -
     with locked(tmp_path / "out", "permission-audit"):
         done = report("permission-audit", "--out", "out")
     assert done.returncode == 8, done.stderr
-    assert "the report permission-audit is being created by another process" in done.stderr
+    assert "another process is creating the report permission-audit" in done.stderr
     assert not list((tmp_path / "out").glob("*.html"))
 
 

@@ -31,7 +31,7 @@ def test_the_same_report_is_not_made_twice_at_once(tmp_path) -> None:
                 timeout=120,
             )
             assert ("held" in done.stdout) == held
-            assert ("being created by another process" in done.stderr) != held
+            assert ("another process is creating" in done.stderr) != held
     with locked(tmp_path, "spend"):
         pass
     assert issubclass(ReportRunning, Exception)

@@ -114,14 +114,17 @@ CHANGES: dict[Callable[[dict[str, Any]], None], list[str]] = {
     more_taken: [],
     no_longer_taken: ["breaks: POST /add_group request.group_name: the service does not accept this field"],
     other_request_type: [
-        "suspect: POST /billing/create_payment_intent request.amount_cents: here number, in the service string"
+        (
+            "suspect: POST /billing/create_payment_intent request.amount_cents: "
+            "the client uses number, but the service uses string"
+        )
     ],
     answer_lost: ["breaks: POST /new_account response.wallet_address: the service does not return this field"],
     answer_renamed_in_a_list: [
         "breaks: GET /list_api_keys response[].api_key_hash: the service does not return this field"
     ],
     answer_of_another_type: [
-        "suspect: GET /billing/balance response.balance_cents: here number, in the service string"
+        "suspect: GET /billing/balance response.balance_cents: the client uses number, but the service uses string"
     ],
     query_required: ["breaks: GET /list_groups query.cursor: the service requires this field"],
     body_wanted: ["breaks: POST /create_wallet request: the service requires a body, but this package sends none"],

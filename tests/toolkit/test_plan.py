@@ -98,7 +98,7 @@ def test_applied_it_works_costs_what_was_said_and_leaves_nothing_to_do(svc, stat
 def test_secrets_go_only_where_the_user_says(svc, state, tmp_path) -> None:
     with pytest.raises(InvalidArgument, match="each secret is shown only once"):
         plan(svc, SMALL, state=state).apply()
-    assert len(svc.wallets.list()) == 1, "nothing was done"
+    assert len(svc.wallets.list()) == 1, "no step was run"
     kept: dict[str, str] = {}
     plan(svc, SMALL, state=state).apply(secrets=kept)
     assert list(kept) == ["runner"]
@@ -162,13 +162,13 @@ def drift_action_deleted(svc) -> None:
 
 
 DRIFTS = {
-    drift_description: ["~ group sums: replace: its name or description differs"],
-    drift_name: ["~ group sums: replace: its name or description differs"],
+    drift_description: ["~ group sums: replace: its name or description is different"],
+    drift_name: ["~ group sums: replace: its name or description is different"],
     drift_action: ["+ group sums: permit action add"],
     drift_wallet: ["+ group sums: permit wallet hot"],
     drift_stranger: [f"- group sums: remove action {Action('const main = () => ' + repr('stranger')).hashed_cid}"],
     drift_master: ["- group sums: remove wallet "],
-    drift_wildcard: ["~ group sums: replace: a wildcard is added or removed"],
+    drift_wildcard: ["~ group sums: replace: the change adds or removes a wildcard"],
     drift_group_gone: ["+ group sums: create with 2 actions and 1 wallet", "~ key runner: correct execute_in_groups"],
     drift_key_list: ["~ key runner: correct can_create_groups, execute_in_groups"],
     drift_key_name: ["~ key runner: correct name or description"],
@@ -235,7 +235,7 @@ def test_an_account_that_exists_is_taken_over_by_its_names(svc, state) -> None:
     described = changed(wallets={"hot": {"address": wallet.address}})
     assert steps(plan(svc, described, state=state)) == [
         "+ action twice: register",
-        "~ group sums: replace: its name or description differs",
+        "~ group sums: replace: its name or description is different",
     ]
     assert action.cid == Action(ADD).cid
 

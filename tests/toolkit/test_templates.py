@@ -55,7 +55,7 @@ def test_a_registry_that_was_edited_by_hand_is_found_out(templates) -> None:
     text = templates.path.read_text()
     templates.path.write_text(text.replace('"cents": 500', '"cents": 501'))
     [wrong] = Templates(templates.path).check()
-    assert "small of limit@1 is stored as" in wrong
+    assert "small of limit@1 has the stored CID" in wrong
 
 
 @pytest.mark.parametrize(

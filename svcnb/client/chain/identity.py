@@ -56,7 +56,7 @@ def find(chain: ChainAccess, wallet: str) -> Flow[Identity]:
         if error.name != "AccountDoesNotExist":
             raise
         raise ChainError(
-            f"the wallet {wallet} owns no account on this chain",
+            f"the wallet {wallet} does not own an account on this chain",
             name=error.name,
             arguments=error.arguments,
             hint=(
@@ -89,6 +89,6 @@ def _master(chain: ChainAccess, wallet: str, alias: int) -> Flow[int]:
         return int(log.args["masterApiKeyHash" if "masterApiKeyHash" in log.args else "apiKeyHash"])
     raise ChainError(
         f"no event on the chain shows which account {wallet} owns under the alias {uint256_hex(alias)}",
-        hint="The node might not keep old logs. Pass the account hash that the conversion returned: "
+        hint="The node might not store old logs. Pass the account hash that the conversion returned: "
         "svc.chain_secured.open(owner, api_key_hash='0x…').",
     )

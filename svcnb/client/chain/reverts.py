@@ -9,8 +9,9 @@ from svcnb.client.errors import ChainError
 from svcnb.protocol.contract import Revert, decode_revert
 
 _OWNER: Final = "Use the account's admin wallet: mine.describe() shows its address."
-_MASTER: Final = "Open the account with its admin wallet: svc.chain_secured.open(owner). This call finds the master "
-"hash."
+_MASTER: Final = (
+    "Open the account with its admin wallet: svc.chain_secured.open(owner). This call finds the master hash."
+)
 _RIGHT: Final = (
     "Make the call with the account's admin wallet, or add this permission to the usage key: "
     "mine.usage_keys.update(key, ...)."

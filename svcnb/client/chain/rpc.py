@@ -13,7 +13,7 @@ from svcnb.protocol import json_rpc
 MAX_BATCH: Final = 50
 """Maximum number of requests in one message, because public nodes reject long messages."""
 
-_REFUSED: Final = "Change the request as the message describes, or pass another node: rpc_url=..., SVC_RPC_URL."
+_REFUSED: Final = "Change the request as the message describes, or pass another node: rpc_url=..., or SVC_RPC_URL."
 
 
 class RpcError(ChainError):
@@ -91,7 +91,7 @@ def _post(url: str, body: object) -> Flow[Any]:
         what = f"status {error.status}" if isinstance(error, ServiceError) else "no response"
         raise ChainError(
             f"the chain node at {urlsplit(url).hostname} cannot be reached ({what})",
-            hint="Try again in a few seconds, or pass another node: rpc_url=..., SVC_RPC_URL. The request was not "
+            hint="Try again in a few seconds, or pass another node: rpc_url=..., or SVC_RPC_URL. The request was not "
             "sent twice.",
         ) from None
 

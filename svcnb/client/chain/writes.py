@@ -136,7 +136,7 @@ class Writer:
         if self.owner is None:
             raise SigningError(
                 "this account is open for reading only, without a signer",
-                hint="Open it with its admin wallet: svc.chain_secured.open(owner).",
+                hint="Open the account with its admin wallet: svc.chain_secured.open(owner).",
             )
         signer = self.owner
         while (inner := getattr(signer, "signer", None)) is not None:
@@ -150,7 +150,7 @@ class Writer:
             return  # the contract has no list of its functions, so only the simulation can check the call
         if name in missing:
             raise ChainError(
-                f"the deployed contract has no function {name}",
+                f"the deployed contract does not have the function {name}",
                 name="FunctionNotFound",
                 hint="The contract has a different version: svc.chain_secured.drift() lists the missing functions.",
             )

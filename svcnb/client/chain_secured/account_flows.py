@@ -63,7 +63,8 @@ def open_account(writer: Writer, known_hash: str | None) -> Flow[Identity]:
             f"the account {known_hash} belongs to {admin}, but the signer is {owner.address}",
             name="NoAccountAccess",
             arguments=(known_hash, owner.address),
-            hint="Open it with the wallet that owns it. To read only, call svc.chain_secured.look(api_key_hash).",
+            hint="Open the account with the wallet that owns it. To only read the account, call "
+            "svc.chain_secured.look(api_key_hash).",
         )
     return Identity(master, admin)
 
@@ -144,7 +145,7 @@ def _conversion(account: Ownership, admin: str, owner: Signer) -> Flow[tuple[str
         "The account key can no longer make changes. It can still read data and run actions.",
         f"The account keeps {_counted(names)} and the credit.",
         f"Each change is a transaction that this wallet signs and pays gas for. The wallet has {ether(funds)}.",
-        "If this wallet is lost, the account is lost. No one can restore it, not even the service.",
+        "If this wallet is lost, the account is lost. The service cannot restore it.",
     )
 
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from svcnb.client.signing import SignedEnvelope
 
 RULES: Final = (
-    f"typed_data is at most {MAX_TYPED_DATA_BYTES} bytes",
-    f"signature is at most {MAX_SIGNATURE_BYTES} bytes",
+    f"typed_data has at most {MAX_TYPED_DATA_BYTES} bytes",
+    f"signature has at most {MAX_SIGNATURE_BYTES} bytes",
     "the wallet in message.address signed, with its key or through its contract (ERC-1271)",
     "the contract wallet, if there is one, is deployed on this chain",
     "domain.chainId is the node's chain",
@@ -159,7 +159,7 @@ def _signed(
     else:
         told = f"the recovered address is {recovered}"
     if recovered is not None and recovered.lower() == claimed.lower():
-        return (True, told), (None, "a key signed, so no contract was called")
+        return (True, told), (None, "a key created the signature, so no contract was called")
     try:
         code = yield from chain.rpc("eth_getCode", claimed, "latest")
         accepted = yield from verify(chain, typed_data, signature, claimed)

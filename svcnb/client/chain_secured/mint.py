@@ -47,7 +47,7 @@ def hash_of(secret: str, form: HashForm) -> int:
     raw = usage_key_bytes(secret.strip())
     if raw is None:
         raise InvalidArgument(
-            "not a usage key of a ChainSecured account: expected base64 of 32 bytes",
+            "invalid usage key of a ChainSecured account: expected base64 of 32 bytes",
             hint="Pass the UsageKey that creation returned, or its api_key_hash from mine.usage_keys.list().",
         )
     return usage_key_hash(raw)
@@ -228,16 +228,16 @@ def require_same_place(account: Ownership, record: PendingMint) -> Flow[None]:
     if (record.base_url, record.chain_id, record.contract_address) != here:
         raise InvalidArgument(
             (
-                f"this operation was started with the service {record.base_url} on chain {record.chain_id}, contract "
+                f"this mint was started with the service {record.base_url} on chain {record.chain_id}, contract "
                 f"{record.contract_address}"
             ),
-            hint="Resume it with a client of that service.",
+            hint="Resume the operation with a client of that service.",
         )
     admin = yield from admin_of(account.chain, account.master_hash)
     if admin != account.address:
         raise ChainError(
-            f"the account belongs to {admin}, but this operation is signed by {account.address}",
+            f"the account belongs to {admin}, but the signer of this operation is {account.address}",
             name="NoAccountAccess",
             arguments=(record.api_key_hash, account.address),
-            hint="Resume it with the wallet that owns the account now.",
+            hint="Resume the operation with the wallet that owns the account now.",
         )

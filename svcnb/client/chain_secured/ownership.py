@@ -103,7 +103,7 @@ def signed(writer: Writer, purpose: Purpose) -> Flow[SignedEnvelope]:
     if owner is None:
         raise SigningError(
             "this account is open for reading only, without a signer",
-            hint="Open it with its admin wallet: svc.chain_secured.open(owner).",
+            hint="Open the account with its admin wallet: svc.chain_secured.open(owner).",
         )
     chain_id = (yield from writer.chain.node()).chain_id
     issued_at = yield from writer.chain.time()

@@ -134,7 +134,7 @@ class PendingFolder:
             _replace(self._path(record.id), sealed)
         except OSError as error:
             raise ConfigError(
-                f"the record of this operation cannot be stored in {self.folder}: {error.strerror or error}",
+                f"the record of this mint cannot be stored in {self.folder}: {error.strerror or error}",
                 hint=(
                     f"Make the folder writable, or choose another folder: {_FOLDER}. Without a record, a crash "
                     "between creation and registration would lose the key."
@@ -163,8 +163,8 @@ class PendingFolder:
         record = self._read(self._path(identity))
         if record is None:
             raise InvalidArgument(
-                f"no pending operation has the id {identity!r}",
-                hint="To list the pending operations, call svc.chain_secured.pending().",
+                f"there is no pending mint with the id {identity!r}",
+                hint="To list the pending mints, call svc.chain_secured.pending().",
             )
         return record
 
@@ -178,8 +178,8 @@ class PendingFolder:
     def _path(self, identity: str) -> Path:
         if not identity.isalnum():
             raise InvalidArgument(
-                f"invalid id of a pending operation {identity!r}",
-                hint="To list the pending operations, call svc.chain_secured.pending().",
+                f"invalid id of a pending mint {identity!r}",
+                hint="To list the pending mints, call svc.chain_secured.pending().",
             )
         return self.folder / f"{identity}.pending"
 
@@ -199,7 +199,7 @@ class PendingFolder:
             known = {name: value for name, value in document.items() if name in PendingMint.model_fields}
             return PendingMint.model_validate(known)
         except UnreadableVersion as error:
-            raise ConfigError(str(error), hint="Finish this operation with that version.") from None
+            raise ConfigError(str(error), hint="Finish this mint with that version.") from None
         except (OSError, ValueError) as error:
             raise self._unreadable(path, error) from None
 
@@ -207,7 +207,8 @@ class PendingFolder:
         return ConfigError(
             f"the record {path} cannot be opened: {type(error).__name__}",
             hint=(
-                f"It was encrypted with {self.key_file}: restore that file if it was moved. Delete the record "
+                f"The record was encrypted with the key in {self.key_file}: restore that file if it was moved. Delete "
+                f"the record "
                 "only if you do not need the wallet or key in it."
             ),
         )
@@ -279,4 +280,4 @@ def _open(key: bytes, content: bytes) -> bytes:
 
 
 def _no_cipher() -> ExtraMissing:
-    return ExtraMissing("encrypting the records of pending operations requires pycryptodome", "chain")
+    return ExtraMissing("encrypting the records of pending mints requires pycryptodome", "chain")

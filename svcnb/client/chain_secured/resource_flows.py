@@ -276,7 +276,7 @@ def _one_action(action: ActionRef) -> str:
     hashed = action_hash(action)
     if not int(hashed, 16):
         raise InvalidArgument(
-            "0 is the wildcard for all actions; pass a single action",
+            "0 is the wildcard for all actions: pass a single action",
             hint="To list the registered actions, call mine.actions.list().",
         )
     return hashed

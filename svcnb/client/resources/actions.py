@@ -97,7 +97,7 @@ def _one(action: ActionRef) -> str:
     hashed = action_hash(action)
     if hashed == WILDCARD_HASH:
         raise InvalidArgument(
-            "0 is the wildcard for all actions; pass a single action",
+            "0 is the wildcard for all actions: pass a single action",
             hint="To list the registered actions, call svc.actions.list().",
         )
     return hashed

@@ -148,7 +148,7 @@ def remove_wallet(group: GroupRef, wallet: WalletRef) -> Flow[None]:
 
 def _membership(path: str, group: GroupRef, body: dict[str, Any], *, repeatable: bool = False) -> Flow[None]:
     number = group_id(group)
-    doubt = "" if repeatable else f"it may be removed: check svc.groups.contents({number})."
+    doubt = "" if repeatable else f"the entry may be removed: check svc.groups.contents({number})."
     return ask(Call("POST", path, nothing, {"group_id": number, **body}, repeatable=repeatable, in_doubt=doubt))
 
 
@@ -209,7 +209,7 @@ def _kept_actions(number: int, kept: Sequence[RegisteredAction]) -> list[str]:
     if len(hashes) < len(kept):
         raise InvalidArgument(
             f"group {number} permits actions whose hashes the service does not return, so an update would remove them",
-            hint="Register those actions first (svc.actions.register), or pass the complete list: "
+            hint="First register those actions with svc.actions.register, or pass the complete list: "
             "update(actions=[...]).",
         )
     if len(hashes) > MAX_GROUP_ENTRIES:

@@ -107,8 +107,8 @@ def until_approved(access: ServiceAccess, timeout: float) -> Flow[Me]:
                 raise TimedOut(
                     f"the token was not approved within {timeout:g} s",
                     hint=(
-                        f"Open {access.approval_url} and approve it, then call authorize again. "
-                        "The token stays the same."
+                        f"Open {access.approval_url} and approve the token. Then call authorize again. It uses the "
+                        f"same token."
                     ),
                 ) from error
         yield from pause(APPROVAL_POLL_S)
@@ -192,7 +192,7 @@ def update(access: ServiceAccess, trigger: Trigger | str, **changes: Any) -> Flo
         if source is None:
             raise InvalidArgument(
                 "a trigger requires the source of its action, but a CID was passed",
-                hint="Pass the source, not its CID.",
+                hint="Pass the source of the action, not its CID.",
             )
         body["action_code"] = source
     if (key := body.pop("usage_key", None)) is not None:
@@ -295,7 +295,7 @@ def fire(
     address = f"{url}/webhook/{_id(trigger)}"
     if len(content) > MAX_WEBHOOK_BYTES:
         raise InvalidArgument(
-            f"the body has {len(content)} bytes; a webhook accepts at most {MAX_WEBHOOK_BYTES}",
+            f"the body has {len(content)} bytes, but a webhook accepts at most {MAX_WEBHOOK_BYTES} bytes",
             hint="Send a reference to the data instead.",
         )
     request = Request("POST", address, sent, content, config.timeouts.connect, config.timeouts.write, "/webhook/...")

@@ -156,7 +156,9 @@ class LocalSigner(Signer):
         try:
             descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except FileExistsError:
-            raise SigningError(f"{file} already exists", hint="Choose another path, or move the file away.") from None
+            raise SigningError(
+                f"{file} already exists", hint="Choose another path, or move the existing file to another folder."
+            ) from None
         with os.fdopen(descriptor, "w", encoding="utf-8") as opened:
             opened.write(sealed)
         return file
@@ -229,7 +231,7 @@ class LocalSigner(Signer):
 def _secret_bytes(key: Secret) -> bytes:
     if not isinstance(key, Secret):  # the value is not shown, because it can be a key
         raise InvalidType(
-            f"LocalSigner needs a Secret, not {type(key).__name__}", hint="Use LocalSigner.from_key(text)."
+            f"LocalSigner requires a Secret, not {type(key).__name__}", hint="Use LocalSigner.from_key(text)."
         )
     try:
         return parse_hex(key.reveal(), SECRET_BYTES, "private key")
@@ -260,7 +262,7 @@ def _decrypted(file: str, text: str, password: str | Secret | None) -> Secret:
     except (ValueError, TypeError, KeyError, NotImplementedError):
         # The library's own message is omitted, because it can quote the file.
         raise SigningError(
-            f"{file} cannot be decrypted with this password, or is not a key file",
+            f"{file} cannot be decrypted with this password, or it is not a key file",
             hint=("Check the password and the file."),
         ) from None
 

@@ -85,7 +85,7 @@ def _checked(typed_data: object) -> dict[str, Any]:
             raise MalformedValue(f"the typed data has no member {member!r}", hint=_SHAPE)
     types, primary = _checked_types(typed_data["types"]), typed_data["primaryType"]
     if not isinstance(primary, str) or primary not in types:
-        raise MalformedValue(f"primaryType is {shown(primary)}, which types does not define", hint=_SHAPE)
+        raise MalformedValue(f"primaryType is {shown(primary)}, but types does not define this type", hint=_SHAPE)
     domain_fields = types.get("EIP712Domain")
     if domain_fields is None:
         names = typed_data["domain"] if isinstance(typed_data["domain"], dict) else ()
@@ -193,7 +193,7 @@ def _atom(kind: str, value: Any, where: str) -> Any:
         return data
     if found := _INTEGER.match(kind):
         return _integer(kind, int(found[2] or 256), value, where, signed=not found[1])
-    raise MalformedValue(f"{where} has the type {shown(kind)}, which types does not define", hint=_SHAPE)
+    raise MalformedValue(f"{where} has the type {shown(kind)}, but types does not define this type", hint=_SHAPE)
 
 
 def _integer(kind: str, bits: int, value: Any, where: str, *, signed: bool) -> int:
@@ -224,7 +224,7 @@ def _is_utf8(text: str) -> bool:
 
 
 def _unfit(where: str, value: object, kind: str, allowed: str) -> MalformedValue:
-    return MalformedValue(f"{where} is {shown(value)}, but its type is {kind}", hint=f"Give {allowed}.")
+    return MalformedValue(f"{where} is {shown(value)}, but its type is {kind}", hint=f"Pass {allowed}.")
 
 
 def _refuse(where: str, value: object, kind: str, allowed: str) -> Any:

@@ -241,7 +241,9 @@ class Description(BaseModel):
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"])
             message = str(first["msg"]).removeprefix("Value error, ")
-            raise InvalidArgument(f"{where}: {message}", hint="The page on plans lists the allowed settings.") from None
+            raise InvalidArgument(
+                f"{where}: {message}", hint="To see the allowed settings, read the page on plans."
+            ) from None
         made._folder, made._file = folder, file  # noqa: SLF001 - our own kind
         made._check()  # noqa: SLF001 - our own kind
         return made
@@ -274,7 +276,7 @@ class Description(BaseModel):
         for table, reserved in _RESERVED:
             if reserved in getattr(self, table):
                 raise InvalidArgument(
-                    f"{table} has an entry named {reserved!r}, which is a reserved name", hint="Rename it."
+                    f"{table} has an entry named {reserved!r}, which is a reserved name", hint="Rename the entry."
                 )
         for name, group in self.groups.items():
             _known(f"groups.{name}.actions", group.actions, {*self.actions, EVERYTHING})

@@ -38,7 +38,9 @@ def difference(description: Description, observed: Observed, state: State, *, pr
     for name in description.groups:
         yield from _group(description, observed, state, name)
     if lost is not None:
-        yield steps.remove_key(lost[0], lost[1], "delete: it was created, but its secret was not stored", begun=True)
+        yield steps.remove_key(
+            lost[0], lost[1], "delete, because its secret was not stored when it was created", begun=True
+        )
     for name in description.keys:
         yield from _key(description, observed, state, name)
     for name in description.triggers:
@@ -153,11 +155,11 @@ def _group(description: Description, observed: Observed, state: State, name: str
         (WILDCARD_ADDRESS in held.wallets) != (WILDCARD_ADDRESS in wallets)
     )
     if (group.name, group.description) != (name, spec.description):
-        yield steps.update_group(description, name, "its name or description differs")
+        yield steps.update_group(description, name, "its name or description is different")
         return
     if wildcard:
         # The wildcard (0) can be neither added nor removed as a single member.
-        yield steps.update_group(description, name, "a wildcard is added or removed")
+        yield steps.update_group(description, name, "the change adds or removes a wildcard")
         return
     yield from (steps.permit_action(name, each) for hashed, each in actions.items() if hashed not in held.actions)
     yield from (steps.permit_wallet(name, each) for address, each in wallets.items() if address not in held.wallets)

@@ -77,9 +77,9 @@ def test_a_wallet_without_gas_is_told_before_anything_is_sent(svc) -> None:
 def test_an_account_that_is_only_looked_at_cannot_be_written_to(svc, mine) -> None:
     seen = svc.chain_secured.look(mine.api_key_hash)
     assert seen.describe().admin == mine.owner.address
-    with pytest.raises(SigningError, match="opened read-only"):
+    with pytest.raises(SigningError, match="open for reading only"):
         seen.groups.create("no")
-    with pytest.raises(SigningError, match="opened read-only"):
+    with pytest.raises(SigningError, match="open for reading only"):
         seen.wallets.create()
 
 

@@ -2,16 +2,16 @@
 // Generated from the table of the runtime; `svcnb types` writes it again.
 
 interface SvcActionFunctions {
-  /** The private key of a wallet that the caller's key and this action may use: 0x and 64 digits. One of at most 10 key operations of a run. */
+  /** Returns the private key of a wallet that the caller's key and this action can use: 0x and 64 digits. One of at most 10 key operations of a run. */
   getPrivateKey(options: { pkpId: string }): Promise<`0x${string}`>;
 
-  /** This action's own private key, derived from its CID: 0x and 64 digits. One of at most 10 key operations of a run. */
+  /** Returns the action's own private key, which is derived from its CID: 0x and 64 digits. One of at most 10 key operations of a run. */
   getSvcActionPrivateKey(): Promise<`0x${string}`>;
 
-  /** The compressed public key of any action. One of at most 10 key operations of a run. */
+  /** Returns the compressed public key of any action. One of at most 10 key operations of a run. */
   getSvcActionPublicKey(options: { ipfsId: string }): Promise<`0x${string}`>;
 
-  /** The address of any action's own wallet, lower case. One of at most 10 key operations of a run. */
+  /** Returns the address of any action's own wallet, in lower case. One of at most 10 key operations of a run. */
   getSvcActionWalletAddress(options: { ipfsId: string }): Promise<`0x${string}`>;
 
   /** Encrypts a text for a wallet (AES-256-GCM); returns hex. */
