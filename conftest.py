@@ -55,6 +55,9 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["SVCNB_CONFIG"] = os.devnull
     os.environ["SVC_HISTORY"] = "off"
     os.environ["SVC_ACTION_SPARES"] = "1"  # most tests run one action at a time, many none
+    os.environ.setdefault(
+        "MALLOC_ARENA_MAX", "1"
+    )  # glibc would give every few threads of a process a heap of their own
     # Records of mints under way are kept where they end with the run.
     os.environ["SVCNB_PENDING"] = str(Path(_SCRATCH.name) / "pending")
     # Kernels of lessons and commands under test run this working copy, wherever they are started.
@@ -90,14 +93,30 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 _warm_kernels = pytest.StashKey["WarmKernels"]()
 
 
+def _kernels(config: pytest.Config) -> WarmKernels:
+    """Starts the process that makes warm kernels: one for all worker processes."""
+    if (kernels := config.stash.get(_warm_kernels, None)) is None:
+        folder = Path(_SCRATCH.name) / "warm"
+        folder.mkdir()
+        kernels = config.stash[_warm_kernels] = WarmKernels(folder)
+    return kernels
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tells a worker process where it gets kernels."""
+    if sys.platform == "linux":
+        node.workerinput["warm_kernels"] = str(_kernels(node.config).folder)
+
+
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Lets notebooks start their kernels from a process that is warm; see `tests/warm_kernels.py`."""
     config = session.config
     chosen = config.option.nbval_kernel_name or config.option.nbval_current_env or config.option.collectonly
     if sys.platform == "linux" and not chosen and any(item.path.suffix == ".ipynb" for item in session.items):
-        folder = Path(_SCRATCH.name) / "warm"
-        folder.mkdir()
-        config.stash[_warm_kernels] = WarmKernels(folder)
+        given = getattr(config, "workerinput", None)
+        folder = Path(given["warm_kernels"]) if given else _kernels(config).folder
+        os.environ["JUPYTER_PATH"] = os.pathsep.join(filter(None, [str(folder), os.environ.get("JUPYTER_PATH")]))
         config.option.nbval_kernel_name = warm_kernels.NAME
         _use_sockets_without_ports(folder)
 
@@ -114,7 +133,7 @@ def _use_sockets_without_ports(folder: Path) -> None:
     numbers = itertools.count()
 
     def make(**options: Any) -> KernelManager:
-        return KernelManager(transport="ipc", ip=str(folder / f"kernel{next(numbers)}"), **options)
+        return KernelManager(transport="ipc", ip=str(folder / f"kernel{os.getpid()}-{next(numbers)}"), **options)
 
     kernel.KernelManager = make
 

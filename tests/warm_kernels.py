@@ -10,6 +10,7 @@ ends as the kernel ends.
 
 import array
 import contextlib
+import gc
 import json
 import os
 import selectors
@@ -38,6 +39,7 @@ class WarmKernels:
     """
 
     def __init__(self, folder: Path) -> None:
+        self.folder = folder
         address = folder / "socket"
         spec = folder / "kernels" / NAME
         spec.mkdir(parents=True)
@@ -46,12 +48,11 @@ class WarmKernels:
         spec.joinpath("kernel.json").write_text(
             json.dumps({"argv": command, "display_name": NAME, "language": "python"}), encoding="utf-8"
         )
-        os.environ["JUPYTER_PATH"] = os.pathsep.join(filter(None, [str(folder), os.environ.get("JUPYTER_PATH")]))
         self._server = subprocess.Popen(
             [sys.executable, __file__, "serve", str(address)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
         assert self._server.stdout is not None
-        self._server.stdout.readline()  # its door is open; whoever comes waits until it is warm
+        self._server.stdout.readline()  # its door is open
 
     def stop(self) -> None:
         """Ends the process that forks, and every kernel that is left."""
@@ -90,6 +91,7 @@ class _Server:
                     self._end(key.fd)
 
     def _fork(self) -> None:
+        _warm_up()
         caller = self._door.accept()[0]
         order, files = _receive(caller)
         pid = os.fork()
@@ -126,6 +128,17 @@ class _Server:
         with contextlib.suppress(OSError):
             caller.send(bytes([status if status >= 0 else 128 - status]))
         caller.close()
+
+
+def _warm_up() -> None:
+    """Imports what lessons import, before the first kernel. Most runs of a few tests need none."""
+    if gc.get_freeze_count():
+        return
+    for name in _IMPORTS:
+        with contextlib.suppress(ImportError):  # of an extra that is not installed
+            __import__(name)
+    gc.collect()
+    gc.freeze()  # the memory of these objects stays shared: no collection in a kernel writes to it
 
 
 def _become_kernel(order: dict[str, Any], files: list[int]) -> None:
@@ -186,9 +199,6 @@ if __name__ == "__main__":
     if sys.argv[1] == "serve":
         server = _Server(sys.argv[2])
         os.write(1, b"open\n")
-        for name in _IMPORTS:
-            with contextlib.suppress(ImportError):  # of an extra that is not installed
-                __import__(name)
         server.serve()
     else:
         sys.exit(start(sys.argv[2], sys.argv[3:]))

@@ -1,4 +1,4 @@
-"""Clients of the service, `Client` and `AsyncClient`, with their results and errors."""
+"""The clients `Client` and `AsyncClient` of the service, with their results and errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""HTTP transports, which send a request and return the response. Only this module uses the HTTP library."""
+"""HTTP transports, which send a request and return the response. No other module uses the HTTP library."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from svcnb.client.errors import InvalidType, TimedOut, TransportError
 from svcnb.logs import protect
 from svcnb.protocol.in_page import IN_PAGE
 
-# httpcore, which httpx uses, logs request headers at level DEBUG, and these contain keys.
+# httpcore, which httpx uses, logs request headers at level DEBUG. The headers contain keys.
 protect("svcnb", "httpx", *(f"httpcore.{part}" for part in ("connection", "http11", "http2", "proxy", "socks")))
 
 _LOG = logging.getLogger("svcnb")
@@ -25,7 +25,7 @@ _LIMITS = httpx.Limits(max_connections=64, max_keepalive_connections=32, keepali
 
 
 class _Clock:
-    """Estimate of how many seconds the service's clock is ahead, from the Date headers of responses."""
+    """Estimate of the seconds by which the service's clock is ahead, from the Date headers of responses."""
 
     skew: float | None = None
 
@@ -36,8 +36,8 @@ class _Clock:
             told = parsedate_to_datetime(answer.headers["date"]).timestamp()
         except (KeyError, ValueError, TypeError):
             return
-        # The header counts whole seconds. The best estimate is the middle of that second, half-way through the
-        # exchange.
+        # The header has a resolution of one second. The best estimate is the middle of that second, at the midpoint of
+        # the exchange.
         measured = told + 0.5 - (answer.sent_at + answer.elapsed / 2)
         self.skew = measured if self.skew is None or abs(measured - self.skew) > 1.0 else (self.skew + measured) / 2
 
@@ -46,8 +46,8 @@ class SyncTransport:
     """Synchronous transport with keep-alive connections. It is thread-safe.
 
     Args:
-        base_url: Address of most requests, which determines TLS and proxies.
-        transport: Transport of the HTTP library itself, for tests.
+        base_url: Address of most requests. It determines whether TLS and a proxy are used.
+        transport: Transport object of the HTTP library, for tests.
         client: The user's own client, whose limits, proxies, certificates and hooks apply. It is not closed.
 
     Raises:
@@ -165,7 +165,7 @@ def _bare(error: E) -> E:
 def _cause(error: httpx.HTTPError) -> httpx.HTTPError | None:
     """Returns the details of an error.
 
-    For a header that cannot be sent, it omits the message, which contains the header.
+    The details of an unsendable header omit the message of the error, because the message contains the header.
     """
     return None if isinstance(error, httpx.LocalProtocolError) else _bare(error)
 
@@ -175,7 +175,7 @@ def _options(base_url: str) -> dict[str, Any]:
     return {
         "limits": _LIMITS,
         # Loading all CA certificates takes longer than a hundred calls, and plain HTTP needs none. An empty context
-        # trusts no certificate, so a later https address is not less secure.
+        # trusts no certificate, so it does not make a later https address less secure.
         "verify": True if parts.scheme == "https" else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
         # A proxy from the environment cannot reach the loopback address of this machine.
         "trust_env": not is_loopback(parts.hostname or ""),
@@ -198,7 +198,7 @@ def _arguments(request: Request) -> dict[str, Any]:
         "url": request.url,
         "headers": dict(request.headers),
         "content": request.content,
-        "follow_redirects": False,  # even with the user's own client: the redirect's target would receive the key
+        "follow_redirects": False,  # the redirect's target would receive the key
         "timeout": httpx.Timeout(request.timeout, connect=min(request.connect_timeout, request.timeout)),
     }
 

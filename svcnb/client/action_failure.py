@@ -28,7 +28,7 @@ _HINTS: Final = {
 
 
 def action_error(error: ServiceError, cid: str) -> ActionError:
-    """Converts a response 500 of the service to the action's own error (docs/service/runtime.md#errors-of-a-run).
+    """Converts a 500 response of the service to the action's own error (docs/service/runtime.md#errors-of-a-run).
 
     Args:
         error: The service's response.

@@ -54,7 +54,7 @@ class AsyncClient(ClientSettings):
 
     Notebooks support ``await``. Close the client after use, with ``async with`` or ``await svc.close()``.
 
-    The arguments are those of `Client`. Listeners of ``on_run`` may also be coroutine functions.
+    The arguments are the same as those of `Client`. Listeners of ``on_run`` can also be coroutine functions.
 
     Raises:
         ConfigError: No address was found, or a setting is invalid.
@@ -125,12 +125,12 @@ class AsyncClient(ClientSettings):
 
     @cached_property
     def wallets(self) -> AsyncWallets:
-        """Wallets whose keys the service keeps."""
+        """Wallets whose keys the service stores."""
         return AsyncWallets(self._session)
 
     @cached_property
     def actions(self) -> AsyncActions:
-        """Actions that are registered in the account under a name."""
+        """Actions that the account has registered under a name."""
         return AsyncActions(self._session)
 
     @cached_property
@@ -147,7 +147,7 @@ class AsyncClient(ClientSettings):
 
     @cached_property
     def node(self) -> AsyncNode:
-        """The node that responds: chain, limits, payers, version, health."""
+        """The node that responds: its chain, limits, payers, version and health."""
         return AsyncNode(self._session)
 
     # --- operations -------------------------------------------------------------------------------------------------
@@ -180,7 +180,8 @@ class AsyncClient(ClientSettings):
     ) -> AsyncBatch:
         """See `Client.map`.
 
-        Await the result. After a cancellation, the outcomes are kept, and awaiting it again continues.
+        Await the returned batch. After a cancellation, the batch keeps the outcomes. Await it again to execute the
+        remaining runs.
         """
         perform = self.run if executor is None else RemoteRuns(self._session, executor).run_async
         return AsyncBatch(perform, action, params, concurrency=concurrency, resume=resume, progress=progress)

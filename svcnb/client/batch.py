@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 DEFAULT_CONCURRENCY: Final = 16
 MAX_CONCURRENCY: Final = 256
 INTERRUPT_GRACE_S: Final = 5.0
-"""Seconds that an interrupted batch waits for runs in progress."""
+"""Time that an interrupted batch waits for runs in progress, in seconds."""
 
 
 class _Results(Sequence[Outcome]):
@@ -53,7 +53,7 @@ class _Results(Sequence[Outcome]):
         self._action: ActionRef = Action(source, name=name) if source is not None else self.cid
         self._concurrency = concurrency
         rows = params.to_dict("records") if hasattr(params, "to_dict") else params
-        # Iterating over the keys of a dictionary or the characters of a string would be a mistake.
+        # Passing a dictionary or a string is a mistake, because the batch would iterate over its keys or characters.
         if isinstance(rows, (Mapping, str, bytes)) or not isinstance(rows, Iterable):
             raise InvalidArgument(
                 f"the parameters of a batch must be a list with one entry per run, not a single {type(rows).__name__}",
@@ -77,7 +77,7 @@ class _Results(Sequence[Outcome]):
 
     @property
     def pending(self) -> list[int]:
-        """Positions of the parameters whose runs were not started, or ended with a temporary error."""
+        """Positions of the parameters whose runs did not start or ended with a temporary error."""
         return self._work.left()
 
     @property
@@ -172,17 +172,18 @@ class Batch(_Results):
         """Executes the remaining runs.
 
         Args:
-            retry_failed: Whether to repeat failed runs, too.
+            retry_failed: Whether to repeat failed runs as well.
 
         Raises:
-            Forbidden: The service permitted none of the runs. `Unauthorized` and `OutOfCredit` are raised in the same
-                way.
+            Forbidden: The service permitted none of the runs. An unknown key raises `Unauthorized`, and missing credit
+                raises `OutOfCredit`.
         """
         work = self._work
         work.begin(retry_failed=retry_failed)
         ended: queue.SimpleQueue[int | None] = queue.SimpleQueue()
         stop = threading.Event()
-        # Daemon threads, because a run may take fifteen minutes and an interrupted program must be able to exit.
+        # The threads are daemons, because a run can take fifteen minutes and an interrupted program must be able to
+        # exit.
         workers = [
             threading.Thread(target=self._drain, args=(ended, stop), daemon=True, name=f"svc-map-{number}")
             for number in range(min(self._concurrency, len(work.todo)))

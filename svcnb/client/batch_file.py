@@ -1,4 +1,4 @@
-"""File in which a batch saves each outcome immediately, one per line, so that a killed process loses no outcome."""
+"""File in which a batch saves each outcome immediately, one per line, so that outcomes survive a killed process."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FORMAT: Final = "svcnb batch 1"
 
 
 class BatchFile:
-    """File with the outcomes of one batch. Only the owner can read it, because responses can be confidential.
+    """File with the outcomes of one batch. Only the owner can read the file, because responses can be confidential.
 
     Args:
         path: Path of the file, which is created when the batch starts.
@@ -65,7 +65,7 @@ class BatchFile:
         new = not self.path.exists() or not self.path.stat().st_size
         descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         self._file = os.fdopen(descriptor, "a", encoding="utf-8")
-        # The next outcome must not be appended to a line that a crash truncated.
+        # Start a new line, so that the next outcome is not appended to a line that a crash truncated.
         self._line(self._header) if new else self._file.write("\n")
 
     def write(self, outcome: Outcome) -> None:

@@ -1,4 +1,4 @@
-"""Scheduler of a batch: remaining runs, outcomes, when to slow down and when to stop. It is thread-safe."""
+"""Thread-safe scheduler of a batch, which tracks runs and outcomes, and decides when to slow down or stop."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ The client's own retries are not counted.
 """
 
 _FATAL: Final = (Unauthorized, Forbidden, OutOfCredit, ConfigError, ExecutorLost)
-"""Errors that affect all other runs of the batch, too."""
+"""Errors that affect all other runs of the batch as well."""
 
 _OVERLOAD: Final = (RateLimited, Unavailable)
 _JITTER: Final = random.SystemRandom()
@@ -56,7 +56,7 @@ class Pace:
         self._until = 0.0
 
     def refused(self) -> None:
-        """Records a response 429 or 503. Simultaneous rejections count once."""
+        """Records a 429 or 503 response. Simultaneous rejections are counted once."""
         now = self._clock()
         if now >= self._until:
             self._delay = min(self._longest, max(self._first, self._delay * 2))
@@ -67,7 +67,7 @@ class Pace:
         self._delay = 0.0 if self._delay <= self._first else self._delay / 2
 
     def wait(self) -> float:
-        """Returns the seconds to wait before the next run, with random variation for each caller."""
+        """Returns the seconds to wait before the next run. The value varies at random between callers."""
         left = self._until - self._clock()
         return left * _JITTER.uniform(1.0, 1.5) if left > 0 else 0.0
 
@@ -120,7 +120,7 @@ class Work:
         self._tries = {}
 
     def take(self) -> int | None:
-        """Returns the next run, or None if there is none or the batch has stopped."""
+        """Returns the next run, or None if no run is left or the batch has stopped."""
         with self._lock:
             return None if self.fatal is not None or not self.todo else self.todo.popleft()
 

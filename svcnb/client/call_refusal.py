@@ -1,4 +1,4 @@
-"""Explanation of rejected management calls (403), as a supplement to `svcnb.client.explain`.
+"""Explanation of rejected management calls (403). `svcnb.client.explain` explains rejected executions.
 
 Source: docs/service/permissions.md#running-an-action, docs/service/http.md#authentication,
     docs/service/permissions.md#permission-of-each-endpoint, which lists the permission that each endpoint needs.
@@ -49,7 +49,7 @@ _VERBS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "/update_action_metadata": ("actions.update", ("hashed_cid",)),
     "/delete_action": ("actions.delete", ("hashed_cid",)),
 }
-"""The client's method for each call, and the members of the body that are its first arguments."""
+"""The client's method for each call, and the members of the body that are the first arguments of the method."""
 _KEYWORDS: Final[dict[str, str]] = {
     "name": "name",
     "description": "description",
@@ -57,7 +57,7 @@ _KEYWORDS: Final[dict[str, str]] = {
     "cid_hashes_permitted": "actions",
     "pkp_ids_permitted": "wallets",
 }
-"""The client's names of members that are not permissions of a key. Permissions have the same names in both."""
+"""The client's names for members of the body that are not permissions. Permissions have the same names in both."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class RefusedCall:
 
     @property
     def name(self) -> str:
-        """Name of the call in displays."""
+        """Display name of the call."""
         return self.path.removeprefix("/")
 
     @property
@@ -83,7 +83,7 @@ class RefusedCall:
         return int(str(self.body.get("group_id", 0)), 0)
 
     def code(self, subject: str) -> str:
-        """Returns the call as Python code on another object, without any secret."""
+        """Returns the call as Python code for another client object, without secrets."""
         verb, places = _VERBS[self.path]
         given = [_literal(member, self.body.get(member)) for member in places]
         for member, value in self.body.items():
@@ -98,12 +98,12 @@ def explicable(path: object) -> bool:
 
 
 def explain_call(config: Config, call: RefusedCall, clock_skew: float = 0.0) -> Flow[Explanation]:
-    """Reads the key's permissions, and returns the missing permission of the call. Free, because it only reads.
+    """Reads the key's permissions, and returns the permission that the call lacks. This is free.
 
     Args:
         config: Settings with the rejected key. Any key may read its account.
         call: The call.
-        clock_skew: Seconds that the service's clock is ahead.
+        clock_skew: Number of seconds by which the service's clock is ahead.
     """
     key_hash = api_key_hash(config.api_key.reveal()) if config.api_key else ""
     _, unix = yield from now()

@@ -25,20 +25,21 @@ class Call(Generic[T]):
 
     Attributes:
         method: HTTP method.
-        path: Path below ``/core/v1``, or a function that returns it for a vocabulary. A path that starts with ``//``
-            begins at the root of the server instead.
-        parse: Function that makes the result from the decoded JSON body and the headers of the response.
-        body: JSON body, or None for no body. The body can contain a credential, so it is never shown.
-        query: Query parameters, which are never shown either.
+        path: Path below ``/core/v1``, or a function that returns the path for a vocabulary. A path that starts with
+            ``//`` is relative to the root of the server.
+        parse: Function that creates the result from the decoded JSON body and the headers of the response.
+        body: JSON body, or None for no body. The body can contain a credential, so displays never show it.
+        query: Query parameters. Displays never show them.
         key: Whether to send the configured key.
         control: Whether to send the token of the emulator's control plane, if there is one.
-        repeatable: Whether the call may be retried if it is unknown whether the request arrived.
+        repeatable: Whether the client may retry the call although the first request may have arrived.
         patience: Which timeout applies.
-        in_doubt: Only for calls that must not be retried: the possible effect of the call, and how to check for it.
-        statuses: Further statuses besides 2xx whose body is a result.
-        base: Address used instead of the service's.
-        headers: Headers for only this call. They take precedence over those of the configuration. They can contain a
-            credential, so they are never shown.
+        in_doubt: Only for calls that must not be retried: the possible effect of the call, and how to check whether it
+            occurred.
+        statuses: Statuses other than 2xx whose response body is a result.
+        base: Address to use instead of the service's address.
+        headers: Headers for this call only. They take precedence over the headers of the configuration. They can
+            contain a credential, so displays never show them.
     """
 
     method: Literal["GET", "POST", "PATCH", "DELETE"]
@@ -86,7 +87,7 @@ class Answer:
     Attributes:
         status: HTTP status.
         headers: Header values by lower-case name.
-        content: The body, which is never shown, because it can contain a new key.
+        content: The body. Displays never show it, because it can contain a new key.
         sent_at: Time of the request in Unix seconds.
         elapsed: Seconds from the request to the complete response.
     """
@@ -122,8 +123,9 @@ class Noted:
         kind: ``fee``, ``payment`` or ``balance``.
         cents: Amount in US cents. For a balance, the credit, which is negative if the account owes money.
         name: Name of the call, for example ``add_group``.
-        subject: Hash of the usage key that the call created, or an empty string.
-        reference: Id from the service, which prevents a second record of the same item, or an empty string.
+        subject: Hash of the usage key that the call created. Empty if the call created none.
+        reference: Id from the service, which prevents duplicate records of the same item. Empty if the service sent
+            none.
         at: Unix seconds. None means the current time.
     """
 
@@ -142,7 +144,7 @@ class Now:
 
 @dataclass(frozen=True)
 class Later:
-    """Step that returns a function, which runs another flow with this client when it is called.
+    """Step that returns a function. Calling the function runs another flow with this client.
 
     Attributes:
         flow: Function that creates the other flow.
@@ -153,7 +155,7 @@ class Later:
 
 @dataclass(frozen=True)
 class Act:
-    """Step that performs a local operation, for example a signature, a confirmation, or the writing of a record.
+    """Step that performs a local operation, for example a signature, a confirmation, or a write to a record.
 
     Attributes:
         do: Function that performs the operation.
@@ -179,7 +181,7 @@ def pause(seconds: float) -> Flow[None]:
 
 
 def now() -> Flow[tuple[float, float]]:
-    """Returns (monotonic seconds, Unix seconds) inside a flow."""
+    """Returns the monotonic time and the Unix time, in seconds, inside a flow."""
     return cast("tuple[float, float]", (yield Now()))
 
 

@@ -53,10 +53,10 @@ T = TypeVar("T")
 class Client(ClientSettings):
     """Synchronous client of the service. It is thread-safe.
 
-    Connections stay open between calls. They are closed by ``close()``, at the end of a ``with`` block, or when the
-    last client that uses them is deleted.
+    Connections stay open between calls. They close after ``close()``, at the end of a ``with`` block, or when the last
+    client that uses them is deleted.
 
-    Each setting comes from the argument, otherwise from the environment, otherwise from the file
+    The client reads each setting from the argument, otherwise from the environment, otherwise from the file
     (`svcnb.client.config`).
 
     Args:
@@ -64,13 +64,13 @@ class Client(ClientSettings):
         api_key: Account or usage key.
         triggers_url: Address of the triggers service.
         rpc_url: JSON-RPC address of the chain.
-        control_token: Token of an emulator's control plane, which is needed to read traces.
+        control_token: Token of an emulator's control plane. It is required to read traces.
         vocabulary: Names of the service and of the payment processor.
-        timeout: Seconds to wait for any response, or `Timeouts` for each kind of call.
-        retries: Maximum number of retries of a safe call, or `Retries` for the details.
+        timeout: Seconds to wait for any response, or `Timeouts` with one value for each kind of call.
+        retries: Maximum number of retries of a safe call, or `Retries` with all details of the retry policy.
         on_run: Listeners that receive a `RunRecord` after every execution.
-        history: File in which runs are recorded without secrets: a path, False for no file, or None for ``SVC_HISTORY``
-            or the default path. `History` reads the file.
+        history: File that records runs without secrets: a path, False for no file, or None for ``SVC_HISTORY`` or the
+            default path. `History` reads the file.
         config_file: Settings file to use instead of the default one.
         http_client: Your own `httpx.Client`, for proxies, certificates, limits or hooks. You must close it yourself.
             The ``timeout`` of this client still applies.
@@ -151,12 +151,12 @@ class Client(ClientSettings):
 
     @cached_property
     def wallets(self) -> Wallets:
-        """Wallets whose keys the service keeps."""
+        """Wallets whose keys the service stores."""
         return Wallets(self._session)
 
     @cached_property
     def actions(self) -> Actions:
-        """Actions that are registered in the account under a name."""
+        """Actions that the account has registered under a name."""
         return Actions(self._session)
 
     @cached_property
@@ -173,7 +173,7 @@ class Client(ClientSettings):
 
     @cached_property
     def node(self) -> Node:
-        """The node that responds: chain, limits, payers, version, health."""
+        """The node that responds: its chain, limits, payers, version and health."""
         return Node(self._session)
 
     # --- operations -------------------------------------------------------------------------------------------------
@@ -189,22 +189,22 @@ class Client(ClientSettings):
     ) -> Run:
         """Executes an action and returns its response and logs.
 
-        Costs one cent per second, at least one. A failed execution costs nothing. If it is unknown whether the request
-        arrived, it is not retried, because actions can have external effects.
+        An execution costs one cent per second, and at least one cent. A failed execution costs nothing. The client does
+        not retry a request that may have arrived, because actions can have external effects.
 
         Args:
             action: An action, a source, or the CID of a source that was executed on this node before.
             params: Argument of ``main``, any JSON value.
-            until_effective: Seconds to retry while the key is unknown (401) or not permitted (403). A new key or
-                permission takes some seconds to take effect. Missing credit and errors of the action are raised
-                immediately.
+            until_effective: Seconds for which the client retries while the key is unknown (401) or not permitted (403).
+                A new key or permission takes effect after a few seconds. Missing credit and errors of the action are
+                raised immediately.
             **named: Parameters by name, instead of ``params`` or merged into it.
 
         Raises:
             ActionError: The action threw, did not parse, or broke a limit.
             Forbidden: The key may not execute this action.
             OutOfCredit: The account does not have enough credit.
-            InvalidArgument: The action is given by hash, or the parameters cannot be written as JSON.
+            InvalidArgument: The action is a hash, or the parameters cannot be written as JSON.
 
         Example:
             ``svc.run("const main = ({ n }) => n + 1", n=41).response``
@@ -215,7 +215,7 @@ class Client(ClientSettings):
     def trace(self, of: Traced) -> Trace:
         """Returns the timeline of an execution on an emulator: its operations, their times, and the memory used.
 
-        Failed executions also have a timeline: pass the error that ``run`` raised.
+        Failed executions also have a timeline. To read it, pass the error that ``run`` raised.
 
         Args:
             of: The result or the error of ``run``, or a request id.
@@ -242,11 +242,11 @@ class Client(ClientSettings):
         returns the outcomes so far. To continue, call ``batch.resume()``, or repeat the call with the same ``resume``
         file in another process.
 
-        Each run costs one cent per second, at least one. Failed runs cost nothing.
+        Each run costs one cent per second, and at least one cent. Failed runs cost nothing.
 
         Args:
             action: An action, a source, or the CID of a source that was executed on this node before.
-            params: Arguments of ``main``, one for each run. The rows of a frame become objects.
+            params: Arguments of ``main``, one for each run. Each row of a frame becomes an object.
             concurrency: Maximum number of simultaneous runs.
             progress: Whether to show a progress bar. None shows one in a terminal or a notebook, if tqdm is installed.
             resume: File in which every result is saved immediately, and from which a repeated call reads earlier
@@ -256,8 +256,8 @@ class Client(ClientSettings):
 
         Raises:
             InvalidArgument: An argument is invalid, or the file belongs to another batch.
-            Forbidden: The service permitted none of the runs. `Unauthorized` and `OutOfCredit` are raised in the same
-                way.
+            Forbidden: The service permitted none of the runs. An unknown key raises `Unauthorized`, and missing credit
+                raises `OutOfCredit`.
 
         Example:
             ``svc.map(action, [{"n": n} for n in range(1000)]).to_frame()``
@@ -266,10 +266,11 @@ class Client(ClientSettings):
         return Batch(perform, action, params, concurrency=concurrency, resume=resume, progress=progress).resume()
 
     def explain(self, key: AnyKeyRef, action: ActionRef, wallet: WalletRef | None = None) -> Explanation:
-        """Explains why a key may run an action with a wallet, or which permission is missing and how to grant it. Free.
+        """Explains why a key can run an action with a wallet, or which permission is missing. This call is free.
 
-        The client's own key is only used to read, so any key of the account works. The result shows the current
-        settings of the account. A very recent permission may not be effective yet.
+        If a permission is missing, the result contains the code that grants it. The client uses its own key only to
+        read, so any key of the account works. The result shows the account's current settings, although a very recent
+        permission may not be effective yet.
 
         Args:
             key: A usage key, its text or its hash, or the account. None selects the client's own key.
@@ -288,7 +289,7 @@ class Client(ClientSettings):
         """Returns a client with another key that uses the same connections.
 
         Args:
-            key: Text of a key, or the account or usage key that creation returned. None for no key.
+            key: Text of a key, or the account or usage key that the creation method returned. None removes the key.
 
         Raises:
             InvalidArgument: The usage key comes from a listing, which never contains secrets.
@@ -297,9 +298,9 @@ class Client(ClientSettings):
         return self._derive(keyed(self._config, key))
 
     def use_key(self, key: AnyKey | None) -> None:
-        """Changes the key of this client for all code that uses the client. `with_key` returns a new client instead.
+        """Changes the key of this client for all code that uses it. To get a new client instead, call `with_key`.
 
-        Panels call this method, so that an account opened in a panel is also the account of the notebook's client.
+        Panels call this method, so that the notebook's client uses the account that is open in the panel.
 
         Args:
             key: Account key or usage key. None removes the key.
@@ -323,7 +324,7 @@ class Client(ClientSettings):
         Args:
             timeout: Seconds to wait for any response.
             retries: Maximum number of retries of a safe call; 0 disables them.
-            correlation_id: Id to send with every call. The service returns it, and the action can read it.
+            correlation_id: Id to send with every call. The service returns the id, and the action can read it.
             headers: Headers to send with every request to the service, instead of the client's own additional headers.
         """
         return self._derive(optioned(self._config, timeout, retries, correlation_id, headers))
@@ -357,9 +358,9 @@ class Client(ClientSettings):
 
     @property
     def clock_skew(self) -> float | None:
-        """Seconds that the service's clock is ahead of this machine's, accurate to about a second.
+        """Seconds by which the service's clock is ahead of this machine's, accurate to about a second.
 
-        None before the first response.
+        The value is None before the first response.
         """
         return self._transport.clock.skew
 
@@ -370,7 +371,7 @@ class Client(ClientSettings):
     def close(self) -> None:
         """Closes the connections of this client and of clients derived from it.
 
-        On a derived client, it has no effect.
+        On a derived client, this method has no effect.
         """
         if self._owner:
             self._transport.close()

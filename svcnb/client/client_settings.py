@@ -31,7 +31,7 @@ class ClientSettings(Checked):
 
     @property
     def config(self) -> Config:
-        """The settings in use. The key is masked."""
+        """The current settings, with the key masked."""
         return self._config
 
     @property
@@ -50,7 +50,7 @@ class ClientSettings(Checked):
 
 
 def keyed(config: Config, key: AnyKey | None) -> Config:
-    """Returns settings with another key, or without a key for None.
+    """Returns settings with another key. With None, the settings contain no key.
 
     Raises:
         InvalidArgument: The usage key comes from a listing, which never contains secrets.
@@ -77,7 +77,7 @@ def optioned(
     correlation_id: str | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> Config:
-    """Returns settings with the given changes. The arguments are those of `Client.with_options`."""
+    """Returns settings with the given changes. The arguments are the same as for `Client.with_options`."""
     changes: dict[str, Any] = {}
     if isinstance(timeout, Timeouts):
         changes["timeouts"] = timeout
@@ -98,7 +98,7 @@ _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
 def checked_headers(headers: object) -> dict[str, str]:
-    """Checks headers for every request, and returns them with names in lower case.
+    """Checks the headers for every request, and returns them with names in lower case.
 
     Raises:
         InvalidArgument: A name or a value cannot be sent, or the client sets the header itself. The message never
@@ -137,7 +137,7 @@ def history_setting(chosen: str | Path | bool | None) -> str | None:  # noqa: FB
 
 
 def listeners(on_run: Callable[[RunRecord], object] | Sequence[Listener], config: Config) -> list[Listener]:
-    """Returns the listeners of executions: the given ones, and the record of runs unless it is disabled."""
+    """Returns the listeners of executions: the given listeners, and the record of runs unless it is disabled."""
     given = [on_run] if callable(on_run) else list(on_run)
     path = default_path() if config.history is None else config.history
     return given if path is None or str(path) == OFF else [*given, Recorder(path)]

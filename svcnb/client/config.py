@@ -8,7 +8,8 @@ The file is ``$SVCNB_CONFIG`` or ``~/.config/svcnb/config.toml``; `svcnb login` 
     [profiles.test]                # chosen by SVC_PROFILE or --profile
     base_url = "https://test.example.org"
 
-A key in the file is only sent to the address in the same file. If the address has another source, the key is not used.
+The client sends a key in the file only to the address in the same file. If the address has another source, the client
+ignores the key.
 """
 
 from __future__ import annotations
@@ -44,10 +45,10 @@ class Timeouts:
     """Timeouts of a client, in seconds.
 
     Attributes:
-        connect: Time to establish a connection.
-        read: Time to wait for the response to a read.
-        write: Time to wait for the response to a management call, which may wait for two chain transactions.
-        run: Time to wait for an execution. The service's own limit is 15 minutes.
+        connect: Timeout for establishing a connection.
+        read: Timeout for the response to a read.
+        write: Timeout for the response to a management call, which can include two chain transactions.
+        run: Timeout for an execution. The service's own limit is 15 minutes.
 
     Source: docs/service/client.md#timeouts-and-retries.
     """
@@ -60,14 +61,14 @@ class Timeouts:
 
 @dataclass(frozen=True)
 class Retries:
-    """Retry policy for calls that were certainly not charged (429, 503) or that change nothing.
+    """Retry policy for calls that the service did not charge (429, 503) and calls that change nothing.
 
     Attributes:
         attempts: Maximum number of attempts of one call, including the first.
-        first_delay: Mean number of seconds before the second attempt. Each later delay is twice as long. Every delay is
-            varied at random by up to half.
-        longest_delay: Maximum number of seconds between two attempts.
-        longest_retry_after: Maximum number of seconds that the client waits for a ``Retry-After`` header.
+        first_delay: Mean delay before the second attempt, in seconds. Each later delay is twice as long. Every delay
+            varies at random by up to half its length.
+        longest_delay: Maximum delay between two attempts, in seconds.
+        longest_retry_after: Maximum value of a ``Retry-After`` header that the client follows, in seconds.
 
     Source: docs/service/client.md#timeouts-and-retries.
     """
@@ -88,15 +89,15 @@ class Config:
         master_key: Whether ``api_key`` is known to be an account's master key.
         triggers_url: Address of the triggers service, or None if unknown.
         rpc_url: JSON-RPC address of the chain, or None if unknown.
-        control_token: Token of an emulator's control plane, which is needed to read traces, or None.
+        control_token: Token of an emulator's control plane, or None. It is required to read traces.
         vocabulary: Names of the service and of the payment processor.
         timeouts: Timeouts of each kind of call.
         retries: Retry policy.
-        correlation_id: Id that is sent with every call and returned by the service, or None.
-        history: File in which runs are recorded. ``off`` disables the record, and None selects the default path.
-        headers: Headers that are sent with every request to the service, for example for a gateway. They are never
-            shown.
-        wallet_auth: Source of the header that authenticates a wallet instead of a key at the billing endpoints, or
+        correlation_id: Id that the client sends with every call and that the service returns, or None.
+        history: File that records runs. ``off`` disables the record, and None selects the default path.
+        headers: Headers that are sent with every request to the service, for example for a gateway. Displays never show
+            them.
+        wallet_auth: Provider of the header that authenticates a wallet instead of a key at the billing endpoints, or
             None.
     """
 
@@ -138,11 +139,11 @@ def load(
         api_key: Account or usage key.
         triggers_url: Address of the triggers service.
         rpc_url: JSON-RPC address of the chain.
-        control_token: Token of an emulator's control plane. It is not read from the environment, because it could then
-            be sent to the wrong service.
+        control_token: Token of an emulator's control plane. It is never read from the environment, because the client
+            could then send it to the wrong service.
         vocabulary: Names of the service and of the payment processor.
-        history: File in which runs are recorded, or ``off``.
-        environment: Environment to read instead of the process's own.
+        history: File that records runs, or ``off``.
+        environment: Environment to read instead of the environment of the process.
         file: File to read instead of ``$SVCNB_CONFIG`` or ``~/.config/svcnb/config.toml``.
 
     Raises:
@@ -214,7 +215,7 @@ def _found(base_url: str | None, file: str | Path | None, environment: Mapping[s
 
 
 def _keep_with_its_address(found: dict[str, str], home: str, given: str | None) -> None:
-    """Removes the key of the file if the file has a different address than the one in use."""
+    """Removes the key of the file if the address in the file differs from the address in use."""
     in_use = (given or found["base_url"]).strip().rstrip("/").removesuffix(API_PATH)
     if in_use != home.strip().rstrip("/").removesuffix(API_PATH):
         del found["api_key"]
@@ -245,7 +246,7 @@ def clean_key(key: str | Secret) -> Secret:
     """Returns a key as a secret, without surrounding whitespace.
 
     Raises:
-        ConfigError: The string cannot be a key. The message does not contain it.
+        ConfigError: The string cannot be a key. The message does not contain the string.
     """
     text = Secret(key).reveal().strip()
     if not text.isascii() or not text.isprintable() or " " in text:
@@ -353,6 +354,6 @@ def _default_file(environment: Mapping[str, str]) -> Path | None:
     root = environment.get("XDG_CONFIG_HOME")
     try:
         folder = Path(root) if root else Path.home() / ".config"
-    except RuntimeError:  # no home folder, as in some containers
+    except RuntimeError:  # some containers have no home folder
         return None
     return folder / "svcnb" / "config.toml"

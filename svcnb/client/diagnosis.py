@@ -1,7 +1,7 @@
-"""Diagnosis of whether a key may run an action with a wallet, and of the changes that would permit the run.
+"""Diagnosis of whether a key can run an action with a wallet, and of the changes that would permit the run.
 
-This module performs no input or output. Both account modes fill a `Picture`, from HTTP lists or from the contract's
-views, and call `diagnose`.
+This module performs no input or output. The client fills a `Picture` from HTTP lists (API mode) or from the contract's
+views (ChainSecured), and calls `diagnose`.
 
 Source: docs/service/index.md#what-the-service-does, docs/service/permissions.md#running-an-action,
     docs/service/http.md#authentication, docs/service/permissions.md#using-a-wallet.
@@ -30,12 +30,12 @@ from svcnb.protocol.limits import MANAGEMENT_COST_CENTS, MAX_GROUP_ENTRIES, MAX_
 
 MAX_REPAIRS: Final = 3
 _AFTER_GROUPS: Final = 2**63
-"""Rank that sorts a new group after all other repairs that are equal to it."""
+"""Rank that sorts a new group after all other repairs of equal value."""
 
 
 @dataclass(frozen=True)
 class _Way:
-    """A repair, with the number of permissions that it grants beyond those needed."""
+    """A repair, with the number of unneeded permissions that it grants."""
 
     says: str
     lines: tuple[str, ...]
@@ -44,7 +44,7 @@ class _Way:
     reveals: bool = field(default=False, kw_only=True)
     """Whether the group of the repair permits the master wallet, and therefore the account key.
 
-    Such repairs come last.
+    Such repairs come last in the list.
     """
 
     order: int
@@ -81,7 +81,7 @@ def diagnose(picture: Picture) -> Explanation:
 
 
 class _Diagnosis:
-    """Diagnosis of one picture."""
+    """Diagnosis of one snapshot."""
 
     def __init__(self, picture: Picture) -> None:
         self.picture = picture
@@ -226,8 +226,8 @@ class _Diagnosis:
         picture = self.picture
         if picture.cid:
             return f'{picture.subject}.groups.add_action({number}, "{picture.cid}")'
-        # Adding an entry needs the raw CID. If only the hash is known, the whole list is written again, unless entries
-        # would be lost.
+        # Adding an entry needs the raw CID. If only the hash is known, the repair rewrites the whole list, unless
+        # entries would be lost.
         hashes = [action.hashed_cid for action in contents.actions]
         if None in hashes or len(hashes) >= MAX_GROUP_ENTRIES or len(contents.wallets) > MAX_GROUP_ENTRIES:
             return None

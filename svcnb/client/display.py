@@ -30,8 +30,10 @@ DARK: Final = (
     f'<style>[data-jp-theme-light="false"] .{PICTURE},.vscode-dark .{PICTURE}'
     f"{{filter:invert({INVERSION}) hue-rotate(180deg)}}</style>"
 )
-"""Style sheet for dark themes of JupyterLab and VS Code. The hue rotation restores the hues that the inversion changes.
-Viewers that sanitise HTML remove the style sheet and show the light image."""
+"""Style sheet for dark themes of JupyterLab and VS Code.
+
+The hue rotation restores the hues that the inversion changes. Viewers that sanitise HTML remove the style sheet and
+show the light image."""
 
 
 def shorten(value: object, limit: int = MAX_CELL) -> str:
@@ -41,7 +43,7 @@ def shorten(value: object, limit: int = MAX_CELL) -> str:
 
 
 def cell(value: object) -> str:
-    """Returns one value as HTML. Strings are escaped and have no quotes, lists are joined, and None is empty."""
+    """Returns one value as HTML. Strings are escaped without quotes, lists are joined, and None becomes empty."""
     if isinstance(value, (tuple, list)):
         return escape(shorten(", ".join(str(item) for item in value)))
     return "" if value is None else escape(shorten(str(value)))
@@ -49,9 +51,9 @@ def cell(value: object) -> str:
 
 def _data(value: object) -> str:
     text = cell(value)
-    if _MOMENT.fullmatch(text):  # a time that is broken into two lines would look like two values
+    if _MOMENT.fullmatch(text):  # a time on two lines would look like two values
         return f"<td style='{_CELL};white-space:nowrap'>{text}</td>"
-    # Long hashes and signatures may be broken anywhere. Short words and log lines may not.
+    # Lines can break inside long hashes and signatures, but not inside short words and log lines.
     wrap = "white-space:pre-wrap;" + ("overflow-wrap:anywhere;min-width:14em" if len(text) > _LONG else "")
     return f"<td style='{_CELL};{wrap}'>{text}</td>"
 
@@ -62,7 +64,7 @@ def record(title: str, rows: Iterable[tuple[str, object]], note: str = "") -> st
     Args:
         title: Kind of the object.
         rows: Name and value of each field, in order.
-        note: Muted line below the table.
+        note: Line in a muted colour below the table.
     """
     body = "".join(
         f"<tr><th scope='row' style='{_HEAD}'>{escape(name)}</th>{_data(value)}</tr>" for name, value in rows
@@ -100,7 +102,7 @@ def cells(values: Iterable[str], hover: str = "") -> str:
 
 
 def waterfall(title: str, columns: Sequence[str], rows: str, note: str) -> str:
-    """Returns a timeline: a caption, a header, rows of `cells`, and a muted line below."""
+    """Returns a timeline: a caption, a header, rows of `cells`, and a line in a muted colour."""
     head = "".join(f"<th scope='col' style='{_HEAD}'>{escape(name)}</th>" for name in columns)
     caption = f"<caption style='text-align:left'>{escape(title)}</caption>"
     below = f"<div class='{NO_MATH}' style='{_MUTED};font-size:0.9em'>{escape(note)}</div>"

@@ -22,8 +22,8 @@
         ├── BadRequest 400 · Unauthorized 401 · OutOfCredit 402 · Forbidden 403 · NotFound 404 · Conflict 409
         └── PayloadTooLarge 413 · UnprocessableEntity 422 · RateLimited 429 · InternalError 500 · Unavailable 503
 
-Every error has a ``hint`` with the next step, a short display in notebooks, and no secrets, and can be pickled. Request
-ids are attributes and never part of the message, so messages are the same in every run.
+Every error has a ``hint`` with the next step and a short display in notebooks. Errors contain no secrets and can be
+pickled. The message never contains the request id, which is an attribute, so messages are the same in every run.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Final
 
 from svcnb.brief import box
-from svcnb.errors import (  # the base classes, for imports from this module
+from svcnb.errors import (  # the base classes, so that they can be imported from this module
     ExtraMissing as ExtraMissing,  # noqa: PLC0414
     InvalidArgument as InvalidArgument,  # noqa: PLC0414
     InvalidType as InvalidType,  # noqa: PLC0414
@@ -45,8 +45,9 @@ class Explicable(SvcnbError):
     """Rejection that the client can explain.
 
     Attributes:
-        explainer: Function that asks the service what is missing. None if the error comes from another process.
-        clock_skew: Seconds that the service's clock was ahead when it rejected the request.
+        explainer: Function that finds the missing permission with a query to the service. None if the error comes from
+            another process.
+        clock_skew: Number of seconds by which the service's clock was ahead when it rejected the request.
     """
 
     explainer: Callable[[], Any] | None = None
@@ -55,7 +56,7 @@ class Explicable(SvcnbError):
     def explain(self) -> Any:
         """Reads the account, and explains which permission is missing and how to grant it.
 
-        Free. After an asynchronous call, await the result.
+        This call is free. After an asynchronous call, await the result.
 
         Returns:
             The `Explanation` that ``svc.explain(key, action, wallet)`` returns, or the explanation of a management
@@ -104,10 +105,10 @@ class TransportError(SvcnbError):
     exit_code = ExitCode.UNREACHABLE
 
     unsent: bool = False
-    """True if nothing was sent, so that the call may be repeated in any case."""
+    """True if nothing was sent, so that any call can be repeated."""
 
     refused: bool = False
-    """True if nothing listens at the address on this machine, so that an immediate retry is useless."""
+    """True if no server listens at the address on this machine, so that an immediate retry would fail again."""
 
 
 class TimedOut(TransportError):
@@ -117,7 +118,7 @@ class TimedOut(TransportError):
 
 
 class NotTheApi(TransportError):
-    """A server responded, but not this service: the host or the path is not the API."""
+    """A server responded, but it is not this service: the host or the path is not the API."""
 
     default_hint = "Check base_url: it must be the part before /core/v1."
 
@@ -127,10 +128,10 @@ class SigningError(SvcnbError):
 
 
 class ChainError(SvcnbError):
-    """The contract rejected a call, or its chain could not be reached.
+    """The contract rejected a call, or the chain could not be reached.
 
     Attributes:
-        name: Name of the error in the contract, for example ``AccountAlreadyExists``. Empty if the chain failed.
+        name: Name of the contract's error, for example ``AccountAlreadyExists``. Empty if the chain failed.
         arguments: Arguments of the contract's error.
     """
 
@@ -154,13 +155,13 @@ class ActionError(Explicable):
     Attributes:
         stage: ``compile`` for a syntax error, ``limit`` for time, memory or funds, ``run`` for everything thrown.
         name: Name of the JavaScript error, for example ``TypeError``, or an empty string.
-        line: First line of the caller's source in the stack trace, as the service counts lines. None if unknown.
+        line: First line of the caller's source in the stack trace, in the service's line numbering. None if unknown.
         column: Column in ``line``.
         stack: Lines of the stack trace.
-        logs: Console output, if a recorder has it. The service itself deletes the output of failed runs.
+        logs: Console output, if a recorder saved it. The service itself deletes the output of failed runs.
         cid: CID of the action.
         status: HTTP status.
-        request_id: The service's id of the request.
+        request_id: Id of the request at the service.
     """
 
     default_hint = "Read error.stack. Only the emulator stores the console output of a failed run."
@@ -211,18 +212,18 @@ class ServiceError(SvcnbError):
 
     Attributes:
         status: HTTP status.
-        code: Error code of the service, for example ``forbidden``. If the body contains no code, the code for the
-            status is used.
-        request_id: Id that the service gave the request, for its operators.
+        code: Error code of the service, for example ``forbidden``. If the body contains no code, this is the default
+            code for the status.
+        request_id: Id of the request, with which the operators of the service can find it.
         fix: Advice from the service, or an empty string.
-        docs_url: Documentation page that the service names, or an empty string.
-        structured: True for an object body (authentication, billing, routing, parsing), False for an endpoint's own
-            message (a contract revert, an execution error).
+        docs_url: Documentation page that the service links, or an empty string.
+        structured: True if the body is an object (authentication, billing, routing, parsing). False if it is an
+            endpoint's own message (a contract revert, an execution error).
     """
 
     default_hint = "If the problem persists, send error.request_id to the operator of the service."
     hint_before_fix: ClassVar[bool] = False
-    """True if the client's hint takes precedence over the service's advice, which is for authors of raw requests."""
+    """True if the client's hint takes precedence over the service's advice, which addresses authors of raw requests."""
 
     def __init__(
         self,
@@ -257,13 +258,13 @@ class ServiceError(SvcnbError):
 
 
 class BadRequest(ServiceError):
-    """The request was malformed, or a value had the wrong format (400)."""
+    """The request is malformed, or a value has the wrong format (400)."""
 
     default_hint = "Correct the value that the message names. No credit was charged."
 
 
 class Unauthorized(ServiceError, Explicable):
-    """No key was sent, or the key does not belong to an account (401)."""
+    """The request has no key, or the key does not belong to an account (401)."""
 
     default_hint = "Check the key: svc.with_key(...), or SVC_API_KEY. A deleted usage key is no longer valid."
     hint_before_fix = True
@@ -277,7 +278,7 @@ class OutOfCredit(ServiceError):
 
 
 class Forbidden(ServiceError, Explicable):
-    """The key is valid, but does not have permission for the call (403)."""
+    """The key is valid, but has no permission for the call (403)."""
 
     default_hint = (
         "Use the account's master key, or a usage key with this permission: error.explain() names the permission "
@@ -298,13 +299,13 @@ class Conflict(ServiceError):
 
 
 class PayloadTooLarge(ServiceError):
-    """The request's body is larger than the service accepts (413)."""
+    """The request's body is larger than the service permits (413)."""
 
     default_hint = "Make the source or the parameters smaller. The action can fetch large data with an HTTP request."
 
 
 class UnprocessableEntity(ServiceError):
-    """The body is JSON, but does not match the endpoint's schema (422)."""
+    """The body is valid JSON, but does not match the endpoint's schema (422)."""
 
     default_hint = "Correct the field that the message names. No credit was charged."
 
@@ -326,13 +327,13 @@ class Unavailable(ServiceError):
 
 
 class WorkerLost(SvcnbError):
-    """An executor lost the worker of a run, so it is unknown whether the action was executed."""
+    """An executor lost the worker of a run, so it is unknown whether the service executed the action."""
 
     default_hint = "Call batch.resume() to repeat the run. The first run may have completed and been charged."
 
 
 class ExecutorLost(WorkerLost):
-    """An executor accepts no more runs."""
+    """The executor does not accept any more runs."""
 
 
 EXECUTION_HINT: Final = (
@@ -340,13 +341,13 @@ EXECUTION_HINT: Final = (
     "svc.groups.contents(group) with svc.usage_keys.list(). A new permission takes a few seconds to take effect: use "
     "run(..., until_effective=60)."
 )
-"""Hint for a forbidden execution, as opposed to a forbidden management call."""
+"""Hint for a forbidden execution. Forbidden management calls have another hint."""
 
 APPROVAL_HINT: Final = (
     "Get the token approved: triggers.authorize(). A revoked token cannot be approved, so create a new token in that "
     "case."
 )
-"""Hint for a token that is unknown to the triggers service."""
+"""Hint for a token that the triggers service does not recognise."""
 
 BY_STATUS: Final[dict[int, type[ServiceError]]] = {
     400: BadRequest,

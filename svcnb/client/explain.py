@@ -1,4 +1,4 @@
-"""Flow of `svc.explain`: reads an account's data about one key, one action and one wallet, and diagnoses it."""
+"""Flow of `svc.explain`, which reads an account's data about one key, one action and one wallet, and diagnoses it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ AnyKeyRef: TypeAlias = KeyRef | Account | None
 
 @dataclass(frozen=True)
 class AskedFor:
-    """The subject of an explanation: one key, one action and an optional wallet.
+    """Subject of an explanation: one key, one action and an optional wallet.
 
     Attributes:
         key_hash: The key's hash.
@@ -85,11 +85,11 @@ def explain(
     """Reads the account, and returns the explanation. All reads are free.
 
     Args:
-        config: Settings with a key for reading. Any key of the account can read the whole account.
+        config: Settings with a key. Any key of the account can read the whole account.
         key: The key to explain. None selects the configured key.
         action: The action.
         wallet: The wallet that the action uses, or None for a run without a wallet.
-        clock_skew: Seconds that the service's clock is ahead.
+        clock_skew: Number of seconds by which the service's clock is ahead.
     """
     asked = AskedFor.of(key, action, wallet, config.api_key)
     _, unix = yield from now()
@@ -119,7 +119,7 @@ def explain(
         groups=groups,
         other_keys=[item for item in known if item is not record],
         available_cents=credit,
-        # Only the owner can change a ChainSecured account, with the object that `svc.chain_secured.open` returned.
+        # Only the owner can change a ChainSecured account, with the object that `svc.chain_secured.open` returns.
         subject="svc" if managed else "mine",
     )
     return diagnose(found)
@@ -152,9 +152,9 @@ def _credit() -> Flow[int | None]:
 
 
 def _kind(config: Config, asked: AskedFor, held: Listing[Wallet]) -> Flow[Kind]:
-    """Determines the kind of a key that is not in this account's list of usage keys."""
+    """Determines the kind of a key that this account's list of usage keys does not contain."""
     if _is_own(config, asked):
-        return "master"  # the key can read the account, and is not one of its usage keys
+        return "master"  # the key can read the account, but is not one of its usage keys
     if asked.secret is None:
         return "unknown"
     try:

@@ -1,7 +1,7 @@
 """Drawing of an `Explanation`: the key, the groups, the action, the wallet, and the links between them.
 
 The drawing does not depend on colour: an existing link is a solid line, and a missing link is dashed and crossed out.
-The drawing is an image, which untrusted notebooks show, too. Its alternative text contains the result and the reason.
+The drawing is an image, which untrusted notebooks also show. Its alternative text contains the result and the reason.
 The image has a light background, which `display.DARK` inverts in a dark theme.
 """
 
@@ -115,7 +115,7 @@ def _links(
 
 
 def _short(label: str) -> str:
-    """Returns a label without its hash, if it also contains a name."""
+    """Returns a label without its hash if the label also contains a name."""
     return label.rpartition(" ")[0].strip("'\"") if label.startswith(("'", '"')) else label
 
 
@@ -133,7 +133,7 @@ def _line(x1: float, y1: float, x2: float, y2: float, *, there: bool, wildcard: 
     x, y = (x1 + x2) / 2, (y1 + y2) / 2
     if not there:
         return drawn + _label(x, y + 4, "✕", _BAD)
-    # Near the group, where the lines do not overlap yet.
+    # Place the mark near the group, where the lines do not overlap yet.
     return drawn + (_label(x1 + (x2 - x1) * 0.3, y1 + (y2 - y1) * 0.3 - 3, "any", _TEXT) if wildcard else "")
 
 

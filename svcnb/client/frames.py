@@ -53,7 +53,7 @@ def _column(values: list[Any], annotation: Any, kind: type[Model], name: str) ->
     type_, optional = _without_none(annotation)
     if type_ is datetime:
         return pd.Series(pd.to_datetime(values, utc=True), dtype="datetime64[us, UTC]")
-    if name in kind.unix_seconds:  # 0 means never
+    if name in kind.unix_seconds:  # 0 means that the time is not set
         return pd.Series(pd.to_datetime([value or None for value in values], unit="s", utc=True)).astype(
             "datetime64[us, UTC]"
         )

@@ -1,4 +1,4 @@
-"""Transports for HTTP libraries in a browser page."""
+"""Transports that connect HTTP libraries to emulators in the same browser page."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ADAPTERS: Final = "requests.adapters"
 
 
 class PageTransport(httpx.BaseTransport):
-    """Transport for httpx that calls emulators in the same page and waits for the response."""
+    """Synchronous transport for httpx that calls emulators in the same page."""
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Sends a request; see `httpx.BaseTransport`."""
@@ -37,7 +37,7 @@ class AsyncPageTransport(httpx.AsyncBaseTransport):
 
 
 async def _handle(request: httpx.Request, content: bytes) -> httpx.Response:
-    # the application itself determines the length of the body
+    # the application determines the length of the body
     headers = [(name, value) for name, value in request.headers.raw if name.lower() != b"content-length"]
     patience = request.extensions.get("timeout", {}).get("read") or _LONGEST_S
     try:
@@ -50,9 +50,10 @@ async def _handle(request: httpx.Request, content: bytes) -> httpx.Response:
 
 
 def use_everywhere() -> None:
-    """Redirects all clients of the libraries httpx and requests to the emulators in the page, which has no sockets.
+    """Redirects all clients of the libraries httpx and requests to the emulators in the page.
 
-    The library requests, which web3 uses, is patched when it is imported. Calling this function again has no effect.
+    A page has no sockets. This function patches the library requests, which web3 uses, on its import. Calling the
+    function again has no effect.
     """
     httpx.HTTPTransport.handle_request = PageTransport.handle_request  # type: ignore[assignment,method-assign]
     httpx.AsyncHTTPTransport.handle_async_request = (  # type: ignore[method-assign]
@@ -101,7 +102,7 @@ class _RequestsFinder(MetaPathFinder):
     ) -> ModuleSpec | None:
         """Returns the module's own specification, extended to patch the module after its execution.
 
-        None for other modules.
+        The result is None for other modules.
         """
         if fullname != _ADAPTERS:
             return None

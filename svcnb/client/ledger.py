@@ -1,4 +1,4 @@
-"""Detection of calls that change or return an account's credit, for the local record.
+"""Detector of calls that change or return an account's credit, for the local record.
 
 Source: docs/service/http.md#lists, docs/service/billing.md#prices.
 """
@@ -24,12 +24,12 @@ BALANCE_PATH: Final = "/billing/balance"
 
 
 def money_of(call: Call[Any], answer: Answer, result: object) -> Noted | None:
-    """Returns the fee, payment or balance of a successful call, or None for calls without one.
+    """Returns the fee, payment or balance of a successful call, or None if the call has none.
 
     Args:
         call: The call.
         answer: Response of the service.
-        result: Value that was parsed from the response.
+        result: Parsed value of the response.
     """
     if not call.key or not isinstance(call.path, str):
         return None

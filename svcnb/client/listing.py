@@ -20,7 +20,7 @@ class Listing(Sequence[M], Generic[M]):
 
     Args:
         items: The models.
-        of: Plural name of the models, for the sentence that an empty list shows.
+        of: Plural name of the models, which an empty list shows in a sentence.
         kind: Class of the models, which determines the columns of a frame, even if the list is empty.
 
     Example:
@@ -63,7 +63,7 @@ class Listing(Sequence[M], Generic[M]):
 
     def _repr_html_(self) -> str:
         rows = [item.summary() for item in self._items]
-        # Columns without any value are omitted, for example secrets, which listings never contain.
+        # Omit columns without any value, for example secrets, which listings never contain.
         names = [name for name in rows[0] if any(row[name] not in (None, "", ()) for row in rows)] if rows else []
         return display.table(
             [self._items[0].heading(name) for name in names],

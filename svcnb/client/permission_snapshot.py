@@ -60,7 +60,7 @@ class Picture:
         other_keys: The account's other usage keys.
         now: Time of the service in Unix seconds.
         available_cents: Credit in US cents, or None if unknown or not needed.
-        subject: Variable name that the code of repairs uses.
+        subject: Variable name in the code of repairs.
     """
 
     kind: Kind
@@ -105,12 +105,12 @@ def _link(picture: Picture, group: Group, contents: GroupContents) -> GroupLink:
 
 
 def unbound(picture: Picture) -> bool:
-    """Whether the key may execute all actions, independently of groups."""
+    """Whether the key can execute all actions, independently of groups."""
     return picture.kind == "master" or bool(picture.key and 0 in picture.key.execute_in_groups)
 
 
 def executes(key: UsageKey, group: int) -> bool:
-    """Returns whether a key may execute in a group."""
+    """Returns whether a key can execute in a group."""
     return 0 in key.execute_in_groups or group in key.execute_in_groups
 
 

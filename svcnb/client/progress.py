@@ -23,10 +23,10 @@ class Bar:
         self._shown = shown
 
     def step(self, text: str = "") -> None:
-        """Advances the bar by one step.
+        """Advances the progress bar by one step.
 
         Args:
-            text: Description of the completed step, which is shown next to the bar.
+            text: Description of the completed step, shown next to the bar.
         """
         if self._shown is not None:
             if text:
@@ -41,8 +41,8 @@ def bar(total: int, done: int, *, wanted: bool | None, unit: str = "run") -> Ite
     Args:
         total: Total number of steps.
         done: Number of steps that are already completed.
-        wanted: Whether to show the bar. None shows it on a terminal and in a notebook.
-        unit: Name of one step.
+        wanted: Whether to show the bar. None shows it in a terminal or a notebook.
+        unit: Name of one step, for example ``run``.
 
     Raises:
         ImportError: A bar was requested and tqdm is not installed.

@@ -19,8 +19,7 @@ T = TypeVar("T")
 class RawResponse(Generic[T]):
     """Result of calls, with their HTTP responses.
 
-    A list of several pages has several responses, and so does a retried call. The properties describe the last
-    response.
+    A list with several pages and a retried call have several responses. The properties describe the last one.
 
     Attributes:
         value: The result.
@@ -47,14 +46,14 @@ class RawResponse(Generic[T]):
 
     @property
     def request_id(self) -> str:
-        """The service's id of the last request."""
+        """Id of the last request at the service."""
         return self.headers.get("x-request-id", "")
 
 
 class SyncRecording(SyncTransport):
     """Transport that records the responses of another transport."""
 
-    def __init__(self, transport: SyncTransport) -> None:  # has no connections
+    def __init__(self, transport: SyncTransport) -> None:  # there are no connections to close
         self._transport = transport
         self.clock = transport.clock
         self.answers: list[Answer] = []
@@ -73,7 +72,7 @@ class SyncRecording(SyncTransport):
 class AsyncRecording(AsyncTransport):
     """Asynchronous version of `SyncRecording`."""
 
-    def __init__(self, transport: AsyncTransport) -> None:  # has no connections
+    def __init__(self, transport: AsyncTransport) -> None:  # there are no connections to close
         self._transport = transport
         self.clock = transport.clock
         self.answers: list[Answer] = []

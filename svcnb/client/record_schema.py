@@ -68,7 +68,7 @@ def _create(connection: sqlite3.Connection, statements: str) -> sqlite3.Connecti
 
 
 VERSIONS: Final[Schema[Any]] = Schema("run history", 1, {0: lambda connection: _create(connection, _LEDGER)})
-"""Versions of the file, stored in its ``user_version``. Version 0 contained only the runs."""
+"""Versions of the file, which ``user_version`` stores. Version 0 contained only the runs."""
 
 
 def check_version(connection: sqlite3.Connection, path: Path) -> bool:

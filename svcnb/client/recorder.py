@@ -1,4 +1,4 @@
-"""Local record of all runs, for later queries of costs, failures and results.
+"""Local record of all runs. Users can query it for costs, failures and results.
 
 The record is an SQLite file without secrets, which only its owner can read. The setting ``history`` (``SVC_HISTORY``)
 is the path of the file, or ``off``. `History` of the toolkit reads the file.
@@ -37,7 +37,7 @@ KEPT_RUNS: Final = 2_000_000
 """Maximum number of stored runs. The oldest excess runs are deleted, a thousand at a time."""
 
 KEPT_DETAILS: Final = 200_000
-"""Number of newest runs whose parameters, responses and logs are kept."""
+"""Number of the newest runs whose parameters, responses and logs are kept."""
 
 COLUMNS: Final = (
     "source", "run_id", "started_at", "base_url", "key_hash", "cid", "action", "status", "params", "response", "logs",
@@ -56,13 +56,13 @@ _LOG = logging.getLogger("svcnb.client")
 _ELSEWHERE: Final = "To stop this warning, set SVC_HISTORY to off or to the path of another file."
 _PRUNE_EVERY: Final = 1_000
 _PATIENCE: Final = 5.0
-"""Seconds that a writer waits for other writers."""
+"""Time that a writer waits for other writers, in seconds."""
 
 _PATIENCE_WHEN_BEHIND: Final = 0.05
-"""Seconds that a writer waits while earlier runs are still unwritten, because each wait delays the next run."""
+"""Shorter wait in seconds while earlier runs are still unwritten, because each wait delays the next run."""
 
 MAX_WAITING: Final = 500
-"""Maximum number of runs kept in memory while the file cannot be written. The oldest excess runs are discarded."""
+"""Maximum number of runs kept in memory while the file is not writable. The oldest excess runs are discarded."""
 
 
 def default_path(environment: Mapping[str, str] = os.environ) -> Path | None:
@@ -76,7 +76,7 @@ def default_path(environment: Mapping[str, str] = os.environ) -> Path | None:
 
 
 def connect(path: Path, patience: float | None = None) -> sqlite3.Connection:
-    """Opens the record, or creates it so that only its owner can read it.
+    """Opens the record. Creates a missing one so that only its owner can read it.
 
     Args:
         path: Path of the file.
@@ -127,7 +127,7 @@ def _write_ahead(connection: sqlite3.Connection, patience: float) -> None:
 class Recorder:
     """Listener of ``on_run`` that records every run. It is thread-safe.
 
-    If the file cannot be written to, runs are kept in memory until the next run, or until `close`.
+    If the file is not writable, runs stay in memory until the next run, or until `close`.
 
     Args:
         path: Path of the file.
@@ -146,7 +146,7 @@ class Recorder:
         return f"Recorder({str(self.path)!r})"
 
     def __call__(self, record: RunRecord) -> None:
-        """Records one run. If the file cannot be written to, logs a warning once and raises no error."""
+        """Records one run. If the file is not writable, the method logs one warning and raises no error."""
         self._add(INSERT, row_of(record))
 
     def note(self, noted: Noted, config: Config) -> None:
@@ -154,7 +154,7 @@ class Recorder:
 
         Args:
             noted: The fee, payment or balance.
-            config: Settings of the client, from which the service and the hash of the key are recorded.
+            config: Settings of the client. The record contains their service and the hash of their key.
         """
         key_hash = api_key_hash(config.api_key.reveal()) if config.api_key else ""
         if noted.kind == "balance":  # panels request the balance every few seconds
@@ -193,8 +193,8 @@ class Recorder:
             while self._waiting:
                 number = connection.execute(*self._waiting[0]).lastrowid or 0
                 self._waiting.popleft()
-                # Depends on the row's number, not on a counter of this process, because most processes make only a few
-                # runs.
+                # The condition uses the row's number, not a counter of this process, because most processes make only a
+                # few runs.
                 if number % _PRUNE_EVERY == 0:
                     prune(connection)
         except (ConfigError, OSError, sqlite3.Error) as error:

@@ -1,8 +1,8 @@
 """Validation and conversion of the objects, numbers and strings that callers pass as ids.
 
-Creation endpoints take raw CIDs, update and delete endpoints take hashes (docs/service/endpoints.md#account-and-keys).
-Callers may pass either. A CID is hashed if the service needs a hash. A hash cannot be converted to a CID, so it is
-rejected with an explanation.
+Creation endpoints take raw CIDs. Update and deletion endpoints take hashes
+(docs/service/endpoints.md#account-and-keys). Callers can pass either. The client hashes a CID if the service needs a
+hash. It rejects a hash with an explanation if the service needs a CID, because a hash cannot be converted to a CID.
 """
 
 from __future__ import annotations
@@ -54,8 +54,7 @@ def group_id(value: GroupRef) -> int:
     """Returns the number of one group.
 
     Raises:
-        InvalidArgument: The value is not a group id, or is 0, which means all groups and is only valid in a key's
-            lists.
+        InvalidArgument: The value is not a group id, or is 0. 0 means all groups and is only valid in a key's lists.
     """
     number = _group_number(value)
     if number == everything:
@@ -136,7 +135,7 @@ def one_wallet_address(value: WalletRef) -> str:
 
 
 def raw_cid(value: ActionRef) -> str:
-    """Returns the raw CID of one action, given as an action, a CID or a source.
+    """Returns the raw CID of one action. The value is an action, a CID or a source.
 
     Raises:
         InvalidArgument: The value is a hash, from which the CID cannot be computed, or does not identify an action.
@@ -213,7 +212,7 @@ def _cid_of_source(source: str) -> str:
 
 
 def looks_like_source(text: str) -> bool:
-    """Returns whether a string may be JavaScript, and not a mistyped id, because it contains more than one word."""
+    """Returns whether a string contains more than one word, so that it can be JavaScript instead of a mistyped id."""
     return bool(re.search(r"[\s(){};=]", text.strip()))
 
 
@@ -232,7 +231,7 @@ def key_reference(value: KeyRef) -> str:
 
 
 def key_hash(value: KeyRef) -> str:
-    """Returns the hash of a key, as listings show it."""
+    """Returns the hash of a key in the format of listings."""
     if isinstance(value, UsageKey):
         return value.api_key_hash
     text = key_reference(value)

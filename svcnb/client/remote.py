@@ -1,7 +1,7 @@
-"""Execution of runs on an executor: threads, processes, or a cluster behind `concurrent.futures.Executor`.
+"""Runner of actions on an executor, for example with threads, processes or a cluster.
 
 This process makes all decisions. Workers receive single runs with the settings that they need, and return the records
-of the runs. Listeners of ``on_run`` are called in this process, so that the local record contains the history and the
+of the runs. This process calls the listeners of ``on_run``, so that the local record contains the history and the
 costs.
 """
 
@@ -32,7 +32,7 @@ AnySession = TypeVar("AnySession", SyncSession, AsyncSession)
 
 
 class Executor(Protocol):
-    """Executor of runs: a `concurrent.futures.Executor`, or any object with the same `submit` method."""
+    """Executor of runs: a `concurrent.futures.Executor`, or any other object with the same `submit` method."""
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Schedules one call on a worker."""
@@ -41,10 +41,10 @@ class Executor(Protocol):
 
 @dataclass(frozen=True)
 class Service:
-    """Service and key, in the format that is sent to a worker.
+    """Service and key, in the format for workers.
 
-    A `Secret` cannot be pickled, so this class contains the key as a string. By passing an executor, the caller agrees
-    that the key is sent to its workers.
+    A `Secret` cannot be pickled, so this class contains the key as a string. A caller who passes an executor agrees
+    that the client sends the key to its workers.
     """
 
     base_url: str
@@ -174,5 +174,5 @@ def _run_of(record: RunRecord) -> Run:
 
 @lru_cache(maxsize=8)
 def _transport(base_url: str) -> SyncTransport:
-    """Returns the transport of a service, one for each worker process, so that connections are reused."""
+    """Returns the transport of a service. Each worker process has one transport, so that it reuses connections."""
     return SyncTransport(base_url)

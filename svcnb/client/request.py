@@ -1,4 +1,4 @@
-"""Flow that turns a call into a result, with headers, retries and errors. It performs no input or output."""
+"""Flow that converts a call into a result, with headers, retries and errors. It performs no input or output."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _MAX_MESSAGE = 4_000
 def exchange(call: Call[T], config: Config) -> Flow[T]:
     """Sends a call, with retries, and returns its result.
 
-    Every call is retried after 429 and 503, because such responses charge and change nothing. After a broken
-    connection, only repeatable calls are retried.
+    The flow retries every call after 429 and 503, because the service then charged and changed nothing. After a broken
+    connection, the flow retries only repeatable calls.
 
     Raises:
         TransportError: No response arrived, or the response is not from the API.
@@ -90,7 +90,7 @@ def build(call: Call[Any], config: Config) -> Request:
     return Request(
         method=call.method,
         url=url,
-        # The headers are built last and not stored in a variable, so that a traceback with variables cannot show the
+        # Build the headers last and do not store them in a variable, so that a traceback with variables cannot show the
         # key.
         content=None if call.body is None else encode(call.body),
         headers=_headers(call, config),
@@ -110,7 +110,7 @@ def _headers(call: Call[Any], config: Config) -> dict[str, str]:
         headers |= config.wallet_auth()
     if call.control:
         _authorize_control(headers, config)
-    if config.correlation_id and call.path:  # chain nodes, which do not use the id, have no path
+    if config.correlation_id and call.path:  # calls to chain nodes have no path, and chain nodes do not use the id
         headers["X-Correlation-Id"] = config.correlation_id
     if call.body is not None:
         headers["Content-Type"] = "application/json"
@@ -118,7 +118,7 @@ def _headers(call: Call[Any], config: Config) -> dict[str, str]:
 
 
 def _authorize_control(headers: dict[str, str], config: Config) -> None:
-    # The token is read for each call, because an emulator that was restarted at the address has another token.
+    # Read the token for each call, because a restarted emulator at the same address has another token.
     if (found := control_tokens.find(config.base_url)) is not None:
         headers["Authorization"] = found.authorization()
     elif config.control_token:
@@ -151,7 +151,7 @@ def may_repeat(call: Call[Any], error: errors.TransportError) -> bool:
 
 
 def delay(attempt: int, headers: Mapping[str, str] | None, config: Config) -> float:
-    """Returns the seconds before the next attempt: the value of ``Retry-After``, or exponential backoff with jitter."""
+    """Returns the seconds before the next attempt, from ``Retry-After`` or from exponential backoff with jitter."""
     retries = config.retries
     told = _retry_after(headers) if headers else None
     if told is not None:
@@ -246,7 +246,7 @@ def failure(
 
 
 def _skew(answer: Answer) -> float:
-    """Returns the seconds that the service's clock is ahead, from the ``Date`` header. 0 without the header."""
+    """Returns the seconds by which the service's clock is ahead, from the ``Date`` header. 0 without the header."""
     try:
         return parsedate_to_datetime(answer.headers.get("date", "")).timestamp() - answer.sent_at - answer.elapsed
     except (ValueError, TypeError):
@@ -254,7 +254,7 @@ def _skew(answer: Answer) -> float:
 
 
 def mask(text: str, config: Config) -> str:
-    """Masks the configured key in a string, in case the service returned the key."""
+    """Masks the configured key in a string, because the service may have returned the key."""
     key = config.api_key.reveal() if config.api_key else ""
     return text.replace(key, MASK) if key else text
 

@@ -39,7 +39,7 @@ LARGE_PARAMS_NOTE: Final = (
 )
 _ADDRESS: Final = re.compile(r"0x[0-9a-fA-F]{40}(?![0-9a-fA-F])")
 REPEATED: Final = "repeated-"
-"""Prefix of the correlation id that all attempts of one run share while the run waits for a permission."""
+"""Prefix of the correlation id that all attempts of one run share while they wait for a permission."""
 
 
 FIRST_POLL_S: Final = 0.1
@@ -54,10 +54,10 @@ class RunRecord:
         cid: CID of the action.
         started_at: Time of the request in Unix seconds.
         elapsed: Seconds from the request to the response.
-        params: Argument of ``main``. Code that stores it must remove secrets first.
+        params: Argument of ``main``. Code that stores this value must remove secrets first.
         run: The result, or None if the execution failed.
         error: The error, or None if the execution succeeded.
-        key_hash: Hash of the key that was used, as listings show it. Empty without a key.
+        key_hash: Hash of the key in the format of listings. Empty without a key.
         base_url: Address of the service that executed the action.
         action_name: The action's own name, or an empty string.
     """
@@ -80,7 +80,7 @@ def run(
     named: Mapping[str, object],
     until_effective: float | None,
 ) -> Flow[Run]:
-    """Executes an action, and retries for the requested time while permissions are missing."""
+    """Executes an action. While permissions are missing, retries for the requested time."""
     source, cid = source_or_cid(action)
     js_params = merge(params, named)
     notes = [MASTER_KEY_NOTE] if config.master_key else []
@@ -156,7 +156,8 @@ def merge(params: object, named: Mapping[str, object]) -> object:
     """Returns the argument of ``main``: the given value, or the named values as one object.
 
     Raises:
-        InvalidArgument: Both were given, and the value is not an object, which could be merged with the named values.
+        InvalidArgument: The caller passed both, and the value is not an object, so it cannot be merged with the named
+            values.
     """
     if not named:
         return params

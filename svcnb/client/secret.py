@@ -1,7 +1,7 @@
 """Secret strings, which are masked in every display.
 
-Keys are used by code whose notebooks, logs, tracebacks and files are saved. `Secret` keeps the string out of all of
-them. Only `reveal()` returns the string, so every use is easy to find in the code.
+Code that uses keys often saves notebooks, logs, tracebacks and files. `Secret` keeps the string out of all of them.
+Only `reveal()` returns the string, so every use is easy to find in the code.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pydantic_core import CoreSchema
 
 MASK: Final = "********"
-"""Text that is shown instead of a secret."""
+"""Text that displays show instead of a secret."""
 
 
 @final
@@ -107,5 +107,5 @@ class Secret:
 
 
 def _refuse_json(_value: Secret) -> NoReturn:
-    # If a file contained a masked value, the secret would look saved but would be lost. So this is an error.
+    # A masked value in a file would look like a saved secret, although the secret is lost. Therefore, this is an error.
     raise ValueError("a secret cannot be encoded as JSON: pass secret.reveal(), or omit the field")

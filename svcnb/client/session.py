@@ -125,13 +125,13 @@ class AsyncSession:
 
 def _note(listeners: Sequence[Listener], noted: Noted, config: Config) -> None:
     for listener in listeners:
-        # Payments other than for runs are only sent to listeners with `note`: the record of runs, and panels.
+        # Only listeners with `note` receive payments that do not belong to a run: the record of runs, and panels.
         if (note := getattr(listener, "note", None)) is not None:
             _tell(partial(note, config=config), noted)
 
 
 def _tell(listener: Listener, record: object) -> object:
-    # A recorder's failure must not lose the result of a run.
+    # The failure of a recorder must not discard the result of a run.
     try:
         return listener(record)
     except Exception:  # noqa: BLE001 - an error of a listener must not affect the run

@@ -1,4 +1,4 @@
-"""Removal of secrets from JSON values before they are stored, by member name and by the form of the value."""
+"""Functions that remove secrets from JSON values before storage, by member name and by the form of the value."""
 
 from __future__ import annotations
 

@@ -20,8 +20,8 @@ class AsyncAccounts(AsyncResource):
     async def create(self, name: str, *, description: str = "", email: str | None = None) -> Account:
         """Creates an account in API mode, and returns its master key, which cannot be retrieved again.
 
-        The call is free, needs no key, and takes as long as two chain transactions. It is not retried if it is unknown
-        whether the request arrived.
+        The call is free, needs no key, and takes as long as two chain transactions. The client does not retry a request
+        that may have arrived.
 
         Args:
             name: Name of the account.
@@ -36,7 +36,7 @@ class AsyncAccounts(AsyncResource):
         return await self._do(account_flows.create(name, description, email))
 
     async def exists(self) -> bool:
-        """Returns whether the key belongs to an account in API mode. Free.
+        """Returns whether the key belongs to an account in API mode. This call is free.
 
         Raises:
             Unauthorized: No key is configured.
@@ -44,7 +44,7 @@ class AsyncAccounts(AsyncResource):
         return await self._do(account_flows.exists())
 
     async def convert(self, owner: AnySigner, *, confirm: bool = False) -> AsyncChainSecuredAccount:
-        """Converts the configured key's account from API mode to ChainSecured. Irreversible. Free.
+        """Converts the configured key's account from API mode to ChainSecured. This call is irreversible and free.
 
         The account keeps its groups, wallets, actions, usage keys and credit. The account key can no longer make
         changes.

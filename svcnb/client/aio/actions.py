@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 class AsyncActions(AsyncResource):
-    """Registered actions, which are names for CIDs. Registration grants no permissions; groups do."""
+    """Registered actions, which are named CIDs. Only groups grant permissions; registration does not."""
 
     async def register(
         self, action: ActionRef, *, name: str | None = None, description: str | None = None
     ) -> RegisteredAction:
-        """Registers an action under a name, or replaces its existing name. Costs one cent.
+        """Registers an action under a name, or replaces its existing name. This call costs one cent.
 
         Args:
             action: An action, a source or a raw CID.
@@ -38,7 +38,9 @@ class AsyncActions(AsyncResource):
     async def update(
         self, action: ActionRef, *, name: str | None = None, description: str | None = None
     ) -> RegisteredAction:
-        """Changes the name or the description of a registered action. Omitted values stay unchanged. Costs one cent.
+        """Changes the name or the description of a registered action. Omitted values stay unchanged.
+
+        This call costs one cent.
 
         Args:
             action: An action, a source, a CID or a hashed CID.
@@ -51,7 +53,7 @@ class AsyncActions(AsyncResource):
         return await self._do(update(action, name, description))
 
     async def delete(self, action: ActionRef) -> None:
-        """Deletes an action's registration and removes it from every group of the account. Costs one cent.
+        """Deletes an action's registration and removes it from every group of the account. This call costs one cent.
 
         Args:
             action: An action, a source, a CID or a hashed CID.
@@ -59,11 +61,11 @@ class AsyncActions(AsyncResource):
         await self._do(delete(action))
 
     async def list(self, group: GroupRef | None = None) -> Listing[RegisteredAction]:
-        """Returns all actions of the account, or those that a group permits. Free."""
+        """Returns all actions of the account, or those that a group permits. This call is free."""
         return await self._do(listing(group))
 
     async def get(self, action: ActionRef) -> RegisteredAction:
-        """Returns one registered action. Free.
+        """Returns one registered action. This call is free.
 
         Args:
             action: An action, a source, a CID or a hashed CID.
@@ -75,12 +77,12 @@ class AsyncActions(AsyncResource):
         return await self._do(get(action))
 
     def iter(self, group: GroupRef | None = None) -> AsyncIterator[RegisteredAction]:
-        """Iterates over the actions page by page, for accounts with very many actions. Free."""
+        """Iterates over the actions page by page, for accounts with very many actions. The calls are free."""
         return self._iterate(lambda number: page(number, group=group))
 
     async def cid(self, source: str | Action) -> str:
         """Requests the CID of a source from the service.
 
-        Free, and needs no key. `svcnb.cid` computes the same CID locally.
+        This call is free and needs no key. `svcnb.cid` computes the same CID locally.
         """
         return await self._do(cid(source))

@@ -27,9 +27,9 @@ class AsyncBilling(AsyncResource):
     async def top_up(self, amount_cents: int, *, method: Method = "card", timeout: float = 600.0) -> Payment:
         """Adds credit.
 
-        With an emulator, the local processor makes the payment, and this method returns after the credit was added.
-        With a real service, a person must pay. This method then returns the payment with the status ``waiting``, and
-        `wait` completes it.
+        With an emulator, the local processor completes the payment, and this method returns after the service has added
+        the credit. With a real service, a person must pay. This method then returns the payment with the status
+        ``waiting``, and `wait` waits for the credit.
 
         Args:
             amount_cents: Amount in US cents, at least 500.
@@ -44,16 +44,16 @@ class AsyncBilling(AsyncResource):
         return await self._do(top_up(amount_cents, method, timeout))
 
     async def create_payment_intent(self, amount_cents: int, *, method: Method = "card") -> Payment:
-        """Starts a payment without making it.
+        """Starts a payment, which a person must then complete.
 
         Args:
             amount_cents: Amount in US cents, at least 500.
-            method: Payment method, which is only stored with the payment.
+            method: Payment method, which is stored with the payment and has no other effect.
         """
         return await self._do(create_payment_intent(amount_cents, method))
 
     async def confirm(self, payment: Payment | str) -> Balance:
-        """Credits a payment that the processor has collected, and returns the credit.
+        """Credits a payment that the processor has collected, and returns the account's credit.
 
         Args:
             payment: The payment or its id, which starts with ``pi_``.
@@ -79,11 +79,11 @@ class AsyncBilling(AsyncResource):
     async def pay_page(self, payment: Payment) -> str | None:
         """Returns the address of the local processor's page for a payment, where a person chooses its outcome.
 
-        The address contains the payment's secret, so keep it out of saved outputs. Returns None with a real service,
-        whose processor has its own client library.
+        The address contains the payment's secret, so keep it out of saved outputs. With a real service, the method
+        returns None, because the processor has its own client library.
         """
         return await self._do(pay_page(self._session.config, payment))
 
     async def publishable_key(self) -> str:
-        """Returns the processor's publishable key, which starts with ``pk_``. Needs no key."""
+        """Returns the processor's publishable key, which starts with ``pk_``. This call needs no API key."""
         return await self._do(publishable_key())

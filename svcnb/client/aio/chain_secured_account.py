@@ -44,7 +44,7 @@ class AsyncChainSecuredAccount(KnownAccount):
 
     @cached_property
     def wallets(self) -> AsyncOnChainWallets:
-        """Wallets whose keys the service keeps."""
+        """Wallets whose keys the service stores."""
         return AsyncOnChainWallets(self._session, self._account)
 
     @cached_property
@@ -59,12 +59,12 @@ class AsyncChainSecuredAccount(KnownAccount):
 
     @cached_property
     def actions(self) -> AsyncOnChainActions:
-        """Actions that are registered in the account under a name."""
+        """Actions that the account has registered under a name."""
         return AsyncOnChainActions(self._session, self._account)
 
     @cached_property
     def billing(self) -> AsyncBilling:
-        """Credit and payments, authenticated by the owner's signature instead of a key. Free."""
+        """Credit and payments, authenticated by the owner's signature instead of a key. All calls are free."""
         return AsyncWalletBilling(self._session, self._account)
 
     async def describe(self) -> OnChain:
@@ -72,9 +72,10 @@ class AsyncChainSecuredAccount(KnownAccount):
         return await self._do(account_flows.describe(self._account))
 
     async def explain(self, key: KeyRef, action: ActionRef, wallet: WalletRef | None = None) -> Explanation:
-        """Explains why a usage key may run an action with a wallet, or which permission is missing and how to grant it.
+        """Explains why a usage key can run an action with a wallet, or which permission is missing and how to grant it.
 
-        The method reads the contract, so it is free and needs no key. The repairs are transactions of the owner.
+        The method only reads the contract, so it is free and needs no key. The suggested repairs are transactions of
+        the owner.
 
         Args:
             key: A usage key, its text or its hash.
@@ -87,7 +88,7 @@ class AsyncChainSecuredAccount(KnownAccount):
         return await self._do(explain_flow.explain(self._account, key, action, wallet))
 
     async def transfer_ownership(self, to: AnySigner | str, *, confirm: bool = False) -> Transfer:
-        """Transfers the account to another wallet. Irreversible. The account keeps all its contents and its credit.
+        """Transfers the account to another wallet, irreversibly. The account keeps all its contents and its credit.
 
         Afterwards, this object is read-only. To change the account, open it with the new owner.
 
@@ -105,7 +106,7 @@ class AsyncChainSecuredAccount(KnownAccount):
         """Returns the history of the account, oldest first. ``.to_frame()`` converts it to a frame.
 
         Names and initial contents come from the call data of the transactions, because events contain neither. Renaming
-        groups, actions and keys emits no event, so it is not listed.
+        a group, an action or a key emits no event, so the history does not list renames.
 
         Args:
             until_block: Number of the last block to read, or None for all blocks.
@@ -116,7 +117,7 @@ class AsyncChainSecuredAccount(KnownAccount):
         """Returns all permissions at the end of a block, computed from the events.
 
         Args:
-            until_block: Number of the block. None means the latest block.
+            until_block: Block number. None means the latest block.
         """
         return await self._do(permissions(self._account, until_block))
 

@@ -22,7 +22,7 @@ class AsyncNode(AsyncResource):
         return await self._do(version())
 
     async def health(self) -> Health:
-        """Returns the health of the node. Raises no error if the node is unhealthy."""
+        """Returns the health of the node. An unhealthy node does not cause an error."""
         return await self._do(health())
 
     async def limits(self) -> Limits:

@@ -31,7 +31,7 @@ class AsyncTriggersClient(TriggersSettings):
 
     Args:
         triggers_url: Address of the service, the part before ``/api``. None means the value of SVC_TRIGGERS_URL.
-        token: An existing token. If omitted, a new token is created, which `authorize` gets approved.
+        token: An existing token. If omitted, a new token is created, which a user must approve (`authorize`).
         config: Settings of a `Client` to share (`Client.config`), except its key and its headers.
         http_client: Your own `httpx.Client`, which you must close yourself.
         headers: Headers to send with every request to the service.
@@ -61,7 +61,7 @@ class AsyncTriggersClient(TriggersSettings):
     ) -> Me:
         """Opens the approval page in a browser, and waits until the user has approved the token.
 
-        Returns immediately if the token is already approved. The token itself is not sent before the approval.
+        If the token is already approved, the method returns immediately. The token is not sent before the approval.
 
         Args:
             timeout: Seconds to wait, ten minutes by default. The approval is checked every two seconds.
@@ -69,7 +69,7 @@ class AsyncTriggersClient(TriggersSettings):
                 ``print``.
 
         Raises:
-            TimedOut: No one approved the token in time. The page stays valid, and `authorize` can be called again.
+            TimedOut: No one approved the token in time. The page stays valid, so you can call `authorize` again.
         """
         if (user := (await self.who())) is not None:
             return user
@@ -77,7 +77,7 @@ class AsyncTriggersClient(TriggersSettings):
         return await self._session.drive(flows.until_approved(self._access, timeout))
 
     async def who(self) -> Me | None:
-        """Returns the user who approved the token. None if it is not approved, or was revoked."""
+        """Returns the user who approved the token, or None if the token is not approved or was revoked."""
         return await self._session.drive(flows.who(self._access))
 
     async def tokens(self) -> Listing[TriggerToken]:
@@ -100,7 +100,7 @@ class AsyncTriggersClient(TriggersSettings):
         Args:
             name: Name of the trigger.
             action: An action or its source.
-            usage_key: The key that the runs use. It must be permitted to execute the action.
+            usage_key: The key that the runs use. It needs permission to execute the action.
             **options: ``default_params``, ``max_runs_per_minute``, ``max_queued_runs``.
 
         Raises:
@@ -174,8 +174,8 @@ class AsyncTriggersClient(TriggersSettings):
     ) -> Trigger:
         """Creates a trigger, a group that permits its action, and a key that can only execute in that group.
 
-        Costs two cents. The key is only sent to the triggers service. If a step fails, the hint of the error lists what
-        was already created.
+        The call costs two cents. The client sends the key only to the triggers service. If a step fails, the error's
+        hint lists the objects that already exist.
 
         Args:
             service: A client with the account's master key.
@@ -272,7 +272,7 @@ class AsyncTriggersClient(TriggersSettings):
         return await self._session.drive(flows.runs(self._access, trigger, limit, offset))
 
     async def wait_for_run(self, trigger: TriggerRef, run: object = None, *, timeout: float = 60.0) -> TriggerRun:
-        """Waits until a run has ended, successfully or not.
+        """Waits until a run has ended, and returns it even if it failed.
 
         Args:
             trigger: The trigger.
@@ -287,7 +287,7 @@ class AsyncTriggersClient(TriggersSettings):
     async def fire(
         self, trigger: TriggerRef, body: object = None, *, headers: Mapping[str, str] | None = None
     ) -> Accepted:
-        """Sends a post to a webhook as external senders do: without a token, and with exactly the given bytes.
+        """Sends a post to a webhook as an external sender would, without a token and with exactly the given bytes.
 
         Args:
             trigger: A webhook trigger.
@@ -295,7 +295,7 @@ class AsyncTriggersClient(TriggersSettings):
             headers: Additional headers, for example the signature of a sender.
 
         Raises:
-            RateLimited: There were too many posts, or the queue is full.
+            RateLimited: The sender made too many posts, or the queue is full.
             ServiceError: The trigger is disabled (410).
         """
         return await self._session.drive(flows.fire(self._config, self._access.url, trigger, body, headers))

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 class AsyncWallets(AsyncResource):
-    """Wallets of the account. Only actions that are permitted to use a wallet receive its key."""
+    """Wallets of the account. Only actions with permission to use a wallet receive its key."""
 
     async def create(self) -> Wallet:
-        """Creates a wallet, and registers it in the account. Costs one cent.
+        """Creates a wallet, and registers it in the account. This call costs one cent.
 
-        The call is not retried if it is unknown whether the request arrived.
+        The client does not retry a request that may have arrived.
 
         Raises:
             OutOfCredit: The account does not have enough credit.
@@ -30,7 +30,7 @@ class AsyncWallets(AsyncResource):
         return await self._do(create())
 
     async def list(self, group: GroupRef | None = None) -> Listing[Wallet]:
-        """Returns all wallets of the account, or those that a group permits. Free.
+        """Returns all wallets of the account, or those that a group permits. This call is free.
 
         Args:
             group: Group whose wallets are returned. A wallet with the zero address means every wallet.
@@ -38,7 +38,7 @@ class AsyncWallets(AsyncResource):
         return await self._do(listing(group))
 
     async def get(self, wallet: WalletRef) -> Wallet:
-        """Returns one wallet of the account. Free.
+        """Returns one wallet of the account. This call is free.
 
         Args:
             wallet: The wallet or its address.
@@ -50,5 +50,5 @@ class AsyncWallets(AsyncResource):
         return await self._do(get(wallet))
 
     def iter(self, group: GroupRef | None = None) -> AsyncIterator[Wallet]:
-        """Iterates over the wallets page by page, for accounts with very many wallets. Free."""
+        """Iterates over the wallets page by page, for accounts with very many wallets. The calls are free."""
         return self._iterate(lambda number: page(number, group=group))

@@ -1,4 +1,4 @@
-"""Contract ABI encoding with eth-abi, which the ``chain`` extra installs. Imported on first use."""
+"""Contract ABI encoding with eth-abi, which the ``chain`` extra installs. The library is imported on first use."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _codec() -> ABICodec:
         from eth_abi.registry import registry
     except ModuleNotFoundError as error:
         raise ExtraMissing("reading and changing contracts requires eth-abi", "chain") from error
-    # A contract can store any bytes as a string. An invalid name of another user must not cause an error.
+    # A contract can store any bytes as a string. The invalid name of another user's object must not cause an error.
     lenient = registry.copy()  # type: ignore[no-untyped-call] # eth-abi has no annotations
     lenient.unregister("string")
     reader = StringDecoder(handle_string_errors="replace")  # type: ignore[no-untyped-call]  # as above

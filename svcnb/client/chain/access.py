@@ -1,4 +1,4 @@
-"""Access to the chain with a service's accounts: the node, the time, and calls of the contract."""
+"""Access to the chain that contains a service's accounts: its node, its time, and calls to the contract."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from svcnb.client.resources import node
 from svcnb.protocol.contract import AbiError, function, functions
 
 SKEW_WARNING_S: Final = 120.0
-"""Clock difference in seconds that causes a warning. Signatures are valid for 300 seconds before and after their time.
+"""Clock difference in seconds that causes a warning. A signature is valid for 300 seconds before and after its time.
 
 Source: docs/service/signatures.md#replay.
 """
@@ -29,11 +29,11 @@ _ZERO: Final = "0x" + "00" * 20
 
 
 class ClockSkew(UserWarning):
-    """The clock of this machine differs from the service's. Signatures are corrected by the difference."""
+    """The clock of this machine differs from the service's clock. The client corrects signatures by the difference."""
 
 
 class ChainAccess:
-    """Chain access of one client, with a cache for constant values.
+    """Access of one client to the chain, with a cache for constant values.
 
     Args:
         config: Settings of the client.
@@ -55,7 +55,7 @@ class ChainAccess:
         return self._node
 
     def url(self) -> Flow[str]:
-        """Address of a chain node: the client's ``rpc_url``, otherwise the address that the service reports.
+        """Address of a chain node: the client's ``rpc_url`` if set, otherwise the address that the service reports.
 
         Raises:
             ConfigError: Neither address is set.
@@ -70,9 +70,9 @@ class ChainAccess:
         return told
 
     def time(self) -> Flow[int]:
-        """Returns the service's time in whole Unix seconds, from the header of a new response.
+        """Returns the service's time in whole Unix seconds, from a header of a new response.
 
-        The time is not cached, because the call is free and a signature with a wrong time is useless.
+        The time is not cached, because the call is free and the service rejects signatures with a wrong time.
         """
         answer = yield from ask(
             Call("GET", "/get_node_chain_config", lambda _, answer: answer, key=False, patience="read")
@@ -82,8 +82,8 @@ class ChainAccess:
         except (KeyError, ValueError, TypeError):
             _, here = yield from now()
             return int(here)
-        # The header counts whole seconds. The best estimate is the middle of that second, half-way through the
-        # exchange.
+        # The header has a resolution of one second. The best estimate is the middle of that second, at the midpoint of
+        # the exchange.
         self._warn_of(told + 0.5 - (answer.sent_at + answer.elapsed / 2))
         return int(told)
 
@@ -116,12 +116,12 @@ class ChainAccess:
         Args:
             name: The function.
             *arguments: Arguments of the function.
-            sender: Caller that the node assumes.
+            sender: Address that the contract sees as the caller.
             block: Number of the block whose final state is read. None means the latest block.
 
         Raises:
-            ChainError: The contract rejected the call (with the contract's name for the error, and a hint), or the
-                chain could not be queried.
+            ChainError: The contract rejected the call, or the chain could not be queried. After a rejection, the error
+                contains the contract's name for it and a hint.
         """
         what = function(name)
         contract = (yield from self.node()).contract_address
@@ -185,7 +185,7 @@ class ChainAccess:
         return told.chain_id
 
     def missing(self) -> Flow[tuple[str, ...]]:
-        """Returns the functions of this version that the deployed contract's own list (the loupe) does not contain."""
+        """Returns the functions of this version that the deployed contract's function list (EIP-2535 loupe) lacks."""
         if self._selectors is None:
             facets = yield from self.view("facets")
             self._selectors = frozenset(bytes(selector) for _, selectors in facets for selector in selectors)

@@ -1,4 +1,4 @@
-"""Reader of the contract's events, which queries logs in ranges that every node accepts."""
+"""Reader of the contract's events. It queries logs in ranges of blocks that every node accepts."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def read_logs(
         try:
             entries = yield from chain.rpc("eth_getLogs", query)
         except RpcError:
-            # Public nodes limit the number of blocks or logs, with different error messages.
+            # Public nodes limit the number of blocks or logs in a query. Their error messages differ.
             if begin == end:
                 raise
             middle = (begin + end) // 2
@@ -85,7 +85,7 @@ def _read(entry: dict[str, Any]) -> Log | None:
     topics = [bytes.fromhex(text[2:]) for text in entry["topics"]]
     event = events().get(topics[0]) if topics else None
     if event is None:
-        return None  # an event of a later version of the contract
+        return None  # a later version of the contract emitted this event
     try:
         args = event.decode_log(abi, topics, bytes.fromhex(entry["data"][2:]))
     except AbiError:

@@ -33,10 +33,10 @@ class AuditEntry(Model):
     """The sender: the admin wallet at the time, one of the service's payers, or another address."""
 
     what: str
-    """Description of the change, with the names at the time."""
+    """Description of the change, with the names that were valid at the time."""
 
     event: str
-    """The contract's event."""
+    """The event of the contract."""
 
     transaction: str
     """Hash of the transaction."""
@@ -156,7 +156,7 @@ class History:
         for name in CAUSES.get(log.event, ()):
             what = function(name)
             begin = 0 if sent.to == self.contract else sent.data.find(what.selector)
-            # The call data of a contract wallet contains the call. A call that is found there must match the event.
+            # The call data of a contract wallet contains the contract call. The extracted call must match the event.
             while begin >= 0 and sent.data[begin : begin + 4] == what.selector:
                 try:
                     found = dict(zip(what.names, abi.decode(what.inputs, sent.data[begin + 4 :]), strict=True))
@@ -177,7 +177,7 @@ def read(chain: ChainAccess, master_hash: int, *, last: int | None = None) -> Fl
         last: Last block to read. None means the latest block.
 
     Raises:
-        InvalidArgument: The hash is not the hash of an account key, but for example of a usage key.
+        InvalidArgument: The hash does not identify an account key. For example, it identifies a usage key.
         ChainError: The chain could not be queried, or does not have the data.
     """
     yield from chain.require_same_chain()
@@ -186,8 +186,8 @@ def read(chain: ChainAccess, master_hash: int, *, last: int | None = None) -> Fl
         yield from _require_account_hash(chain, master_hash, known=bool(logs) or last is not None)
     others = _other_hashes(logs)
     if others:
-        # Some versions of the contract log the hash that the caller used, which can be a usage key's or an admin's
-        # alias.
+        # Some versions of the contract log the hash that the caller used. It can be the alias of a usage key or of an
+        # admin.
         told = [event_topic(name) for name in _BY_ANY_HASH]
         known = {(log.block, log.index) for log in logs}
         more = yield from read_logs(chain, [told, [topic(value) for value in sorted(others)]], last=last)
@@ -226,7 +226,7 @@ def read(chain: ChainAccess, master_hash: int, *, last: int | None = None) -> Fl
 def _require_account_hash(chain: ChainAccess, given: int, *, known: bool) -> Flow[None]:
     """Raises an error if a hash is not the hash of an account key.
 
-    If the account is `known`, events are missing for another reason.
+    If the account is `known`, the events are missing for another reason.
     """
     expected = "Pass the hash of the account key: account.api_key_hash."
     keys = yield from read_logs(chain, [event_topic("UsageApiKeySet"), None, topic(given)])

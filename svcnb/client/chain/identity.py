@@ -1,7 +1,7 @@
 """Lookup of an account's owner and of its master hash.
 
 Every write needs the master hash (docs/service/contract.md#access-and-aliases). If an account was converted or
-transferred, the hash cannot be computed from its admin wallet. It is then read from the events, which contain the
+transferred, the hash cannot be computed from its admin wallet. The lookup then reads the events, which contain the
 master hash and the wallet that became admin.
 """
 
@@ -22,7 +22,7 @@ class Identity:
 
     Attributes:
         master_hash: Master hash, which never changes.
-        admin: Address of the wallet that owns the account, with checksum.
+        admin: Address of the wallet that owns the account, with its checksum.
     """
 
     master_hash: int
@@ -46,7 +46,7 @@ def find(chain: ChainAccess, wallet: str) -> Flow[Identity]:
         wallet: Address of the admin wallet.
 
     Raises:
-        ChainError: The wallet owns no account. If it owned one before, the message states this.
+        ChainError: The wallet owns no account. The message states whether it owned one before.
     """
     yield from chain.require_same_chain()
     alias = wallet_lookup_key(wallet)

@@ -28,7 +28,7 @@ class Names:
     people: dict[str, str] = field(default_factory=dict)
 
     def merged(self, older: Names) -> Names:
-        """Returns these names, with older names for objects that no longer have one."""
+        """Returns these names, plus older names for objects that no longer have a name."""
         return Names(
             groups=older.groups | self.groups,
             actions=older.actions | self.actions,
@@ -70,7 +70,7 @@ class Names:
 
 
 def short(value: int | str) -> str:
-    """Returns the beginning of a hash or an address, which is long enough to distinguish objects of one account."""
+    """Returns the first characters of a hash or an address, which are enough to distinguish objects of one account."""
     text = f"0x{value:064x}" if isinstance(value, int) else value.lower()
     return text[:_SHORT] + "…"
 
@@ -80,7 +80,7 @@ def sentence(function: str, a: Mapping[str, Any], names: Names) -> str:
 
     Args:
         function: Name of the function.
-        a: Arguments of the call, by name.
+        a: Arguments of the call by name.
         names: Names of the account's objects.
     """
     writer = _SENTENCES.get(function)
@@ -122,7 +122,7 @@ _SENTENCES: Final[dict[str, Any]] = {
     "transferChainSecuredAccountOwnership": lambda a, n: (
         f"transfer the account to {n.who(a['newAdminWalletAddress'])}, irreversibly"
     ),
-    "setUsageApiKey": lambda a, n: f"set usage key {a['name']!r}, which may {permissions(a, n)}",
+    "setUsageApiKey": lambda a, n: f"set usage key {a['name']!r}, which can {permissions(a, n)}",
     "updateUsageApiKeyMetadata": lambda a, n: f"rename {n.key(a['usageApiKeyHash'])} to {a['name']!r}",
     "removeUsageApiKey": lambda a, n: f"remove {n.key(a['usageApiKeyHash'])}, irreversibly",
     "addGroup": lambda a, n: f"create group {a['name']!r}, which permits {_members(a, n)}",

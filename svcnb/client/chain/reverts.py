@@ -1,4 +1,4 @@
-"""Conversion of the contract's errors to `ChainError`, with a hint for each error."""
+"""Converter from the contract's errors to `ChainError`, with a hint for each error."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def refused(function: str, data: bytes) -> ChainError:
 
     Args:
         function: Name of the called function.
-        data: Revert data that the chain returned, possibly empty.
+        data: Revert data that the chain returned. It can be empty.
     """
     revert = decode_revert(abi, data)
     return ChainError(

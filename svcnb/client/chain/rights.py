@@ -2,7 +2,7 @@
 
 Events contain neither names nor initial members (docs/service/contract.md#events), but the call data of their
 transactions contains both. The complete state at any block can therefore be computed from logs and transactions. Every
-node keeps these, so no archive node is needed.
+node stores these, so no archive node is needed.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _moment(seconds: int) -> str:
     try:
         return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC"
     except (ValueError, OverflowError, OSError):
-        return str(seconds)  # a year that ``datetime`` does not support
+        return str(seconds)  # ``datetime`` does not support the year
 
 
 # --- events -------------------------------------------------------------------------------------------------------
@@ -220,4 +220,4 @@ CAUSES: Final[dict[str, tuple[str, ...]]] = {
     "UsageApiKeySet": ("setUsageApiKey",),
     "WalletDerivationRegistered": ("registerWalletDerivation",),
 }
-"""Functions that cause an event, for events whose call data contains more than the event itself."""
+"""Functions that cause an event. Contains only the events whose call data has more information than the event."""

@@ -21,7 +21,7 @@ class RpcError(ChainError):
 
     Attributes:
         code: Error code of the node. 3 means that the call reverted.
-        data: Additional data. For a revert, this is the contract's reason.
+        data: Additional data. For a revert, the data is the contract's reason.
     """
 
     def __init__(self, message: str, *, code: int = 0, data: Any = None, hint: str | None = None) -> None:
@@ -39,7 +39,7 @@ class RpcError(ChainError):
 def request(url: str, method: str, params: Sequence[Any]) -> Flow[Any]:
     """Sends one request to a node, and returns the result.
 
-    Reads and raw transactions may be retried, because a signed transaction has an effect only once.
+    Reads and raw transactions can be retried, because the chain executes a signed transaction only once.
 
     Raises:
         RpcError: The node responded with an error.
@@ -57,7 +57,7 @@ def batch(url: str, requests: Sequence[tuple[str, Sequence[Any]]]) -> Flow[list[
     """Sends many requests to a node, at most 50 in one message.
 
     Returns:
-        One result for each request, in order. A failed request has an `RpcError` as its result.
+        One result for each request, in order. The result of a failed request is an `RpcError`.
 
     Raises:
         ChainError: The node did not respond.
@@ -87,7 +87,7 @@ def _post(url: str, body: object) -> Flow[Any]:
             hint="Check rpc_url (SVC_RPC_URL): it must be the address of a JSON-RPC endpoint.",
         ) from None
     except (TransportError, ServiceError) as error:
-        # Raised without the original error, because the address of a node often contains a key.
+        # The new error does not include the original one, because the address of a node often contains a key.
         what = f"status {error.status}" if isinstance(error, ServiceError) else "no response"
         raise ChainError(
             f"the chain node at {urlsplit(url).hostname} cannot be reached ({what})",

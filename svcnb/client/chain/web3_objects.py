@@ -1,4 +1,4 @@
-"""Factories for web3 objects of a service's chain. web3 is imported on first use."""
+"""Factories for web3 objects of a service's chain. The web3 library is imported on first use."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def make_web3(url: str, owner: AnySigner | None = None) -> Web3:
 
     Args:
         url: Address of the node.
-        owner: Wallet that signs the transactions: a `LocalSigner` or an eth-account account. With None, the object can
-            only read.
+        owner: Wallet that signs the transactions: a `LocalSigner` or an eth-account account. With None, the returned
+            object can only read.
 
     Raises:
         ChainError: web3 is not installed.
@@ -47,7 +47,7 @@ def make_async_web3(url: str, owner: AnySigner | None = None) -> AsyncWeb3[Any]:
 
 
 def contract(url: str, address: str, owner: AnySigner | None = None) -> Contract:
-    """Returns the AccountConfig contract. Arguments and errors are those of `make_web3`."""
+    """Returns the AccountConfig contract. The arguments and errors are the same as for `make_web3`."""
     web3 = make_web3(url, owner)
     return web3.eth.contract(address=web3.to_checksum_address(address), abi=abi())
 
@@ -59,10 +59,10 @@ def async_contract(url: str, address: str, owner: AnySigner | None = None) -> As
 
 
 def _web3() -> Any:
-    eth_account("web3")  # imported first, because it restores the recursion limit that a shared dependency changes
+    eth_account("web3")  # import this first, because it restores the recursion limit that a shared dependency changes
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # warnings of dependencies at import
+            warnings.simplefilter("ignore", DeprecationWarning)  # dependencies issue warnings at import
             import web3
     except ImportError as error:
         raise ChainError("this function requires web3", hint="pip install 'web3>=7'") from error

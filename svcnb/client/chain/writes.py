@@ -1,4 +1,4 @@
-"""Writes to the contract: simulation, preview, signature, sending, receipt, and errors of the contract by name.
+"""Writes to the contract, with simulation, preview, signature, receipt, and the contract's errors by name.
 
 Each transaction is simulated on the same chain immediately before it is sent. If the contract would reject it, the
 simulation fails and no gas is spent.
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 SPARE_GAS: Final = (6, 5)
 """Factor from the estimated gas to the gas limit, as a fraction.
 
-Another write may be included first and raise the gas of this one.
+Another write can be included first and increase the gas that this one needs.
 """
 
 RECEIPT_TIMEOUT_S: Final = 180.0
@@ -40,10 +40,10 @@ _LONGEST_POLL_S: Final = 2.0
 _DEFAULT_TIP_WEI: Final = 1_000_000_000
 _EXECUTE: Final = "execute(address,uint256,bytes)"
 _KNOWN: Final = ("already known", "already imported")
-"""Phrase in messages of nodes about a transaction that is already pending."""
+"""Phrase that nodes use in messages about a transaction that is already pending."""
 
 View = Callable[[str, bytes], Flow[bytes]]
-"""Function that calls a contract without a transaction, with an address and call data, and returns the result."""
+"""Function that takes an address and call data, calls the contract without a transaction, and returns the result."""
 
 
 @runtime_checkable
@@ -67,14 +67,14 @@ class Executes(Protocol):
 
 @dataclass
 class Writer:
-    """Sender of writes to the contract, with their simulation, preview, signature and receipt.
+    """Writer to the contract, which simulates, previews, signs and sends each write, and returns its receipt.
 
     Attributes:
         chain: Access to the chain.
-        owner: The wallet that makes the writes, or None if the account is read-only.
-        names: Names for the descriptions.
-        on_preview: Function that is called with every write before it is signed. If it returns False, the write is
-            cancelled. The asynchronous client awaits the result.
+        owner: The wallet that sends the writes, or None if the account is read-only.
+        names: Names that appear in the descriptions.
+        on_preview: Function that is called with a preview of every write before the wallet signs it. If it returns
+            False, the write is cancelled. The asynchronous client awaits the result.
         receipts: Receipts of all writes that were included in a block, oldest first.
     """
 
@@ -129,7 +129,7 @@ class Writer:
     # --- before sending -----------------------------------------------------------------------------------------
 
     def _wallets(self) -> tuple[Signer, Signer]:
-        """Returns the wallet that makes the write, and the wallet that signs the transaction.
+        """Returns the wallet that sends the write, and the wallet that signs the transaction.
 
         They differ for a contract wallet.
         """
@@ -288,8 +288,8 @@ class Writer:
             try:
                 yield from self.chain.rpc("eth_sendRawTransaction", raw)
             except ChainError as error:
-                # If a response was lost, the transaction was sent again. Nodes reject a known transaction with
-                # different messages, for example "already known", or "nonce too low" if it is in a block.
+                # If a response is lost, the client sends the transaction again. Nodes reject a known transaction with
+                # different messages, for example "already known", or "nonce too low" if the transaction is in a block.
                 yield from self._require_known(sent, preview, error)
             return sent
         send = getattr(signer, "send_transaction", None)
@@ -312,8 +312,8 @@ class Writer:
         """Returns normally if the node has a transaction although sending it failed.
 
         Raises:
-            ChainError: ``error`` itself if the node rejected the transaction and does not have it. Otherwise, the
-                message states that it is unknown whether the transaction was included.
+            ChainError: The node rejected the transaction and does not have it (this raises ``error``), or it is unknown
+                whether the transaction was included.
         """
         if isinstance(error, RpcError) and any(word in error.message.lower() for word in _KNOWN):
             return

@@ -55,7 +55,7 @@ class KnownAccount(Checked):
 
     @property
     def on_preview(self) -> Callable[[Preview], object] | None:
-        """Function that is called with a preview of every write before it is signed.
+        """Function that is called with a preview of every write before the wallet signs it.
 
         If it returns False, the write is cancelled.
         """
@@ -85,7 +85,7 @@ class ChainSecuredAccount(KnownAccount):
 
     @cached_property
     def wallets(self) -> OnChainWallets:
-        """Wallets whose keys the service keeps."""
+        """Wallets whose keys the service stores."""
         return OnChainWallets(self._session, self._account)
 
     @cached_property
@@ -100,12 +100,12 @@ class ChainSecuredAccount(KnownAccount):
 
     @cached_property
     def actions(self) -> OnChainActions:
-        """Actions that are registered in the account under a name."""
+        """Actions that the account has registered under a name."""
         return OnChainActions(self._session, self._account)
 
     @cached_property
     def billing(self) -> Billing:
-        """Credit and payments, authenticated by the owner's signature instead of a key. Free."""
+        """Credit and payments, authenticated by the owner's signature instead of a key. All calls are free."""
         return WalletBilling(self._session, self._account)
 
     def describe(self) -> OnChain:
@@ -113,9 +113,10 @@ class ChainSecuredAccount(KnownAccount):
         return self._do(account_flows.describe(self._account))
 
     def explain(self, key: KeyRef, action: ActionRef, wallet: WalletRef | None = None) -> Explanation:
-        """Explains why a usage key may run an action with a wallet, or which permission is missing and how to grant it.
+        """Explains why a usage key can run an action with a wallet, or which permission is missing and how to grant it.
 
-        The method reads the contract, so it is free and needs no key. The repairs are transactions of the owner.
+        The method only reads the contract, so it is free and needs no key. The suggested repairs are transactions of
+        the owner.
 
         Args:
             key: A usage key, its text or its hash.
@@ -128,7 +129,7 @@ class ChainSecuredAccount(KnownAccount):
         return self._do(explain_flow.explain(self._account, key, action, wallet))
 
     def transfer_ownership(self, to: AnySigner | str, *, confirm: bool = False) -> Transfer:
-        """Transfers the account to another wallet. Irreversible. The account keeps all its contents and its credit.
+        """Transfers the account to another wallet, irreversibly. The account keeps all its contents and its credit.
 
         Afterwards, this object is read-only. To change the account, open it with the new owner.
 
@@ -146,7 +147,7 @@ class ChainSecuredAccount(KnownAccount):
         """Returns the history of the account, oldest first. ``.to_frame()`` converts it to a frame.
 
         Names and initial contents come from the call data of the transactions, because events contain neither. Renaming
-        groups, actions and keys emits no event, so it is not listed.
+        a group, an action or a key emits no event, so the history does not list renames.
 
         Args:
             until_block: Number of the last block to read, or None for all blocks.
@@ -157,7 +158,7 @@ class ChainSecuredAccount(KnownAccount):
         """Returns all permissions at the end of a block, computed from the events.
 
         Args:
-            until_block: Number of the block. None means the latest block.
+            until_block: Block number. None means the latest block.
         """
         return self._do(permissions(self._account, until_block))
 

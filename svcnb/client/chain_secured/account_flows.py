@@ -70,7 +70,7 @@ def open_account(writer: Writer, known_hash: str | None) -> Flow[Identity]:
 
 
 def look(chain: ChainAccess, known_hash: str) -> Flow[Identity]:
-    """Finds an account by any of its hashes, for read-only access."""
+    """Finds an account by any of its hashes, and opens it read-only."""
     yield from chain.require_same_chain()
     number = hash_number(known_hash)
     return Identity(number, (yield from identity.admin_of(chain, number)))
@@ -172,7 +172,7 @@ def transfer(account: Ownership, to: AnySigner | str, *, confirm: bool) -> Flow[
     new = address_of(to)
     yield from account.chain.require_same_chain()
     if not confirm:
-        yield from account.chain.view(  # errors of the contract are reported before the confirmation
+        yield from account.chain.view(  # report errors of the contract before requesting the confirmation
             "transferChainSecuredAccountOwnership", account.master_hash, new, sender=owner.address
         )
         code = yield from account.chain.rpc("eth_getCode", new, "latest")
@@ -249,7 +249,7 @@ def sign(writer: Writer, flow: str) -> Flow[SignedEnvelope]:
 
 
 def verify(chain: ChainAccess, typed_data: dict[str, Any], signature: str, address: str) -> Flow[bool]:
-    """Checks a signature with the key of the address, then with the contract at the address.
+    """Checks a signature against the key of the address, then with the contract at the address.
 
     Source: docs/service/signatures.md#verification.
     """
@@ -319,7 +319,7 @@ def _owner(writer: Writer) -> Signer:
 
 
 def _require_fresh(chain: ChainAccess, address: str) -> Flow[None]:
-    """Rejects a wallet that owns or owned an account, before anything is signed (docs/service/resources.md#states)."""
+    """Rejects a wallet that owns or owned an account, before it signs anything (docs/service/resources.md#states)."""
     alias = wallet_lookup_key(address)
     try:
         yield from identity.admin_of(chain, alias)

@@ -1,4 +1,4 @@
-"""Flows that check a signed envelope against each rule, and send it to its endpoint."""
+"""Flows that check a signed envelope against each rule and send it to its endpoint."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _PATHS: Final = {
 
 
 def check(chain: ChainAccess, typed_data: dict[str, Any], signature: str, flow: str | None) -> Flow[Listing[Verdict]]:
-    """Checks an envelope against every rule, even if it breaks an earlier one.
+    """Checks an envelope against every rule, even after it has violated one.
 
     Source: docs/service/signatures.md#rules-of-a-signature.
     """

@@ -1,4 +1,4 @@
-"""Flow of `mine.explain`, which reads the data from the contract and diagnoses it as in API mode."""
+"""Flow of `mine.explain`, which reads the account from the contract and diagnoses it as in API mode."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def explain(account: Ownership, key: KeyRef, action: ActionRef, wallet: WalletRef | None) -> Flow[Explanation]:
-    """Reads the account from the contract, and returns the explanation. Free, because it only reads.
+    """Reads the account from the contract, and returns the explanation. This is free.
 
     Args:
         account: The account.
@@ -27,7 +27,7 @@ def explain(account: Ownership, key: KeyRef, action: ActionRef, wallet: WalletRe
         wallet: The wallet that the action uses, or None for a run without a wallet.
     """
     asked = AskedFor.of(key, action, wallet)
-    if key is None:  # unlike a client, an owner has no key of its own
+    if key is None:  # unlike a client, an owner does not have an API key
         raise InvalidArgument("no key was passed", hint="Pass a key: mine.explain(key, action, wallet)")
     known = yield from key_flows.listing(account)
     wallets = yield from resource_flows.wallets(account, None)

@@ -29,7 +29,7 @@ Groups: TypeAlias = Iterable[GroupRef] | GroupRef
 Span = float | str | timedelta
 
 PROBE: Final = 'const main = () => "ok";'
-"""The action that a check executes. Most keys may not run it, but the rejection is sufficient for the check."""
+"""The action that a check executes. Most keys do not permit it, but a rejection also answers the check."""
 
 _LISTS: Final = ("manage_ipfs_ids_in_groups", "add_pkp_to_groups", "remove_pkp_from_groups", "execute_in_groups")
 _FIRST_POLL_S: Final = 0.1
@@ -46,7 +46,7 @@ def create(
     verify: float | None,
     **permissions: Any,
 ) -> Flow[UsageKey]:
-    """Requests a new key from the service, registers its wallet, sets the key on chain, and checks the result."""
+    """Requests a new key from the service, registers the key's wallet, sets the key on chain, and checks the result."""
     if not name.strip():
         raise InvalidArgument("the usage key name is empty", hint='Pass a name: mine.usage_keys.create("runner", ...)')
     if form not in ("bytes", "text"):
@@ -82,7 +82,7 @@ def create(
 
 
 def check(account: Ownership, key: KeyRef, timeout: float) -> Flow[KeyCheck]:
-    """Executes an action with a key until the service resolves the key or the time limit is exceeded."""
+    """Executes an action with a key repeatedly until the service resolves the key or the time limit is exceeded."""
     text = _secret(key)
     tag = f"{KEY_CHECK}{secrets.token_hex(8)}"
     begun, _ = yield from now()
@@ -169,7 +169,7 @@ def delete(account: Ownership, key: KeyRef) -> Flow[Receipt]:
 
 
 def find(account: Ownership, key: KeyRef) -> Flow[UsageKey]:
-    """Returns the record of a key, for both forms of its hash.
+    """Returns the record of a key, which is stored under one of the two forms of its hash.
 
     Raises:
         NotFound: The account does not contain the key.

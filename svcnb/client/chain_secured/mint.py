@@ -1,7 +1,7 @@
 """Mints in two steps: the service creates the object, and a transaction registers it on chain.
 
-Every step is recorded, because a crash can follow each of them. Each step first checks whether it was already
-completed, so resuming repeats nothing.
+The client records every step, because the process can crash after any of them. Each step first checks whether it is
+already complete, so resuming a mint repeats no step.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from svcnb.protocol.hashes import key_hash, uint256_hex, usage_key_bytes, usage_
 from svcnb.protocol.typed_data import Flow as Purpose
 
 HashForm = Literal["bytes", "text"]
-"""Input of a usage key's hash on chain: its 32 secret bytes, as in the specification, or its base64 text."""
+"""Form of a usage key from which its on-chain hash is computed: the 32 bytes (specification) or the base64 text."""
 
 SECRET_BYTES: Final = 32
 
@@ -33,11 +33,11 @@ _KEY_WALLET: Final = ("API Key Wallet", "Usage API Key Wallet")
 
 
 def hash_of(secret: str, form: HashForm) -> int:
-    """Returns the hash under which a usage key is set on chain, as a number.
+    """Returns the hash under which a usage key is stored on chain, as a number.
 
     Args:
         secret: Text of the key, base64 of 32 bytes.
-        form: Input of the hash.
+        form: Form of the key from which the hash is computed.
 
     Raises:
         InvalidArgument: The text does not encode 32 bytes. The message does not contain the text.
@@ -92,8 +92,8 @@ def finish(account: Ownership, record: PendingMint) -> Flow[Wallet | UsageKey]:
             result = steps.key()
     except SvcnbError as error:
         if steps.record.stage == "asked":
-            # The service may have created an object, but it is unusable, because it belongs to no account and has no
-            # permissions.
+            # The service may have created an object. The object is unusable, because it is not in any account and has
+            # no permissions.
             yield from act(lambda: account.records.delete(record))
         else:
             error.add_note(

@@ -15,7 +15,7 @@ class KeyCheck(Model):
     """True if the service found the key's account, even if it then rejected the action."""
 
     form: Literal["bytes", "text"] | None
-    """Input of the key's hash on chain: its 32 bytes, or its text. None if the chain contains neither hash."""
+    """Form of the key from which its on-chain hash was computed: bytes or text. None if neither hash is on chain."""
 
     answer: str
     """Response of the service: ``ran``, or the code of the error."""
@@ -60,7 +60,7 @@ class OnChain(Model):
 
 
 class Verdict(Model):
-    """Result of checking a signed envelope against one rule of docs/service/signatures.md#rules-of-a-signature."""
+    """Result of a check of a signed envelope against one rule of docs/service/signatures.md#rules-of-a-signature."""
 
     rule: int
     """Number of the rule, 1 to 8."""
@@ -83,13 +83,13 @@ class Sent(Model):
     """Address of the wallet that signed."""
 
     wallet_address: str = ""
-    """The created wallet, if any. It belongs to no account until it is registered on chain."""
+    """The created wallet, if any. It is not part of any account until it is registered on chain."""
 
     derivation_path: str = ""
     usage_api_key: Secret | None = None
-    """The new key, shown only once."""
+    """The new key, which cannot be retrieved again."""
 
     balance_display: str = ""
-    """The credit, only for ``BillingAuth``."""
+    """The credit. Only ``BillingAuth`` returns it."""
 
     quiet = frozenset({"usage_api_key"})

@@ -40,18 +40,18 @@ class Namespace(Checked):
         self._records = PendingFolder()
 
     def pending(self) -> Listing[PendingMint]:
-        """Returns the unfinished mints at this service. Their secrets are not displayed."""
+        """Returns the unfinished mints at this service. Displays never show their secrets."""
         base_url = self._chain.config.base_url
         return Listing(
             [item for item in self._records.all() if item.base_url == base_url], of="pending mints", kind=PendingMint
         )
 
     def delete_pending(self, mint: PendingMint | str, *, confirm: bool = False) -> None:
-        """Deletes the record of a mint. The wallet or key in it is then lost, because only the record contains it.
+        """Deletes the record of a mint. The wallet or key is then lost, because only the record contains it.
 
         Args:
             mint: The record, or its id.
-            confirm: Must be True, unless no object is known to exist yet.
+            confirm: Must be True if the service may already have created the object.
 
         Raises:
             NotConfirmed: ``confirm`` is not True.
@@ -91,14 +91,14 @@ class ChainSecured(Namespace):
     def create(
         self, owner: AnySigner, name: str, *, description: str = "", on_preview: Shown | None = None
     ) -> ChainSecuredAccount:
-        """Creates an account that a wallet owns, with a transaction of that wallet.
+        """Creates an account that a wallet owns. The wallet signs one transaction.
 
         Args:
             owner: The wallet, a `Signer` or an eth-account account. It pays the gas for this and every later change.
             name: Name of the account.
             description: Purpose of the account.
-            on_preview: Function that is called with every write before it is signed. If it returns False, the write is
-                cancelled.
+            on_preview: Function that is called with a preview of every write before the wallet signs it. If it returns
+                False, the write is cancelled.
 
         Raises:
             ChainError: The wallet owns or owned an account (``AccountAlreadyExists``), or cannot pay the gas.
@@ -114,9 +114,9 @@ class ChainSecured(Namespace):
 
         Args:
             owner: The admin wallet of the account.
-            api_key_hash: The master hash, which is needed if the chain node does not have these events.
-            on_preview: Function that is called with every write before it is signed. If it returns False, the write is
-                cancelled.
+            api_key_hash: The master hash. It is required if the chain node does not have these events.
+            on_preview: Function that is called with a preview of every write before the wallet signs it. If it returns
+                False, the write is cancelled.
 
         Raises:
             ChainError: The wallet owns no account.
@@ -134,14 +134,15 @@ class ChainSecured(Namespace):
     def look(self, api_key_hash: str) -> ChainSecuredAccount:
         """Opens any account for reading, including accounts in API mode.
 
-        Needs no wallet and no key, because the chain is public.
+        This method needs no wallet and no key, because the chain is public.
 
         Args:
             api_key_hash: Hash of the account key, as in ``account.api_key_hash``.
 
         Raises:
             InvalidArgument: The string is not a hash of 32 bytes. The methods ``audit``, ``permissions`` and ``diff``
-                of `ChainSecuredAccount` also raise it for the hash of a usage key, and name the account.
+                of `ChainSecuredAccount` also raise this error for the hash of a usage key. The message then names the
+                account.
             ChainError: There is no account with this hash.
         """
         found = self._do(account_flows.look(self._chain, api_key_hash))
@@ -150,7 +151,7 @@ class ChainSecured(Namespace):
     def resume(
         self, mint: PendingMint | str, owner: AnySigner, *, on_preview: Shown | None = None
     ) -> Wallet | UsageKey:
-        """Completes an interrupted mint. Completed steps are detected and not repeated.
+        """Completes an interrupted mint without repeating completed steps.
 
         Args:
             mint: The record, or its id.
@@ -168,7 +169,7 @@ class ChainSecured(Namespace):
     def sign(self, owner: AnySigner, flow: str) -> SignedEnvelope:
         """Signs the envelope of a flow with a wallet, for this service's chain and its current time.
 
-        The other methods do this automatically. Use this method to inspect the envelope, or to send it yourself.
+        The other methods sign automatically. Use this method to inspect the envelope, or to send it yourself.
 
         Args:
             owner: The wallet.
@@ -205,9 +206,9 @@ class ChainSecured(Namespace):
         return self._do(envelope_flows.check(self._chain, typed_data, signature, flow))
 
     def send(self, envelope: SignedEnvelope, *, confirm: bool = False) -> Sent:
-        """Sends a signed envelope to the endpoint of its flow, without registering anything on chain.
+        """Sends a signed envelope to the endpoint of its flow. It registers nothing on chain.
 
-        A minted wallet or key belongs to no account until it is registered on chain. ``mine.wallets.create`` and
+        A minted wallet or key is not part of any account until it is registered on chain. ``mine.wallets.create`` and
         ``mine.usage_keys.create`` perform both steps.
 
         Args:
@@ -215,16 +216,13 @@ class ChainSecured(Namespace):
             confirm: Must be True for ``ConvertAccount``, which is irreversible.
 
         Raises:
-            NotConfirmed: ``confirm`` must be True.
-            BadRequest: The service rejected the envelope; `check` shows the broken rule.
+            NotConfirmed: ``confirm`` is not True.
+            BadRequest: The service rejected the envelope. `check` shows the rule that the envelope violates.
         """
         return self._do(envelope_flows.send(envelope, confirm=confirm))
 
     def drift(self) -> tuple[str, ...]:
-        """Returns the functions of this version's interface that the deployed contract lacks.
-
-        The result is normally empty.
-        """
+        """Returns the functions that the deployed contract lacks. Normally, the list is empty."""
         return self._do(self._chain.missing())
 
     def contract(self, owner: AnySigner | None = None) -> Contract:

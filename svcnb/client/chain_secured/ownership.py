@@ -1,4 +1,4 @@
-"""Account and its owner, shared by all resources of the account."""
+"""The account and its owner, which all resources of the account share."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PAGE = 100
 
 @dataclass
 class Ownership:
-    """Account on chain, with the writer of its changes.
+    """On-chain account, with the writer for its changes.
 
     Attributes:
         writer: Writer with the owner's wallet.
@@ -40,7 +40,7 @@ class Ownership:
 
     @property
     def address(self) -> str:
-        """Address of the owner. Empty if the account is read-only."""
+        """Address of the owner, or an empty string if the account is read-only."""
         return self.writer.owner.address if self.writer.owner is not None else ""
 
     def write(self, name: str, *arguments: Any, on_sent: Any = None) -> Flow[Written]:
@@ -52,7 +52,7 @@ class Ownership:
             self._stale = True
 
     def view(self, name: str, *arguments: Any, block: int | None = None) -> Flow[Any]:
-        """Calls a view of the contract about the account."""
+        """Calls a view of the contract with the account's master hash."""
         return self.chain.view(name, self.master_hash, *arguments, block=block)
 
     def every(self, name: str, *arguments: Any, block: int | None = None) -> Flow[list[Any]]:
@@ -75,7 +75,7 @@ class Ownership:
     _stale: bool = True
 
     def learn_names(self) -> Flow[Names]:
-        """Reads all names again, if they may have changed."""
+        """Reads all names again if they may have changed."""
         names = self.writer.names
         if self._stale:
             names.groups = {number: name for number, name, _ in (yield from self.every("listGroups"))}

@@ -1,10 +1,10 @@
-"""Store of mints in progress, so that no data is lost after an interruption, a failure of the node, or a lack of gas.
+"""Store of mints in progress, which prevents data loss after an interruption, a node failure, or a lack of gas.
 
 A mint has two steps: the service creates the wallet or the key, and the owner registers it on chain. Between these
 steps, only the record contains the data. The record is therefore written to disk before the first request, and again
 when the response has arrived. Each record is a separate file that only its owner can read. It is encrypted with a key
 in another folder, so a copied folder, a search index or a shared screen does not show its contents. A program of the
-same user that can read both folders can decrypt the records. This is unavoidable without a password.
+same user that can read both folders can decrypt the records. Only a password could prevent this.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _FOLDER: Final = "SVCNB_PENDING"
 
 
 class PendingMint(Model):
-    """Mint that was started and is not completed."""
+    """Mint that was started but not completed."""
 
     id: str
     """Id of the mint, for `resume` and `delete_pending`."""
@@ -52,8 +52,8 @@ class PendingMint(Model):
     stage: Stage = "asked"
     """Stage of the mint.
 
-    At ``asked``, no object is known to exist, so nothing can be lost. From ``minted`` on, the service has created the
-    object, and only this record contains it.
+    At the stage ``asked``, the service has not confirmed that it created an object. From the stage ``minted`` on, the
+    object exists, and only this record contains it.
     """
 
     owner: str
@@ -88,11 +88,11 @@ class PendingFolder:
     """Store of records.
 
     Args:
-        folder: Folder of the records. None means ``$SVCNB_PENDING``, otherwise ``$XDG_STATE_HOME/svcnb/pending``,
-            otherwise ``~/.local/state/svcnb/pending``.
+        folder: Folder of the records. None selects the first of these that is set: ``$SVCNB_PENDING``,
+            ``$XDG_STATE_HOME/svcnb/pending``, ``~/.local/state/svcnb/pending``.
         key_file: File with the key that encrypts the records. None means ``pending.key`` next to the client's settings
             file, or next to the folder in ``$SVCNB_PENDING``.
-        environment: Environment to read instead of the process's own.
+        environment: Environment to read instead of the environment of the process.
     """
 
     def __init__(
@@ -171,7 +171,7 @@ class PendingFolder:
     def delete(self, record: PendingMint) -> None:
         """Deletes a record."""
         path = self._path(record.id)
-        # Copies of earlier versions of the record contain the same secret, so they are deleted, too.
+        # Copies of earlier versions of the record contain the same secret, so they are deleted as well.
         for file in (path, *(copy_path(path, number) for number in range(SCHEMA.current))):
             file.unlink(missing_ok=True)
 
@@ -218,7 +218,7 @@ class PendingFolder:
             _require_private(self.key_file)
         except FileNotFoundError:
             self.key_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            # If two processes do this simultaneously, both use the key of the first one.
+            # If two processes create the key simultaneously, both use the key of the first process.
             with _written(self.key_file, secrets.token_bytes(_KEY_BYTES)) as draft, suppress(FileExistsError):
                 publish(draft, self.key_file)
         key = self.key_file.read_bytes()
@@ -241,14 +241,14 @@ def _replace(path: Path, content: bytes) -> None:
     if os.name == "posix":
         folder = os.open(path.parent, os.O_RDONLY)
         try:
-            os.fsync(folder)  # otherwise, the new file name can be lost in a power failure
+            os.fsync(folder)  # without this call, a power failure can lose the new file name
         finally:
             os.close(folder)
 
 
 @contextmanager
 def _written(path: Path, content: bytes) -> Iterator[Path]:
-    """Yields a temporary file next to a file, which it can replace.
+    """Yields a temporary file in the folder of the file that it will replace.
 
     The temporary file is deleted if it still exists.
     """

@@ -56,7 +56,7 @@ def wallets(account: Ownership, group: GroupRef | None, block: int | None = None
 
 
 def remove_wallet(account: Ownership, wallet: WalletRef) -> Flow[Receipt]:
-    """Removes a wallet's registration."""
+    """Deletes a wallet's registration."""
     return (yield from account.write("removeWalletDerivation", one_wallet_address(wallet))).receipt
 
 
@@ -117,7 +117,7 @@ def update_group(
     actions: Iterable[ActionRef] | ActionRef | None,
     permitted: Iterable[WalletRef] | WalletRef | None,
 ) -> Flow[Group]:
-    """Changes the given values of a group. All other values stay unchanged, even long lists."""
+    """Changes the given values of a group. All other values stay unchanged, including long lists."""
     number = group_id(group)
     (_, old_name, old_text), old_hashes, old_addresses = yield from account.view("listGroupContents", number)
     merged = Group(
@@ -133,8 +133,8 @@ def update_group(
     if len(hashes) <= MAX_GROUP_ENTRIES and len(addresses) <= MAX_GROUP_ENTRIES:
         yield from account.write("updateGroup", number, merged.name, merged.description, hashes, addresses)
         return merged
-    # One call accepts ten entries of each kind. Entries are added before others are removed, so that no remaining entry
-    # is missing in between.
+    # One call accepts ten entries of each kind. Entries are added before others are removed, so that the entries in
+    # both lists stay permitted throughout.
     yield from _add_rest(
         account,
         number,
@@ -151,7 +151,7 @@ def update_group(
 
 
 def remove_group(account: Ownership, group: GroupRef) -> Flow[Receipt]:
-    """Removes a group."""
+    """Deletes a group."""
     return (yield from account.write("removeGroup", group_id(group))).receipt
 
 

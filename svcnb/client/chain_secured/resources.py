@@ -1,4 +1,4 @@
-"""On-chain wallets, usage keys, groups and actions of a ChainSecured account: the same resources as in API mode.
+"""On-chain wallets, usage keys, groups and actions of a ChainSecured account, the same resources as in API mode.
 
 Every change is simulated, passed to `ChainSecuredAccount.on_preview`, signed by the owner, and sent. Then the client
 waits for the receipt. A change costs gas, but no credit. If the contract would reject a change, `svcnb.ChainError` is
@@ -42,7 +42,7 @@ class OnChainNoun(Checked):
 
 
 class OnChainWallets(OnChainNoun):
-    """Wallets whose keys the service keeps, and which are registered on chain."""
+    """Wallets that are registered on chain and whose keys the service stores."""
 
     def create(self, name: str = "Wallet", *, description: str = "") -> Wallet:
         """Requests a new wallet from the service, and registers it in the account with a transaction.
@@ -65,7 +65,7 @@ class OnChainWallets(OnChainNoun):
         return self._do(flows.wallets(self._account, group))
 
     def delete(self, wallet: WalletRef) -> Receipt:
-        """Deletes a wallet's registration. Another account can never register the wallet."""
+        """Deletes a wallet's registration. Afterwards, no other account can register the wallet."""
         return self._do(flows.remove_wallet(self._account, wallet))
 
     def remove(self, wallet: WalletRef) -> Receipt:
@@ -84,7 +84,7 @@ class OnChainWallets(OnChainNoun):
 
 
 class OnChainUsageKeys(OnChainNoun):
-    """Usage keys, which run actions over HTTP as in API mode."""
+    """Usage keys, which can run actions over HTTP as in API mode."""
 
     def create(
         self,
@@ -102,9 +102,10 @@ class OnChainUsageKeys(OnChainNoun):
         form: HashForm = "bytes",
         verify: float | None = 30.0,
     ) -> UsageKey:
-        """Requests a new key from the service, registers its wallet, and sets the key on chain with two transactions.
+        """Requests a new key from the service, then registers its wallet and sets the key on chain.
 
-        A local record with the secret is kept until all steps are completed; see `OnChainWallets.create`.
+        The method sends two transactions. It keeps a local record with the secret until all steps are completed; see
+        `OnChainWallets.create`.
 
         Args:
             name: Name of the key.
@@ -117,18 +118,18 @@ class OnChainUsageKeys(OnChainNoun):
             can_delete_groups: Whether the key may delete groups.
             can_create_pkps: Whether the key may create wallets.
             expires_in: Time for which the key can run actions: ``"30d"``, seconds, or a timedelta. None means no limit.
-            form: Input of the hash that is stored on chain: the key's 32 ``bytes``, as in the specification, or its
-                ``text``, as some services require.
+            form: Form of the key from which the on-chain hash is computed: the 32 ``bytes`` (specification), or the
+                ``text``, which some services require.
             verify: Seconds to wait until the service resolves the key, or None to skip this check. The check executes a
-                small action. It costs one cent for a key with all groups, and nothing for any other key.
+                small action. It costs one cent if the key may execute in all groups, otherwise nothing.
 
         Returns:
             The key with its secret, which cannot be retrieved again.
 
         Raises:
             InvalidArgument: A list has more than 50 groups, or contains an entry that is not a group.
-            ChainError: The contract rejected the change, or the owner cannot pay the gas. Nothing is lost. Also raised
-                if the key is set, but the service does not resolve it (``NotResolved``).
+            ChainError: The contract rejected the change, the owner cannot pay the gas, or the key is set but the
+                service does not resolve it (``NotResolved``). The local record keeps the key.
         """
         return self._do(
             key_flows.create(
@@ -149,11 +150,11 @@ class OnChainUsageKeys(OnChainNoun):
         )
 
     def check(self, key: KeyRef, *, timeout: float = 0.0) -> KeyCheck:
-        """Executes a small action with a key. Returns whether the service resolves the key, and which hash is on chain.
+        """Executes a small action with a key to check whether the service resolves the key, and which hash is on chain.
 
         Args:
             key: The key that creation returned, or its text.
-            timeout: Seconds to retry while the key is unknown.
+            timeout: Seconds for which the check is retried while the key is unknown.
         """
         return self._do(key_flows.check(self._account, key, timeout))
 
@@ -260,8 +261,8 @@ class OnChainGroups(OnChainNoun):
         Args:
             name: Name of the group.
             description: Purpose of the group.
-            actions: Actions, sources, CIDs or hashed CIDs to permit. ``svcnb.everything`` permits all.
-            wallets: Wallets or addresses to permit. ``svcnb.everything`` permits all.
+            actions: Actions, sources, CIDs or hashed CIDs to permit. ``svcnb.everything`` permits every action.
+            wallets: Wallets or addresses to permit. ``svcnb.everything`` permits every wallet.
         """
         return self._do(flows.create_group(self._account, name, description, actions, wallets))
 
@@ -280,8 +281,8 @@ class OnChainGroups(OnChainNoun):
     ) -> Group:
         """Changes a group. Omitted values stay unchanged.
 
-        The change needs one transaction. If a list has more than ten entries, it needs one transaction for each added
-        or removed entry, and additions come first.
+        The change needs one transaction. If a list has more than ten entries, each added or removed entry needs its own
+        transaction. Additions come first.
 
         Args:
             group: The group.
@@ -300,7 +301,7 @@ class OnChainGroups(OnChainNoun):
         )
 
     def delete(self, group: GroupRef) -> Receipt:
-        """Deletes a group. Keys that list the group keep its number, which is never used again."""
+        """Deletes a group. Keys that list the group keep its number, which is never reused."""
         return self._do(flows.remove_group(self._account, group))
 
     def remove(self, group: GroupRef) -> Receipt:
@@ -313,7 +314,7 @@ class OnChainGroups(OnChainNoun):
         return self._do(flows.contents(self._account, group))
 
     def add_action(self, group: GroupRef, action: ActionRef) -> Receipt:
-        """Permits an action in a group. Unlike in API mode, a hashed CID is sufficient."""
+        """Permits an action in a group. Unlike API mode, this method also accepts a hashed CID."""
         return self._do(flows.add_action(self._account, group, action))
 
     def remove_action(self, group: GroupRef, action: ActionRef) -> Receipt:
@@ -347,7 +348,7 @@ class OnChainGroups(OnChainNoun):
 
 
 class OnChainActions(OnChainNoun):
-    """Registered actions, which are names for CIDs. Registration grants no permissions; groups do."""
+    """Registered actions, which are named CIDs. Only groups grant permissions; registration does not."""
 
     def register(
         self, action: ActionRef, *, name: str | None = None, description: str | None = None

@@ -1,4 +1,4 @@
-"""Authentication of billing calls with a header that a wallet signs. The header is renewed after four minutes."""
+"""Authentication of billing calls with a header that a wallet signs, and which is renewed after four minutes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from svcnb.client.signing import SignedEnvelope, sign_flow
 from svcnb.protocol.typed_data import Flow as Purpose
 
 KEPT_S: Final = 240.0
-"""Seconds for which one signature is used.
+"""Time for which one signature is used, in seconds.
 
 The service accepts it for 300 seconds (docs/service/signatures.md#replay).
 """
@@ -25,7 +25,7 @@ class WalletAuth:
     """Provider of the header that authenticates a wallet at the billing endpoints.
 
     Args:
-        writer: Writer with the wallet, and with the chain whose id and time the signature contains.
+        writer: Writer that has the wallet and the chain. The signature contains the chain's id and the service's time.
     """
 
     def __init__(self, writer: Writer) -> None:
@@ -49,7 +49,7 @@ class WalletAuth:
             )
         if self._age() > KEPT_S and self._writer.owner is not None:
             old = self._envelope
-            with suppress(SigningError):  # approved outside Python; the old signature is valid for a minute
+            with suppress(SigningError):  # if the wallet cannot sign now, the old signature is valid for another minute
                 self._keep(
                     sign_flow(
                         self._writer.owner,

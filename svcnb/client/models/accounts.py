@@ -10,10 +10,10 @@ from svcnb.protocol.hashes import api_key_hash
 
 
 class Account(Model):
-    """New account in API mode, with its master wallet and its master key, which cannot be retrieved again."""
+    """New account in API mode, with its master wallet and its master key. The key cannot be retrieved again."""
 
     name: str = Field(default="", alias="account_name")
-    """Name that the account received at its creation."""
+    """Name of the account at its creation."""
 
     wallet_address: str
     """Address of the account's master wallet, whose wallet id is 0."""

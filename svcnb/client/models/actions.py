@@ -15,15 +15,15 @@ class RegisteredAction(Model):
     hashed_cid: str | None
     """keccak256 hash of the CID text, ``0x`` and 64 digits.
 
-    All zeros mean every action. None if the service hides the hash, as some services do for entries that were never
-    registered.
+    All zeros mean every action. The value is None if the service hides the hash. Some services hide it for entries that
+    were never registered.
     """
 
     name: str = ""
     description: str = ""
 
     cid: str | None = None
-    """The raw CID, if this client has it, because the service lists only hashes."""
+    """The raw CID, if this client has it. The service lists only hashes."""
 
     @model_validator(mode="before")
     @classmethod

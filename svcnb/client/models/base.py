@@ -12,7 +12,7 @@ from svcnb.client import display
 
 
 class Model(BaseModel):
-    """Immutable result that keeps unknown members and is displayed as a small table.
+    """Immutable result, which keeps unknown members and is displayed as a small table.
 
     The display contains only values, in the order of the fields. It contains no memory addresses, local times or
     secrets, so equal results have the same display on every machine.
@@ -23,16 +23,16 @@ class Model(BaseModel):
     )
 
     quiet: ClassVar[frozenset[str]] = frozenset()
-    """Fields that displays omit, because the values differ between runs."""
+    """Fields that displays omit because their values differ between runs."""
 
     headings: ClassVar[Mapping[str, str]] = MappingProxyType({})
     """Column labels of fields whose JSON name is unclear."""
 
     categories: ClassVar[frozenset[str]] = frozenset({"status", "kind", "state", "source", "event", "change", "weight"})
-    """String fields with few different values."""
+    """String fields with few distinct values."""
 
     unix_seconds: ClassVar[frozenset[str]] = frozenset()
-    """Fields that contain seconds since 1970. 0 and None mean never."""
+    """Fields that contain Unix seconds. 0 and None mean that the time is not set."""
 
     @classmethod
     def framed(cls) -> dict[str, Any]:
@@ -52,7 +52,7 @@ class Model(BaseModel):
     def summary(self) -> dict[str, Any]:
         """Returns the values that text and tables show.
 
-        These are the fields of `shown` unless a class defines a shorter form.
+        These are the fields of `shown`, unless a class defines a shorter form.
         """
         return self.shown()
 

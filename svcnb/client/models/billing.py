@@ -18,25 +18,25 @@ def dollars(cents: int) -> str:
 
 
 class Balance(Model):
-    """Credit of an account, which all its keys share."""
+    """Credit of an account, shared by all its keys."""
 
     balance_cents: int
-    """Balance in US cents, as the payment processor counts it: a negative balance is credit, a positive one debt."""
+    """Balance in US cents at the payment processor. A negative value is credit, and a positive value is debt."""
 
     balance_display: str = ""
-    """Balance as text of the service, for example ``$5.00 credit``."""
+    """The service's text for the balance, for example ``$5.00 credit``."""
 
     quiet = frozenset({"balance_cents"})
     headings = MappingProxyType({"balance_display": "balance"})
 
     @property
     def available_cents(self) -> int:
-        """Credit in US cents that can be spent, or 0."""
+        """Credit in US cents that the account can spend, or 0."""
         return max(0, -self.balance_cents)
 
     @property
     def owed_cents(self) -> int:
-        """Debt in US cents, or 0."""
+        """Debt in US cents, or 0 if the account has none."""
         return max(0, self.balance_cents)
 
 
@@ -53,13 +53,13 @@ class Payment(Model):
     """Id of the payment at the processor, which starts with ``pi_``."""
 
     publishable_key: str = ""
-    """Publishable key for the processor's client library, used with ``client_secret``."""
+    """Publishable key for the processor's client library, which also needs ``client_secret``."""
 
     client_secret: Secret
     """Secret with which the processor's client library confirms this payment."""
 
     balance: Balance | None = None
-    """The credit after the payment was credited."""
+    """The credit after the payment."""
 
     quiet = frozenset({"payment_intent_id", "publishable_key", "client_secret"})
 

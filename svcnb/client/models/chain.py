@@ -25,7 +25,7 @@ def ether(wei: int) -> str:
 
 
 class Preview(Model):
-    """Preview of one write before it is signed: simulated, decoded and priced."""
+    """Preview of one write before the wallet signs it, with the simulated result, decoded arguments and price."""
 
     function: str
     """The contract's function."""
@@ -34,22 +34,22 @@ class Preview(Model):
     """Description of the change, with names instead of hashes and numbers."""
 
     arguments: dict[str, Any]
-    """Every argument by name, as it will be sent. Hashes are hex."""
+    """The arguments by name, as they will be sent. Hashes are hex."""
 
     sender: str
-    """Address of the wallet that makes the change."""
+    """Address of the wallet that changes the account."""
 
     through: str | None = None
     """Address of the wallet that signs the transaction and pays the gas, if ``sender`` is a contract."""
 
     gas: int
-    """Gas of the write, as the node estimated it."""
+    """Gas of the write, estimated by the node."""
 
     cost_wei: int
     """Cost of that gas at the current price, in wei."""
 
     max_cost_wei: int
-    """Maximum cost in wei, for a fifth more gas at twice the current price."""
+    """Maximum cost in wei: 20 % more gas at twice the current price."""
 
     quiet = frozenset({"arguments"})
 

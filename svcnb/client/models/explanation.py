@@ -1,4 +1,4 @@
-"""Explanation of why a key may run an action with a wallet, or of the missing permission and its repairs."""
+"""Explanation of why a key can run an action with a wallet, or of the missing permission and its repairs."""
 
 from __future__ import annotations
 
@@ -69,15 +69,16 @@ class Repair(Model):
     """Description in words."""
 
     code: str
-    """Python code of the change, one call per line. ``svc`` is a client with the account's master key. ``mine`` is a
-    ChainSecured account that its owner opened."""
+    """Python code of the change, one call per line.
+
+    ``svc`` is a client with the account's master key. ``mine`` is a ChainSecured account that its owner opened."""
 
     cost_cents: int
     """Cost of the calls in US cents. 0 for transactions, which cost gas instead."""
 
 
 class ExplanationWarning(Model):
-    """Warning that applies whether or not the run is permitted."""
+    """Warning that does not depend on whether the run is permitted."""
 
     code: WarningCode
     text: str

@@ -11,10 +11,10 @@ from svcnb.protocol.wire.values import parse_group_id
 
 
 class Group(Model):
-    """Set of actions and wallets that belong together. Keys receive permissions for groups."""
+    """Set of actions and wallets that belong together. Keys have permissions for groups."""
 
     id: int
-    """Number of the group in its account, starting at 1. The number of a deleted group is never used again."""
+    """Number of the group in its account, starting at 1. The number of a deleted group is never reused."""
 
     name: str = ""
     description: str = ""
@@ -22,7 +22,7 @@ class Group(Model):
     @field_validator("id", mode="before")
     @classmethod
     def _number(cls, value: object) -> object:
-        # Services return a number, a decimal string, or 32 bytes in hex.
+        # Depending on the service, this is a number, a decimal string, or 32 bytes in hex.
         return value if not isinstance(value, str) else parse_group_id(value)
 
 

@@ -1,4 +1,4 @@
-"""Models of the information that a node returns about itself."""
+"""Models of a node's chain, version, health and limits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class ChainConfig(Model):
     token: str = ""
 
     rpc_url: str | None = None
-    """JSON-RPC address, which only the emulator reports. For other services, the caller must set it."""
+    """JSON-RPC address. Only the emulator reports it. For other services, the caller must set it."""
 
     quiet = frozenset({"rpc_url"})
 
@@ -35,7 +35,7 @@ class Health(Model):
     """Health of a node."""
 
     healthy: bool
-    """True if the node responded with 200: the action runtime is reachable, and the CPU is not overloaded."""
+    """True if the node responded with 200, because the action runtime is reachable and the CPU is not overloaded."""
 
     cpu_available: bool | None = None
     billing_keys_present: bool | None = None

@@ -48,7 +48,7 @@ class Outcome(Model):
     """Name of the error's class, for example ``ActionError``."""
 
     elapsed: float = 0.0
-    """Seconds from request to response."""
+    """Seconds from the request to the response."""
 
     cost_cents: int = 0
     request_id: str = ""
@@ -93,7 +93,7 @@ class Outcome(Model):
 
     @property
     def transient(self) -> bool:
-        """Whether a repeated run may succeed, because the service was busy, or permissions or credit were missing."""
+        """Whether a repeated run can succeed, because the service was busy, or permissions or credit were missing."""
         return self.error_type in _TRANSIENT
 
     @property

@@ -14,7 +14,7 @@ from svcnb.client.models.traces import Trace
 
 
 class _Teller:
-    """Reader of a run's timeline. It does not affect the equality of runs, and is never stored."""
+    """Reader of a run's timeline. It does not affect the equality of runs and is never stored."""
 
     def __init__(self, trace: Callable[[Run], Trace] | None = None) -> None:
         self.trace = trace
@@ -35,7 +35,7 @@ class Run(Model):
     response: Any = None
     """The value that ``main`` returned or passed to ``setResponse``.
 
-    The service parses a string that contains JSON once.
+    If the value is a string that contains JSON, the service parses it once.
     """
 
     logs: str = ""
@@ -45,13 +45,13 @@ class Run(Model):
     """CID of the executed source."""
 
     elapsed: float = 0.0
-    """Seconds from request to response, measured by this client."""
+    """Seconds from the request to the response, measured by this client."""
 
     request_id: str = ""
-    """Id that the service gave the request."""
+    """Id of the request at the service."""
 
     notes: tuple[str, ...] = ()
-    """Advice about the execution, for example about the key that was used."""
+    """Advice about the execution, for example about the key that the caller used."""
 
     quiet = frozenset({"elapsed", "request_id", "notes"})
 
@@ -78,10 +78,10 @@ class Run(Model):
 
     @property
     def cost_cents(self) -> int:
-        """Estimated cost in US cents: one for each full second, at least one.
+        """Estimated cost in US cents: one cent for each full second, and at least one cent.
 
-        The service measures only the run, but this client measures the whole request, so the estimate is too high in a
-        slow network. The exact cost is the change of ``svc.billing.balance()``.
+        The service measures only the run, but this client measures the whole request. On a slow network, the estimate
+        is therefore too high. The exact cost is the change of ``svc.billing.balance()``.
         """
         return max(1, int(self.elapsed))
 

@@ -29,22 +29,22 @@ class TraceEvent(Model):
     """``start``, ``key``, ``encrypt``, ``decrypt``, ``fetch``, ``console``, ``import``, ``lost`` or ``end``."""
 
     memory_bytes: int | None = None
-    """Memory of the isolate in bytes beyond its idle memory. None if the machine does not report it."""
+    """Memory of the isolate in bytes, without its idle memory. None if the machine does not report it."""
 
     took_ms: float | None = None
-    """Milliseconds that the action waited for the service. For ``start``, milliseconds that it waited in the queue."""
+    """Time that the action waited for the service, in milliseconds. For ``start``, the time in the queue."""
 
     operation: str | None = None
     """Name of the key operation."""
 
     refused: str | None = None
-    """Reason for the failure of the operation inside the action."""
+    """Error of the failed operation inside the action."""
 
     method: str | None = None
     """HTTP method of an outbound request."""
 
     host: str | None = None
-    """Host of an outbound request. The path and the query can contain secrets and are not stored."""
+    """Host of an outbound request. The path and the query are not stored, because they can contain secrets."""
 
     status: int | None = None
     """HTTP status of an outbound response."""
@@ -56,10 +56,10 @@ class TraceEvent(Model):
     """``start`` for the event of an outbound request. Empty for the event of its response."""
 
     ok: bool | None = None
-    """Only for ``end``: whether the action succeeded."""
+    """Whether the action succeeded. Only the event ``end`` has this field."""
 
     error_kind: str | None = None
-    """Only for ``end`` of a failed run: ``throw``, ``syntax``, ``timeout``, ``memory``, ``funds`` or ``host``."""
+    """Cause of a failure, only for ``end``: ``throw``, ``syntax``, ``timeout``, ``memory``, ``funds`` or ``host``."""
 
     quiet = frozenset({"at_ms", "memory_bytes", "took_ms"})
 
@@ -82,14 +82,14 @@ class TraceEvent(Model):
 class Trace(Model):
     """Timeline of one execution: key operations, outbound requests, console lines and the end.
 
-    The text form is the same for equal runs. The table in a notebook shows times, which differ between runs.
+    The text form is the same for equal runs. The table in a notebook also shows times, which differ between runs.
     """
 
     engine: str
     """Name of the engine that executed the run."""
 
     why: str = ""
-    """Reason for the choice of the engine, if the emulator had several."""
+    """Reason for the choice of the engine, if the emulator has several."""
 
     events: tuple[TraceEvent, ...] = Field(default=())
     """Events in chronological order."""
@@ -110,9 +110,9 @@ class Trace(Model):
 
     @property
     def waited_ms(self) -> float:
-        """Milliseconds that the run waited for the service: for keys, requests and packages.
+        """Time that the run waited for keys, requests and packages, in milliseconds.
 
-        Overlapping waits count once.
+        Overlapping waits are counted once.
         """
         total, reached = 0.0, 0.0
         spans = sorted((event.at_ms - event.took_ms, event.at_ms) for event in self.events[1:] if event.took_ms)
@@ -123,7 +123,7 @@ class Trace(Model):
 
     @property
     def peak_memory_bytes(self) -> int | None:
-        """Largest memory of all events in bytes, or None if the machine does not report it."""
+        """Peak memory of all events in bytes, or None if the machine does not report it."""
         return max((event.memory_bytes for event in self.events if event.memory_bytes is not None), default=None)
 
     def of(self, kind: str) -> tuple[TraceEvent, ...]:
@@ -148,7 +148,7 @@ class Trace(Model):
 
 
 def _row(event: TraceEvent, whole_ms: float) -> str:
-    # The wait in the queue precedes the run.
+    # The wait in the queue happens before the run.
     took = 0.0 if event.kind == "start" else event.took_ms or 0.0
     left = max(0.0, event.at_ms - took) / whole_ms * 100
     width = max(0.7, took / whole_ms * 100)

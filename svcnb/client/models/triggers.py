@@ -14,7 +14,7 @@ from svcnb.protocol.wire.triggers import OPEN_STATUSES
 
 
 class Trigger(Model):
-    """Trigger, which runs an action automatically."""
+    """Trigger that runs an action automatically."""
 
     id: str
     """Id of the trigger, which is also the last part of a webhook's address."""
@@ -31,7 +31,7 @@ class Trigger(Model):
     """Settings for this kind of trigger, for example ``{"cron": "0 9 * * *"}``."""
 
     default_params: Mapping[str, Any] = Field(default_factory=dict)
-    """Default params of every run, into which the event's data is merged."""
+    """Default params of every run. The event's data is merged into them."""
 
     action_cid: str = ""
     """CID of the action."""
@@ -53,7 +53,7 @@ class Trigger(Model):
 
 
 class TriggerRun(Model):
-    """Run of a trigger."""
+    """Run that a trigger started."""
 
     id: str
     """Id of the run, which the action receives in the header ``x-correlation-id``.
@@ -72,13 +72,13 @@ class TriggerRun(Model):
     """Complete response of the execution. `result` is the value that the action returned."""
 
     error: str | None = None
-    """HTTP status and text of the failure, with the stack trace if the action threw an error."""
+    """HTTP status and text of the error, with the stack trace if the action threw an error."""
 
     attempt: int = 1
-    """Number of attempts: 1, plus 1 for every retry."""
+    """Number of attempts, including the first."""
 
     started_at: datetime | None = None
-    """Time when the service accepted the run, before its wait in the queue."""
+    """Time at which the service accepted the run, before its wait in the queue."""
 
     finished_at: datetime | None = None
 
@@ -175,7 +175,7 @@ class EventPreview(Model):
     """Canonical form of the signature, which is hashed: full types, no names, no spaces."""
 
     topic0: str
-    """First topic of logs of this event."""
+    """First topic of this event's logs."""
 
     arguments: tuple[str, ...] = ()
     """Arguments by their names in ``event.decoded``, with their types."""

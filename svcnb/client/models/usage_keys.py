@@ -26,7 +26,7 @@ def _either(name: str) -> AliasChoices:
 
 
 class UsageKey(Model):
-    """Usage key with its permissions. Only the result of its creation contains the secret."""
+    """Usage key with its permissions. Only the object that its creation returned contains the secret."""
 
     api_key_hash: str
     """keccak256 hash of the key text, ``0x`` and 64 digits.
@@ -57,11 +57,11 @@ class UsageKey(Model):
     expiration: int | None = None
     """Expiration in Unix seconds, after which the key can no longer run actions. 0 means never.
 
-    None if not from a listing.
+    The value is None if the object does not come from a listing.
     """
 
     usage_api_key: Secret | None = None
-    """The key itself, only in the result of its creation. Store ``usage_api_key.reveal()`` securely."""
+    """The key itself, only in the object that its creation returned. Store ``usage_api_key.reveal()`` securely."""
 
     quiet = frozenset({"expiration"})
     unix_seconds = frozenset({"expiration"})
@@ -78,7 +78,7 @@ class UsageKey(Model):
 
     @property
     def execute_only(self) -> bool:
-        """True if the key can run actions but change nothing. Such a key is safe to share."""
+        """True if the key can run actions but cannot change anything. Such a key is safe to share."""
         flags = (self.can_create_groups, self.can_delete_groups, self.can_create_pkps)
         lists = (self.manage_ipfs_ids_in_groups, self.add_pkp_to_groups, self.remove_pkp_from_groups)
         return bool(self.execute_in_groups) and not any(flags) and not any(lists)

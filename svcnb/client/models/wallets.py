@@ -6,13 +6,13 @@ from svcnb.client.models.base import Model
 
 
 class Wallet(Model):
-    """Wallet whose key the service keeps."""
+    """Wallet whose key the service stores."""
 
     wallet_address: str
-    """Address of the wallet in lower case, which identifies the wallet in groups and actions."""
+    """Address of the wallet in lower case. Groups and actions identify the wallet by this address."""
 
     id: str = ""
-    """Position in the account. ``0`` is the account's master wallet, but some services return 0 for every wallet."""
+    """Position in the account. ``0`` is the master wallet, but some services return 0 for every wallet."""
 
     name: str = ""
     description: str = ""

@@ -1,4 +1,4 @@
-"""Actions that are registered in the account under a name."""
+"""Actions that the account has registered under a name."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def register(action: ActionRef, name: str | None, description: str | None) -> Fl
         return RegisteredAction(hashed_cid=hashed_cid(cid), name=name, description=description, cid=cid)
 
     body = {"action_ipfs_cid": cid, "name": name, "description": description}
-    # The service replaces the name and the description, so a retry has no further effect.
+    # The service replaces the name and the description, so a retry has no additional effect.
     return ask(Call("POST", "/add_action", parse, body, repeatable=True))
 
 
 def update(action: ActionRef, name: str | None, description: str | None) -> Flow[RegisteredAction]:
-    """Reads an action's registration, then replaces the given values."""
+    """Reads an action's registration, and replaces the given values."""
     hashed = _one(action)
     if name is None or description is None:
         known = yield from listing(None)
@@ -121,12 +121,12 @@ def get(action: ActionRef) -> Flow[RegisteredAction]:
 
 
 class Actions(Resource):
-    """Registered actions, which are names for CIDs. Registration grants no permissions; groups do."""
+    """Registered actions, which are named CIDs. Only groups grant permissions; registration does not."""
 
     def register(
         self, action: ActionRef, *, name: str | None = None, description: str | None = None
     ) -> RegisteredAction:
-        """Registers an action under a name, or replaces its existing name. Costs one cent.
+        """Registers an action under a name, or replaces its existing name. This call costs one cent.
 
         Args:
             action: An action, a source or a raw CID.
@@ -140,7 +140,9 @@ class Actions(Resource):
         return self._do(register(action, name, description))
 
     def update(self, action: ActionRef, *, name: str | None = None, description: str | None = None) -> RegisteredAction:
-        """Changes the name or the description of a registered action. Omitted values stay unchanged. Costs one cent.
+        """Changes the name or the description of a registered action. Omitted values stay unchanged.
+
+        This call costs one cent.
 
         Args:
             action: An action, a source, a CID or a hashed CID.
@@ -153,7 +155,7 @@ class Actions(Resource):
         return self._do(update(action, name, description))
 
     def delete(self, action: ActionRef) -> None:
-        """Deletes an action's registration and removes it from every group of the account. Costs one cent.
+        """Deletes an action's registration and removes it from every group of the account. This call costs one cent.
 
         Args:
             action: An action, a source, a CID or a hashed CID.
@@ -161,11 +163,11 @@ class Actions(Resource):
         self._do(delete(action))
 
     def list(self, group: GroupRef | None = None) -> Listing[RegisteredAction]:
-        """Returns all actions of the account, or those that a group permits. Free."""
+        """Returns all actions of the account, or those that a group permits. This call is free."""
         return self._do(listing(group))
 
     def get(self, action: ActionRef) -> RegisteredAction:
-        """Returns one registered action. Free.
+        """Returns one registered action. This call is free.
 
         Args:
             action: An action, a source, a CID or a hashed CID.
@@ -177,12 +179,12 @@ class Actions(Resource):
         return self._do(get(action))
 
     def iter(self, group: GroupRef | None = None) -> Iterator[RegisteredAction]:
-        """Iterates over the actions page by page, for accounts with very many actions. Free."""
+        """Iterates over the actions page by page, for accounts with very many actions. The calls are free."""
         return self._iterate(lambda number: page(number, group=group))
 
     def cid(self, source: str | Action) -> str:
         """Requests the CID of a source from the service.
 
-        Free, and needs no key. `svcnb.cid` computes the same CID locally.
+        This call is free and needs no key. `svcnb.cid` computes the same CID locally.
         """
         return self._do(cid(source))

@@ -1,4 +1,4 @@
-"""Base classes of all resources, with the client's session, which runs their flows."""
+"""Base classes of all resources. Each resource has the client's session, which runs its flows."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def wait(payment: Payment, timeout: float) -> Flow[Payment]:
             after = yield from confirm(payment)
         except BadRequest as error:
             here, _ = yield from now()
-            if _says(error, "credited already", "already credited"):  # by the page to which the payer returned
+            if _says(error, "credited already", "already credited"):  # the payment page credited it
                 yield _credited(payment)
                 return payment.model_copy(update={"status": "credited", "balance": (yield from balance())})
             if _says(error, "another account", "another customer"):
@@ -109,22 +109,22 @@ def wait(payment: Payment, timeout: float) -> Flow[Payment]:
 
 
 def top_up(amount_cents: int, method: Method, timeout: float) -> Flow[Payment]:
-    """Starts a payment. With a local processor, the payment is also made, and this flow waits for the credit."""
+    """Starts a payment. With a local processor, also completes the payment and waits for the credit."""
     payment = yield from create_payment_intent(amount_cents, method)
     body = _opening(payment) | {"payment_method": payment.method}
     try:
-        # Sends the same request as the processor's client library in a browser. The secret is only sent to the service
-        # that issued it.
+        # Send the same request as the processor's client library in a browser. Only the service that issued the secret
+        # receives it.
         yield from ask(Call("POST", _local(payment) + "/confirm", nothing, body, key=False))
     except (NotFound, NotTheApi):
         return payment  # with a real processor, a person must pay
-    except OutOfCredit as error:  # a 402 of the processor concerns the card, not the account
+    except OutOfCredit as error:  # a 402 response of the processor concerns the card, not the account
         raise PaymentFailed(f"the payment was not collected: {error.message}") from error
     return (yield from wait(payment, timeout))
 
 
 def pay_page(config: Config, payment: Payment) -> Flow[str | None]:
-    """Checks whether a local processor has a page for a payment."""
+    """Checks whether the local processor has a page for a payment."""
     opening = _opening(payment)
 
     try:
@@ -140,7 +140,7 @@ def _credited(payment: Payment) -> Noted:
 
 
 def _local(payment: Payment) -> str:
-    # The emulator's processor always has this path, independently of the processor's configured name.
+    # The emulator's processor always has this path, whatever the configured name of the processor is.
     return f"//processor/v1/payment_intents/{payment.payment_intent_id}"
 
 
@@ -176,9 +176,9 @@ class Billing(Resource):
     def top_up(self, amount_cents: int, *, method: Method = "card", timeout: float = 600.0) -> Payment:
         """Adds credit.
 
-        With an emulator, the local processor makes the payment, and this method returns after the credit was added.
-        With a real service, a person must pay. This method then returns the payment with the status ``waiting``, and
-        `wait` completes it.
+        With an emulator, the local processor completes the payment, and this method returns after the service has added
+        the credit. With a real service, a person must pay. This method then returns the payment with the status
+        ``waiting``, and `wait` waits for the credit.
 
         Args:
             amount_cents: Amount in US cents, at least 500.
@@ -193,16 +193,16 @@ class Billing(Resource):
         return self._do(top_up(amount_cents, method, timeout))
 
     def create_payment_intent(self, amount_cents: int, *, method: Method = "card") -> Payment:
-        """Starts a payment without making it.
+        """Starts a payment, which a person must then complete.
 
         Args:
             amount_cents: Amount in US cents, at least 500.
-            method: Payment method, which is only stored with the payment.
+            method: Payment method, which is stored with the payment and has no other effect.
         """
         return self._do(create_payment_intent(amount_cents, method))
 
     def confirm(self, payment: Payment | str) -> Balance:
-        """Credits a payment that the processor has collected, and returns the credit.
+        """Credits a payment that the processor has collected, and returns the account's credit.
 
         Args:
             payment: The payment or its id, which starts with ``pi_``.
@@ -228,11 +228,11 @@ class Billing(Resource):
     def pay_page(self, payment: Payment) -> str | None:
         """Returns the address of the local processor's page for a payment, where a person chooses its outcome.
 
-        The address contains the payment's secret, so keep it out of saved outputs. Returns None with a real service,
-        whose processor has its own client library.
+        The address contains the payment's secret, so keep it out of saved outputs. With a real service, the method
+        returns None, because the processor has its own client library.
         """
         return self._do(pay_page(self._session.config, payment))
 
     def publishable_key(self) -> str:
-        """Returns the processor's publishable key, which starts with ``pk_``. Needs no key."""
+        """Returns the processor's publishable key, which starts with ``pk_``. This call needs no API key."""
         return self._do(publishable_key())

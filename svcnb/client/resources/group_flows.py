@@ -94,7 +94,7 @@ def delete(group: GroupRef) -> Flow[None]:
             "POST",
             "/remove_group",
             nothing,
-            {"group_id": str(number)},  # only this endpoint needs a string
+            {"group_id": str(number)},  # only this endpoint requires a string
             in_doubt=f"the group may be deleted: check svc.groups.list() for {number}.",
         )
     )
@@ -167,7 +167,7 @@ def _addresses(wallets: Iterable[WalletRef] | WalletRef) -> list[str]:
 def _split(actions: Iterable[ActionRef] | ActionRef) -> tuple[list[str], list[str]]:
     """Returns the hashes for the group's creation, and the raw CIDs to add later.
 
-    Adding a single entry needs its raw CID, so entries that are given only by hash must be among the first ten.
+    Adding a single entry needs its raw CID, so entries with only a hash must be among the first ten.
     """
     several = [actions] if isinstance(actions, (Action, RegisteredAction, str, int)) else actions
     hash_only: list[str] = []

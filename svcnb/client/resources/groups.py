@@ -13,9 +13,10 @@ from svcnb.client.resources.base import Resource
 
 
 class Groups(Resource):
-    """Groups: a key that may execute in a group can run the group's actions, and these can use the group's wallets.
+    """Groups: sets of actions and wallets that belong together.
 
-    In every list of actions or wallets, ``svcnb.everything`` (0) means all of them.
+    A key that may execute in a group can run the group's actions, and the actions can use the group's wallets. In every
+    list of actions or wallets, ``svcnb.everything`` (0) means all of them.
     """
 
     def create(
@@ -28,9 +29,9 @@ class Groups(Resource):
     ) -> Group:
         """Creates a group.
 
-        Costs one cent, plus one for each action and each wallet beyond the first ten. The service accepts ten of each
-        in one call, and the rest are added one by one. The call is not retried if it is unknown whether the request
-        arrived.
+        The creation costs one cent, plus one cent for each action and each wallet beyond the first ten. The service
+        accepts ten of each in one call, and the client adds the others one by one. The client does not retry a request
+        that may have arrived.
 
         Args:
             name: Name of the group.
@@ -39,17 +40,17 @@ class Groups(Resource):
             wallets: Wallets or addresses to permit.
 
         Raises:
-            InvalidArgument: An entry is not an action or a wallet, or more than ten actions are given only by hash.
+            InvalidArgument: An entry is not an action or a wallet, or more than ten actions are hashes.
             Forbidden: The key is a usage key without ``can_create_groups``.
         """
         return self._do(flows.create(name, description, actions, wallets))
 
     def list(self) -> Listing[Group]:
-        """Returns all groups of the account. Free."""
+        """Returns all groups of the account. This call is free."""
         return self._do(flows.listing())
 
     def get(self, group: GroupRef) -> Group:
-        """Returns the current state of one group. Free.
+        """Returns the current state of one group. This call is free.
 
         Args:
             group: The group, its number, or its text such as ``"7"`` or ``"0x7"``.
@@ -61,7 +62,7 @@ class Groups(Resource):
         return self._do(flows.get(group))
 
     def iter(self) -> Iterator[Group]:
-        """Iterates over the groups page by page, for accounts with very many groups. Free."""
+        """Iterates over the groups page by page, for accounts with very many groups. The calls are free."""
         return self._iterate(flows.page)
 
     def update(
@@ -73,11 +74,11 @@ class Groups(Resource):
         actions: Iterable[ActionRef] | ActionRef | None = None,
         wallets: Iterable[WalletRef] | WalletRef | None = None,
     ) -> Group:
-        """Changes a group. Omitted values stay unchanged. Costs one cent, plus one for each entry of a list beyond ten.
+        """Changes a group. Omitted values stay unchanged.
 
-        The service replaces a group as a whole, so this method reads the group first and then writes all of its values.
-        Two simultaneous updates can therefore overwrite each other. ``add_action`` and similar methods do not have this
-        problem.
+        The change costs one cent, plus one cent for each entry of a list beyond ten. The service replaces a group as a
+        whole, so this method reads the group first and then writes all of its values. Two simultaneous updates can
+        therefore overwrite each other. ``add_action`` and similar methods do not have this problem.
 
         Args:
             group: The group.
@@ -87,14 +88,14 @@ class Groups(Resource):
             wallets: The complete new list of permitted wallets.
 
         Raises:
-            InvalidArgument: An omitted list has more than ten entries, of which the service would keep only ten.
+            InvalidArgument: An omitted list has more than ten entries, and the service would keep only ten of them.
             NotFound: The group does not exist.
             Forbidden: The key is not the account's master key.
         """
         return self._do(flows.update(group, name, description, actions, wallets))
 
     def delete(self, group: GroupRef) -> None:
-        """Deletes a group. Costs one cent. Keys that list the group keep its number, which is never used again.
+        """Deletes a group, for one cent. Keys that list the group keep its number, which is never reused.
 
         Raises:
             Forbidden: The key is a usage key without ``can_delete_groups``.
@@ -108,15 +109,15 @@ class Groups(Resource):
         self.delete(group)
 
     def contents(self, group: GroupRef) -> GroupContents:
-        """Returns the actions and the wallets that a group permits. Free."""
+        """Returns the actions and the wallets that a group permits. This call is free."""
         return self._do(flows.contents(group))
 
     def add_action(self, group: GroupRef, action: ActionRef) -> None:
-        """Permits an action in a group. Permitting it again has no effect. Costs one cent.
+        """Permits an action in a group, for one cent. Permitting the action again has no effect.
 
         Args:
             group: The group.
-            action: An action, a source or a raw CID. The action need not be registered.
+            action: An action, a source or a raw CID. The action does not have to be registered.
 
         Raises:
             InvalidArgument: The action is a hashed CID, but the service needs a raw CID.
@@ -125,7 +126,7 @@ class Groups(Resource):
         self._do(flows.add_action(group, action))
 
     def remove_action(self, group: GroupRef, action: ActionRef) -> None:
-        """Removes an action from a group. Costs one cent.
+        """Removes an action from a group, for one cent.
 
         Args:
             group: The group.
@@ -137,7 +138,7 @@ class Groups(Resource):
         self._do(flows.remove_action(group, action))
 
     def add_wallet(self, group: GroupRef, wallet: WalletRef) -> None:
-        """Permits a wallet in a group. Permitting it again has no effect. Costs one cent.
+        """Permits a wallet in a group, for one cent. Permitting the wallet again has no effect.
 
         Raises:
             Forbidden: The key is a usage key whose ``add_pkp_to_groups`` does not contain the group.
@@ -145,7 +146,7 @@ class Groups(Resource):
         self._do(flows.add_wallet(group, wallet))
 
     def remove_wallet(self, group: GroupRef, wallet: WalletRef) -> None:
-        """Removes a wallet from a group. Costs one cent.
+        """Removes a wallet from a group, for one cent.
 
         Raises:
             NotFound: The group does not permit the wallet.

@@ -39,7 +39,7 @@ def version() -> Flow[Version]:
 
 
 def health() -> Flow[Health]:
-    """Reads the health. A response 503 is also valid."""
+    """Reads the health. A 503 response is also valid."""
     return _get(
         "//health",
         lambda body, answer: Health.model_validate({**body, "healthy": answer.status == 200}),  # noqa: PLR2004 - HTTP status
@@ -79,7 +79,7 @@ class Node(Resource):
         return self._do(version())
 
     def health(self) -> Health:
-        """Returns the health of the node. Raises no error if the node is unhealthy."""
+        """Returns the health of the node. An unhealthy node does not cause an error."""
         return self._do(health())
 
     def limits(self) -> Limits:

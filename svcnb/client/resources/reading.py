@@ -17,11 +17,11 @@ PAGE_SIZE = 100
 
 
 class Pages(Generic[M]):
-    """State of a read of several pages, which stops at a short page and drops repeated entries.
+    """State of a read of several pages, which stops at a short page and ignores repeated entries.
 
-    For a list that is shorter than one page, the service returns the whole list for every page number. When an entry is
-    deleted, the service moves the last entry to its position. Therefore neither an empty page nor the position of an
-    entry is reliable (docs/service/http.md#paging).
+    For a list that is shorter than one page, the service returns the whole list for every page number. After the
+    deletion of an entry, the service moves the last entry to its position. Therefore, neither an empty page nor the
+    position of an entry is reliable (docs/service/http.md#paging).
     """
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ def identity(item: Model) -> object:
         value = getattr(item, name, None)
         if value is not None:
             return name, value
-    return item.model_dump_json()  # for example an action whose hash the service hides
+    return item.model_dump_json()  # for example, the service hides the hash of an action
 
 
 def every(page: Callable[[int], Call[list[M]]], of: str, kind: type[M]) -> Flow[Listing[M]]:
@@ -63,7 +63,7 @@ def find(page: Callable[[int], Call[list[M]]], wanted: Callable[[M], bool], miss
     """Reads a list page by page until it finds the entry.
 
     Raises:
-        NotFound: The list does not contain the entry. The raised error is ``missing``.
+        NotFound: The list does not contain the entry. The error is ``missing``.
     """
     pages = Pages[M]()
     while pages.more:

@@ -54,7 +54,7 @@ class ServiceAccess:
 
     @property
     def challenge(self) -> str:
-        """Hash of the token, which the service receives before the first use of the token.
+        """Hash of the token. The service receives the hash before the client uses the token.
 
         Source: docs/service/triggers.md#authorisation.
         """
@@ -258,7 +258,7 @@ def run_page(
 
 
 def wait_for_run(access: ServiceAccess, trigger: Trigger | str, run: object, timeout: float) -> Flow[TriggerRun]:
-    """Waits until a given run, or the newest run, has ended."""
+    """Waits until the given run or the newest run has ended."""
     wanted = None if run is None else getattr(run, "run_id", None) or _id(run)
     begun, _ = yield from now()
     wait = FIRST_POLL_S
@@ -289,7 +289,7 @@ def wait_for_run(access: ServiceAccess, trigger: Trigger | str, run: object, tim
 def fire(
     config: Config, url: str, trigger: Trigger | str, body: object, headers: Mapping[str, str] | None
 ) -> Flow[Accepted]:
-    """Sends a post to a webhook as external senders do: without a token, and with exactly the given bytes."""
+    """Sends a post to a webhook as an external sender would, without a token and with exactly the given bytes."""
     content, content_type = _content(body)
     sent = {"Accept": "application/json", "Content-Type": content_type} | dict(headers or {})
     address = f"{url}/webhook/{_id(trigger)}"

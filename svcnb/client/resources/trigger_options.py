@@ -11,14 +11,14 @@ from svcnb.client.secret import Secret
 
 TriggerKind: TypeAlias = Literal["webhook", "schedule", "chain_event"]
 UsageKeySecret: TypeAlias = UsageKey | Secret | str
-"""A usage key with its secret: the object that creation returned, or the text of the key."""
+"""A usage key with its secret: the object that the creation method returned, or the text of the key."""
 
 
 class TriggerOptions(TypedDict, total=False):
     """Options of every new trigger.
 
     Attributes:
-        default_params: JSON object into which each run's parameters are merged.
+        default_params: JSON object. The data of each event is merged into it.
         max_runs_per_minute: Maximum number of webhook posts in any 60 seconds. None means 60.
         max_queued_runs: Maximum number of queued and running runs. None means 100.
     """
@@ -33,7 +33,7 @@ class TriggerChanges(TriggerOptions, total=False):
 
     Attributes:
         name: The new name.
-        action: The new action or its source, which also needs ``usage_key``.
+        action: The new action or its source. If you pass it, also pass ``usage_key``.
         usage_key: The key that the runs use.
         kind: The new kind.
         config: Settings for this kind of trigger.

@@ -23,7 +23,7 @@ _NOTHING: Final[dict[str, Any]] = {
     "can_delete_groups": False,
     "can_create_pkps": False,
 }
-"""Permissions of a key that has none. The live service requires all of these members."""
+"""Members of the request for a key without permissions. The live service requires all of them."""
 
 
 def create(name: str, description: str, **permissions: Any) -> Flow[UsageKey]:

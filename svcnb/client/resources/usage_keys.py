@@ -16,7 +16,7 @@ Groups: TypeAlias = Iterable[GroupRef] | GroupRef
 
 
 class UsageKeys(Resource):
-    """Usage keys. Share only keys that have no permissions except to execute in the groups that they need.
+    """Usage keys. Share only keys whose only permission is to execute in the groups that they need.
 
     In every list of groups, ``svcnb.everything`` (0) means all of them.
     """
@@ -34,10 +34,10 @@ class UsageKeys(Resource):
         can_delete_groups: bool = False,
         can_create_pkps: bool = False,
     ) -> UsageKey:
-        """Creates a usage key, and returns it with its secret, which cannot be retrieved again. Costs one cent.
+        """Creates a usage key, for one cent. Returns it with its secret, which cannot be retrieved again.
 
-        A new key takes some seconds to take effect. ``run(..., until_effective=60)`` waits for this. The call is not
-        retried if it is unknown whether the request arrived.
+        A new key takes effect after a few seconds. ``run(..., until_effective=60)`` waits until then. The client does
+        not retry a request that may have arrived.
 
         Args:
             name: Name of the key.
@@ -69,11 +69,11 @@ class UsageKeys(Resource):
         )
 
     def list(self) -> Listing[UsageKey]:
-        """Returns all usage keys of the account, without their secrets. Free."""
+        """Returns all usage keys of the account, without their secrets. This call is free."""
         return self._do(usage_key_flows.listing())
 
     def get(self, key: KeyRef) -> UsageKey:
-        """Returns the current state of one usage key, without its secret. Free.
+        """Returns the current state of one usage key, without its secret. This call is free.
 
         Args:
             key: The key, its text, or its hash from a listing.
@@ -84,7 +84,7 @@ class UsageKeys(Resource):
         return self._do(usage_key_flows.get(key))
 
     def iter(self) -> Iterator[UsageKey]:
-        """Iterates over the usage keys page by page, for accounts with very many usage keys. Free."""
+        """Iterates over the usage keys page by page, for accounts with very many keys. The calls are free."""
         return self._iterate(usage_key_flows.page)
 
     def update(
@@ -101,7 +101,7 @@ class UsageKeys(Resource):
         can_delete_groups: bool | None = None,
         can_create_pkps: bool | None = None,
     ) -> UsageKey:
-        """Changes a usage key. Omitted values stay unchanged. Costs one cent.
+        """Changes a usage key. Omitted values stay unchanged. This call costs one cent.
 
         The service replaces the whole record, and resets the expiration to that of a new key. This method therefore
         reads the record first and then writes all of its values. To change only the name or the description, use
@@ -139,7 +139,7 @@ class UsageKeys(Resource):
         )
 
     def update_metadata(self, key: KeyRef, *, name: str | None = None, description: str | None = None) -> UsageKey:
-        """Changes the name or the description of a usage key and nothing else. Costs one cent.
+        """Changes only the name or the description of a usage key, for one cent.
 
         Raises:
             NotFound: The account does not contain the key.
@@ -147,7 +147,7 @@ class UsageKeys(Resource):
         return self._do(usage_key_flows.update_metadata(key, name, description))
 
     def delete(self, key: KeyRef) -> None:
-        """Deletes a usage key permanently. Calls with the key then fail with 401. Costs one cent.
+        """Deletes a usage key permanently. Calls with the key then fail with 401. This call costs one cent.
 
         Args:
             key: The key, its text, or its hash from a listing.

@@ -46,12 +46,12 @@ def get(wallet: WalletRef) -> Flow[Wallet]:
 
 
 class Wallets(Resource):
-    """Wallets of the account. Only actions that are permitted to use a wallet receive its key."""
+    """Wallets of the account. Only actions with permission to use a wallet receive its key."""
 
     def create(self) -> Wallet:
-        """Creates a wallet, and registers it in the account. Costs one cent.
+        """Creates a wallet, and registers it in the account. This call costs one cent.
 
-        The call is not retried if it is unknown whether the request arrived.
+        The client does not retry a request that may have arrived.
 
         Raises:
             OutOfCredit: The account does not have enough credit.
@@ -60,7 +60,7 @@ class Wallets(Resource):
         return self._do(create())
 
     def list(self, group: GroupRef | None = None) -> Listing[Wallet]:
-        """Returns all wallets of the account, or those that a group permits. Free.
+        """Returns all wallets of the account, or those that a group permits. This call is free.
 
         Args:
             group: Group whose wallets are returned. A wallet with the zero address means every wallet.
@@ -68,7 +68,7 @@ class Wallets(Resource):
         return self._do(listing(group))
 
     def get(self, wallet: WalletRef) -> Wallet:
-        """Returns one wallet of the account. Free.
+        """Returns one wallet of the account. This call is free.
 
         Args:
             wallet: The wallet or its address.
@@ -80,5 +80,5 @@ class Wallets(Resource):
         return self._do(get(wallet))
 
     def iter(self, group: GroupRef | None = None) -> Iterator[Wallet]:
-        """Iterates over the wallets page by page, for accounts with very many wallets. Free."""
+        """Iterates over the wallets page by page, for accounts with very many wallets. The calls are free."""
         return self._iterate(lambda number: page(number, group=group))

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 class ContractWallet(Signer):
-    """Contract wallet, for which a signer that the contract accepts signs.
+    """Contract wallet. A signer that the contract accepts signs for it.
 
     The envelope contains the contract's address, the owner signs the envelope, and the service calls the contract to
-    check the signature. The contract must already be deployed: wallets that are not deployed yet (ERC-6492) are not
+    check the signature. The contract must already be deployed. Wallets that are not deployed yet (ERC-6492) are not
     supported.
 
     Args:

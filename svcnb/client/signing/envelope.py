@@ -67,7 +67,7 @@ class SignedEnvelope:
         return {HEADER: encode_wallet_auth(self.typed_data, self.signature)}
 
     def __repr__(self) -> str:
-        # The signature is not shown, because while it is valid, anyone can use it for this flow.
+        # The signature is not shown, because anyone can use it for this flow while it is valid.
         return f"SignedEnvelope({self.flow.value}, {self.address}, issued_at={self.issued_at})"
 
     def _repr_html_(self) -> str:

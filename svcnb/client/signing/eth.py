@@ -1,4 +1,4 @@
-"""Import of eth-account on first use, and conversion of its accounts to signers."""
+"""Functions that import eth-account on first use, and convert its accounts to signers."""
 
 from __future__ import annotations
 

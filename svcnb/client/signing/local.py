@@ -29,8 +29,8 @@ _PICKLED: Final = "a signer contains a private key and cannot be pickled: save i
 class LocalSigner(Signer):
     """Signer with a private key in this process.
 
-    Create a signer with `from_key`, `from_keyfile`, `from_account` or `random`. The key appears in no display, log,
-    pickle or error. Only `reveal` and `account` return it.
+    Create a signer with `from_key`, `from_keyfile`, `from_account` or `random`. The key never appears in a display,
+    log, pickle or error. Only `reveal` and `account` return it.
 
     Example:
         >>> LocalSigner.from_key("0x" + "11" * 32)
@@ -80,7 +80,7 @@ class LocalSigner(Signer):
 
     @property
     def account(self) -> LocalAccount:
-        """Account of eth-account with this key, for libraries that need one, such as web3.
+        """eth-account account with this key, for libraries such as web3 that need one.
 
         Raises:
             SigningError: eth-account is not installed.
@@ -90,11 +90,11 @@ class LocalSigner(Signer):
 
     @classmethod
     def random(cls) -> LocalSigner:
-        """Creates a signer with a new random key. Save the key before anything of value depends on it."""
+        """Creates a signer with a new random key. Save the key before you use the wallet for anything of value."""
         while True:
             try:
                 return cls.from_key(secrets.token_bytes(SECRET_BYTES))
-            except SigningError:  # not below the order of the curve; the probability is about 2**-128
+            except SigningError:  # the number is not below the order of the curve, with a probability of about 2**-128
                 continue
 
     @classmethod
@@ -140,8 +140,8 @@ class LocalSigner(Signer):
         """Writes the key to a new, encrypted file that only the owner can read. Takes about a second.
 
         Args:
-            path: Path of the new file. An existing file is not replaced.
-            password: Password of at least one character. Without the password, the key cannot be read again.
+            path: Path of the new file. The method does not replace an existing file.
+            password: Password of at least one character. Without the password, no one can read the key.
 
         Returns:
             The path.
@@ -175,7 +175,7 @@ class LocalSigner(Signer):
     def sign_digest(self, digest: bytes) -> str:
         """Signs 32 bytes without hashing them.
 
-        Sign only a digest that you computed yourself: a digest does not show its content.
+        Sign only a digest that you computed yourself, because a digest does not show its content.
 
         Returns:
             ``0x`` and 65 bytes.
@@ -229,7 +229,7 @@ class LocalSigner(Signer):
 
 
 def _secret_bytes(key: Secret) -> bytes:
-    if not isinstance(key, Secret):  # the value is not shown, because it can be a key
+    if not isinstance(key, Secret):  # do not show the value, because it can be a key
         raise InvalidType(
             f"LocalSigner requires a Secret, not {type(key).__name__}", hint="Use LocalSigner.from_key(text)."
         )
@@ -260,7 +260,7 @@ def _decrypted(file: str, text: str, password: str | Secret | None) -> Secret:
     try:
         return Secret(bytes(_account().decrypt(text, _plain(password))).hex())
     except (ValueError, TypeError, KeyError, NotImplementedError):
-        # The library's own message is omitted, because it can quote the file.
+        # Omit the library's own message, because it can quote the file.
         raise SigningError(
             f"{file} cannot be decrypted with this password, or it is not a key file",
             hint=("Check the password and the file."),

@@ -1,4 +1,4 @@
-"""Recovery of the signer from a signature, computed locally."""
+"""Functions that recover the signer from a signature, without a request."""
 
 from __future__ import annotations
 

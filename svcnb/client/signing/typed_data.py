@@ -59,8 +59,8 @@ def typed_data_digest(typed_data: dict[str, Any]) -> bytes:
 
 
 def _is_envelope(typed_data: dict[str, Any]) -> bool:
-    # The four envelopes of the service need no library. Without the import, the first signature of a process is half a
-    # second faster.
+    # The four envelopes of the service need no library. Without the import, the first signature of a process is about
+    # 0.5 s faster.
     try:
         return bool(typed_data["types"] == canonical_types(Flow(typed_data["primaryType"])))
     except (KeyError, TypeError, ValueError):
@@ -133,7 +133,7 @@ def _require_domain(fields: list[dict[str, str]]) -> None:
 
 
 def _reachable(primary: str, types: Types) -> list[str]:
-    """Returns the types that a message uses, because eth-account rejects unused types."""
+    """Returns only the types that a message uses, because eth-account rejects unused types."""
     found, todo = [primary], [primary]
     while todo:
         for field in types[todo.pop()]:
@@ -161,7 +161,7 @@ def _value(kind: str, value: Any, where: str, types: Types, depth: int) -> Any:
 
 def _struct(kind: str, value: Any, where: str, types: Types, depth: int) -> dict[str, Any] | None:
     if value is None and depth > 0:
-        return None  # a recursive type ends here with 32 zero bytes, as in other wallets
+        return None  # a recursive type ends here with 32 zero bytes, as in other implementations
     if not isinstance(value, dict):
         raise _unfit(where, value, kind, "a dictionary")
     missing = [field["name"] for field in types[kind] if field["name"] not in value]
