@@ -55,9 +55,7 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["SVCNB_CONFIG"] = os.devnull
     os.environ["SVC_HISTORY"] = "off"
     os.environ["SVC_ACTION_SPARES"] = "1"  # most tests run one action at a time, many none
-    os.environ.setdefault(
-        "MALLOC_ARENA_MAX", "1"
-    )  # glibc would give every few threads of a process a heap of their own
+    os.environ.setdefault("MALLOC_ARENA_MAX", "1")  # glibc would create a heap for each of the first threads
     # Records of mints under way are kept where they end with the run.
     os.environ["SVCNB_PENDING"] = str(Path(_SCRATCH.name) / "pending")
     # Kernels of lessons and commands under test run this working copy, wherever they are started.

@@ -45,8 +45,9 @@ class Live(NamedTuple):
     @property
     def text(self) -> str:
         """Returns the text of the box at the top of the lesson."""
-        cost = f"Costs about {self.cents} cents." if self.cents else "Costs nothing."
-        parts = ["Runs live.", self.needs, cost, f"Skipped there: {self.skips}." if self.skips else ""]
+        cost = f"It costs about {self.cents} cents." if self.cents else "It costs nothing."
+        skipped = f"On a live service, it skips {self.skips}." if self.skips else ""
+        parts = ["This lesson can run on a live service.", self.needs, cost, skipped]
         return " ".join(filter(None, parts))
 
 
@@ -54,15 +55,16 @@ LIVE: Final[dict[str, Live]] = {
     "quickstart": Live(10),
     "actions-and-cids": Live(15),
     "keys": Live(30, skips="the trace of a run"),
-    "groups": Live(25, "Shows the errors for missing credit only if you use a new account."),
+    "groups": Live(25, "It shows the errors for missing credit only with a new account."),
     "typed-data": Live(0, skips="the cells that move the clock"),
     "chain-secured": Live(
         10,
-        "Requires your own wallet as `owner`, with currency of the service's chain for gas.",
-        "practice keys, the faucet, the cells that move the clock, and the cells that need `owner` until you set it",
+        "It needs your own wallet as `owner`, with currency of the service's chain for gas.",
+        "the practice keys, the faucet, and the cells that move the clock. It also skips the cells that need `owner` "
+        "until you set it",
         own_wallet=True,
     ),
-    "webhooks": Live(20, "Requires a triggers service in `SVC_TRIGGERS_URL` and your approval in a browser."),
+    "webhooks": Live(20, "It needs a triggers service in `SVC_TRIGGERS_URL` and your approval in a browser."),
     "history": Live(20, skips="the simulated day"),
     "batches": Live(60, skips="the injected faults and the account with three cents"),
 }
@@ -72,8 +74,8 @@ All others use an emulator on this computer.
 """
 
 EMULATOR_TEXT: Final = (
-    "Uses the [emulator](glossary.md#emulator), the complete service on your own computer, even if a live service "
-    "is configured. Costs nothing."
+    "This lesson uses the [emulator](glossary.md#emulator), which is the complete service on your own computer, even "
+    "if a live service is configured. It costs nothing."
 )
 """Text of the box at the top of all other lessons."""
 

@@ -13,7 +13,7 @@ STATUS = {
     "a run by the account key of an account without credit": 402,
     "a usage key runs an action of a group of another account": 403,
     "a mistyped key, and no credit": 401,
-    "a usage key without credit runs an action that it may not run": 402,
+    "a usage key without credit runs an action that it is not allowed to run": 402,
 }
 """Situations, with the status of each response. The service checks the key, then the credit, then the permissions."""
 

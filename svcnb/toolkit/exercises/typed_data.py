@@ -11,7 +11,7 @@ CHANGES = {
     "issuedAt one second later": True,
     "the address in lower case": False,
     "chainId of another chain": True,
-    "the fields of the type CreateWallet in the other order": True,
+    "the fields of the type CreateWallet in a different order": True,
     "white space between the members of the JSON text": False,
     "CreateWallet instead of BillingAuth": True,
 }
