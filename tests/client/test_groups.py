@@ -86,7 +86,7 @@ def test_actions_known_by_hash_alone_go_first_since_they_cannot_be_added_later(s
 
 def test_more_than_ten_hashes_are_refused_before_anything_is_sent(scripted) -> None:
     service = Service()
-    with pytest.raises(errors.InvalidArgument, match="11 actions are given by hash"):
+    with pytest.raises(errors.InvalidArgument, match="11 actions are hashes"):
         scripted(service).groups.create("g", actions=HASHES[:11])
     assert service.posts == []
 

@@ -61,7 +61,7 @@ def test_zero_stands_for_every_wallet(value) -> None:
 
 @pytest.mark.parametrize("value", ["0x12", 5, True, None, HASH, "wallet"])
 def test_what_is_no_wallet_is_refused(value) -> None:
-    with pytest.raises(InvalidArgument, match="not a wallet"):
+    with pytest.raises(InvalidArgument, match="invalid wallet"):
         references.wallet_address(value)
 
 
@@ -94,7 +94,7 @@ def test_zero_stands_for_every_action(value) -> None:
 @pytest.mark.parametrize("value", ["hello", "", 5, None, b"source", "QmShort", ["const main = 1"]])
 def test_what_is_no_action_is_refused(value) -> None:
     for convert in (references.raw_cid, references.action_hash, references.source_or_cid):
-        with pytest.raises(InvalidArgument, match="not an action"):
+        with pytest.raises(InvalidArgument, match="invalid action"):
             convert(value)
 
 

@@ -86,7 +86,7 @@ def test_a_source_is_sent_as_code_and_a_cid_as_cid(scripted) -> None:
 
 
 def test_a_hash_cannot_be_run(scripted) -> None:
-    with pytest.raises(errors.InvalidArgument, match="hashed CID"):
+    with pytest.raises(errors.InvalidArgument, match="is the hash of a CID"):
         scripted(echo).run(Action(SOURCE).hashed_cid)
 
 

@@ -178,7 +178,7 @@ async def test_a_contract_wallet_waits_for_an_owner_who_is_asked_elsewhere() -> 
 
 
 def test_typed_data_that_cannot_be_hashed_is_refused() -> None:
-    with pytest.raises(SigningError, match="lacks 'types'"):
+    with pytest.raises(SigningError, match="has no member 'types'"):
         LocalSigner.from_key(KEY).sign_typed_data({})
 
 
