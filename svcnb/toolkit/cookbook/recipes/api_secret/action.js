@@ -7,7 +7,7 @@ async function main(params) {
     throw new Error("city: expected 1 to 30 lower-case letters.");
   }
   const key = await Svc.Actions.Decrypt({ pkpId: SECRET.wallet, ciphertext: SECRET.ciphertext });
-  // A redirect would carry the key to another host.
+  // A redirect would send the key to another host.
   const response = await fetch(`${SECRET.url}?city=${city}`, {
     headers: { authorization: `Bearer ${key}` },
     redirect: "error",
@@ -15,7 +15,7 @@ async function main(params) {
   if (!response.ok) throw new Error(`The service answers ${response.status}.`);
   const text = await response.text();
   if (text.length > 10000) throw new Error("The service answers with more than 10,000 characters.");
-  // Returns one number. The text of an answer or of an error may contain the key.
+  // Returns only a number, because the text of a response or an error could contain the key.
   const degrees = numberIn(text);
   if (typeof degrees !== "number" || !(Math.abs(degrees) < 1000)) throw new Error("The service reports no temperature.");
   return { city, degrees };

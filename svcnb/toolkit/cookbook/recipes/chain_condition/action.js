@@ -1,5 +1,5 @@
 // Admits holders of a token to a club on another chain, if enough independent nodes agree about the balance.
-// Nodes, token and limits are in CONDITION, which is part of the CID. The caller names the holder.
+// The nodes, the token and the limits are in CONDITION, which is part of the CID. The caller specifies the holder.
 
 async function main(params) {
   const holder = address(params?.holder);
@@ -23,8 +23,8 @@ async function main(params) {
   return { ...value, block: at, signer: wallet.address, signature: await wallet._signTypedData(domain, types, value) };
 }
 
-// The block to read: `depth` blocks below the median of the reported heights. One node that lies about its height does not
-// decide.
+// Returns the block to read, which is `depth` blocks below the median of the reported heights. A single node that lies
+// about its height does not change the result.
 async function height() {
   const asked = await Promise.allSettled(CONDITION.nodes.map(async (node) => {
     const [chain, latest] = await ask(node, [["eth_chainId"], ["eth_blockNumber"]]);
@@ -39,7 +39,7 @@ async function height() {
   return Math.max(0, heights[Math.floor((heights.length - 1) / 2)] - CONDITION.depth);
 }
 
-// What one node reports about the holder in a block. The block's hash is part of it, so that forks do not agree.
+// Returns what one node reports about the holder in a block, with the block's hash, so that forks do not agree.
 async function look(node, holder, at) {
   const tag = "0x" + at.toString(16);
   const data = BALANCE_OF + holder.slice(2).toLowerCase().padStart(64, "0");
@@ -65,7 +65,7 @@ function number(text) {
   return found;
 }
 
-// Several JSON-RPC requests in one: their results in order.
+// Sends several JSON-RPC requests in one HTTP request. Returns their results in order.
 async function ask(url, requests) {
   const body = requests.map(([method, ...params], id) => ({ jsonrpc: "2.0", id, method, params }));
   const response = await fetch(url, {

@@ -1,5 +1,5 @@
-// Signs what a contract on one chain reported in an event, for a contract on another chain.
-// Chains, contracts and the number of confirmations are in BRIDGE, which is part of the CID. The caller names the event.
+// Signs an event of a contract on one chain for a contract on another chain.
+// The chains, contracts and confirmations are in BRIDGE, which is part of the CID. The caller specifies the event.
 
 async function main(params) {
   const { transaction } = params ?? {};
@@ -19,7 +19,7 @@ async function main(params) {
   if (integer(latest) - at < confirmations) {
     throw new Error(`The event has ${integer(latest) - at} confirmations, ${confirmations} are needed.`);
   }
-  // The block at this height now: after a reorganisation a node may still have receipts of the old block.
+  // Reads the current block at this height. After a reorganisation, a node can still have receipts of the old block.
   const [block] = await ask(rpc, [["eth_getBlockByNumber", receipt.blockNumber, false]]);
   if (!block || block.hash !== receipt.blockHash) throw new Error("The event's block was replaced.");
   const topics = [DEPOSITED, ethers.utils.hexZeroPad(ethers.utils.hexlify(BigInt(number)), 32)];
@@ -51,7 +51,7 @@ async function main(params) {
 
 const DEPOSITED = ethers.utils.id("Deposited(uint256,address,uint256)");
 
-// Several JSON-RPC requests in one: their results in order.
+// Sends several JSON-RPC requests in one HTTP request. Returns their results in order.
 async function ask(url, requests) {
   const body = requests.map(([method, ...params], id) => ({ jsonrpc: "2.0", id, method, params }));
   const response = await fetch(url, {
@@ -71,7 +71,7 @@ function integer(text) {
   return found;
 }
 
-// A string of digits below 2^256: a JSON number may have been rounded.
+// Expects a string of digits below 2^256, because a JSON number may already be rounded.
 function whole(given) {
   const valid = typeof given === "string" && /^(?:0|[1-9][0-9]{0,77})$/.test(given) && BigInt(given) < 2n ** 256n;
   if (!valid) throw new Error("number: expected a whole number as a string.");

@@ -1,6 +1,6 @@
 // Signs a voucher for a payment that a payment provider reports in a webhook.
 // The action uses only the exact bytes of the body and the provider's signature. It does not use `event`, which the trigger
-// parsed, because anyone who may run the action can pass another one.
+// parsed, because anyone who can run the action can pass a different event.
 
 async function main(params) {
   const now = Math.floor(Date.now() / 1000);
@@ -32,7 +32,7 @@ async function main(params) {
   return { ...value, signer: wallet.address, signature: await wallet._signTypedData(domain, types, value) };
 }
 
-// What the payment buys. The deadline follows from the provider's time, so each delivery gives the same voucher.
+// Returns the voucher for a payment. The deadline depends on the provider's time, so each delivery has one voucher.
 function voucher(event, at) {
   if (event?.type !== "payment.succeeded") throw new Error("The event is not a successful payment.");
   const { amount_cents: cents, currency, recipient } = event.payment ?? {};
@@ -50,14 +50,14 @@ function voucher(event, at) {
   };
 }
 
-// The body's bytes, as the trigger passes them.
+// Returns the bytes of the body that the trigger passes.
 function bytesOf(raw, encoding) {
   if (typeof raw !== "string" || raw.length > 30000) throw new Error("event_raw is not a text of 30,000 characters.");
   if (encoding === "base64") return ethers.utils.base64.decode(raw);
   return ethers.utils.toUtf8Bytes(raw);
 }
 
-// The header "t=SECONDS,v1=HEX": while a secret is replaced, the provider sends two signatures.
+// Parses the header "t=SECONDS,v1=HEX". While a secret is being replaced, the provider sends two signatures.
 function parsed(header) {
   const text = Array.isArray(header) && header.length === 1 ? header[0] : "";
   const found = /^t=([0-9]{1,12})((?:,v1=[0-9a-f]{64}){1,3})$/.exec(text);
@@ -65,7 +65,7 @@ function parsed(header) {
   return { at: Number(found[1]), signatures: found[2].slice(1).split(",").map((each) => each.slice(3)) };
 }
 
-// Compares in a time that depends on the length alone.
+// Compares two strings in a time that depends only on their length.
 function equal(one, other) {
   let different = one.length ^ other.length;
   for (let place = 0; place < other.length; place++) {
