@@ -133,7 +133,7 @@ def test_doctor_checks_the_service_of_the_option_the_profile_and_the_file(svcnb,
         done = svcnb("doctor", *options, SVCNB_CONFIG=str(config), SVC_BASE_URL="")
         assert done.returncode == ExitCode.UNREACHABLE
         assert f"http://{address}" in done.stdout
-    for options, found in ((("--profile", "tset"), "available: test"), (("--base-url", "ftp://a"), "'ftp://a'")):
+    for options, found in ((("--profile", "tset"), "available profiles: test"), (("--base-url", "ftp://a"), "'ftp://a'")):
         wrong = svcnb("doctor", *options, SVCNB_CONFIG=str(config))
         assert wrong.returncode == ExitCode.USAGE
         assert found in wrong.stdout
@@ -200,7 +200,7 @@ def test_a_workshop_looks_at_every_name_before_it_makes_an_account(svcnb, tmp_pa
     folder = tmp_path / "room"
     done = svcnb("workshop", "start", "ada", "x" * 201, "--folder", str(folder))
     assert done.returncode != ExitCode.OK
-    assert "a learner's name has 201 characters" in done.stderr
+    assert "the learner's name has 201 characters" in done.stderr
     assert not folder.exists()
 
 

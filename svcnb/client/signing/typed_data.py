@@ -166,7 +166,9 @@ def _struct(kind: str, value: Any, where: str, types: Types, depth: int) -> dict
         raise _unfit(where, value, kind, "a dictionary")
     missing = [field["name"] for field in types[kind] if field["name"] not in value]
     if missing:
-        raise MalformedValue(f"{where} lacks {missing[0]!r}", hint=f"Add this field: the type {kind} requires it.")
+        raise MalformedValue(
+            f"{where} has no member {missing[0]!r}", hint=f"Add this field: the type {kind} requires it."
+        )
     return {
         field["name"]: _value(field["type"], value[field["name"]], f"{where}.{field['name']}", types, depth + 1)
         for field in types[kind]

@@ -170,7 +170,7 @@ def test_eth_account_recovers_nested_structs_and_arrays_of_every_atomic_type(
         ("uint8[]", [1, "x"], r"value\[1\]"),
         ("fixed128x18", 1, "does not define"),
         ("Other", {}, "does not define"),
-        ("Inner", {}, "lacks 'a'"),
+        ("Inner", {}, "has no member 'a'"),
         ("Inner", 5, "a dictionary"),
     ],
 )
