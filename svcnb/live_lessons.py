@@ -1,8 +1,8 @@
-"""Lessons on a live service or in a browser page: requirements, confirmation and skipped cells.
+"""Support for lessons on a live service or in a browser page: requirements, confirmation and skipped cells.
 
-A live service cannot be reset, its clock cannot be frozen, it has no injected faults, and its calls cost money. A
-lesson therefore needs one confirmation before it starts. Then, in IPython, every cell is analysed before it runs. Cells
-that use functions of the emulator are skipped, and so are cells that use a name from a skipped cell.
+A live service has no reset, no frozen clock and no injected faults, and its calls cost money. A lesson therefore needs
+one confirmation before it starts. Then IPython analyses every cell before it runs. It skips cells that use functions of
+the emulator, and cells that use a name from a skipped cell.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Live(NamedTuple):
     Args:
         cents: Approximate cost in US cents.
         needs: Requirements besides an account with credit, as a sentence, or an empty string.
-        skips: Description of the skipped cells, for use in a sentence, or an empty string.
+        skips: Description of the skipped cells, as part of a sentence, or an empty string.
         own_wallet: Whether the learner needs their own wallet, because the practice keys are public.
     """
 
@@ -84,7 +84,7 @@ CONFIRMED: Final = "live"
 
 
 class NotAnEmulator(EmulatorError):
-    """The lesson runs on a live service, which cannot be controlled."""
+    """The lesson runs on a live service, which has no control plane."""
 
 
 class LiveService:
@@ -98,7 +98,7 @@ class LiveService:
         self.base_url = base_url.rstrip("/")
 
     def __repr__(self) -> str:
-        """Returns the address, because readers must see which live service is used."""
+        """Returns the address, because readers must see which live service the lesson uses."""
         return f"LiveService({self.base_url!r})"
 
     def __getattr__(self, name: str) -> Any:
@@ -145,11 +145,11 @@ class LiveService:
 
 
 class LiveClient(Client):
-    """Client that never pays automatically. It uses the account of ``SVC_API_KEY`` if that variable is set."""
+    """Client that never pays automatically, and uses the account of ``SVC_API_KEY`` if that variable is set."""
 
     @cached_property
     def accounts(self) -> Accounts:
-        """Accounts; `create` returns the account of ``SVC_API_KEY``."""
+        """Accounts. `create` returns the account of ``SVC_API_KEY``."""
         return _Accounts(self._session)
 
     @cached_property
@@ -201,7 +201,7 @@ def begin(name: str, base_url: str, *, confirm: bool) -> LiveService:
 
 
 def end() -> None:
-    """Stops skipping cells, for a lesson that uses an emulator."""
+    """Disables the skipping of cells, for a lesson that uses an emulator."""
     if (shell := _shell()) is not None:
         shell.ast_transformers[:] = [each for each in shell.ast_transformers if not isinstance(each, Skipper)]
 
@@ -286,7 +286,7 @@ class PageSkipper(Skipper):
 
 
 def begin_in_page() -> None:
-    """Starts to skip cells that need a package or a process that a browser page does not have."""
+    """Enables the skipping of cells that need a package or a process that a browser page does not have."""
     _install(PageSkipper, None)
 
 

@@ -36,7 +36,7 @@ class NothingToDraw(InvalidArgument):
 
 
 class Table:
-    """Rows of data, which a chart reads column by column.
+    """Rows of data for a chart, which reads them by column.
 
     Args:
         data: Frame, mapping of columns, models, or a `svcnb.toolkit.history.History`. Frames can be from pandas,
@@ -45,8 +45,8 @@ class Table:
         what: Name of the rows, in the plural.
 
     Raises:
-        InvalidArgument: The data have another type.
-        NothingToDraw: The data have no rows.
+        InvalidArgument: The data has another type.
+        NothingToDraw: The data has no rows.
     """
 
     def __init__(self, data: Any, what: str = "runs") -> None:
@@ -60,7 +60,7 @@ class Table:
         return len(self._frame)
 
     def has(self, name: str) -> bool:
-        """Returns whether a column exists, by any of its names."""
+        """Returns whether a column exists under any of its names."""
         return any(each in self.columns for each in _NAMES[name])
 
     def times(self) -> Array:
@@ -99,10 +99,10 @@ class Table:
         return found
 
     def labels(self, name: str) -> tuple[Array, list[str]]:
-        """Returns a column with few distinct texts, as the index of the text of each row and the list of texts."""
+        """Returns a column with few distinct strings: the index of each row's string, and the list of strings."""
         codes, names = pd.factorize(_bare(self._column(name)))
         texts = [_brief(str(each)) for each in names]
-        # A missing name is replaced by the CID, if there is one.
+        # The CID, if available, replaces a missing name.
         if name == "action" and ("" in texts or (codes < 0).any()) and self.has("cid"):
             return self._named_by_cid(codes, texts)
         if (codes < 0).any():

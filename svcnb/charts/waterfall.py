@@ -94,7 +94,7 @@ def trace(run: Run | Trace) -> Layers | Stack:
 
 
 def _row(number: int, event: TraceEvent) -> dict[str, Any]:
-    # The time in the queue is before the start of the run.
+    # The run waits in the queue before it starts.
     took = 0.0 if event.kind == "start" else event.took_ms or 0.0
     failed = event.refused is not None or event.ok is False
     return {

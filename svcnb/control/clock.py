@@ -11,7 +11,7 @@ from svcnb.protocol.durations import seconds
 
 
 class ClockControl(Checked):
-    """Control of the emulator's time, which validity windows, expiry, schedules, the ledger and blocks all use."""
+    """Control of the emulator's time, which applies to validity windows, expiry, schedules, the ledger and blocks."""
 
     def __init__(self, plane: ControlPlane) -> None:
         self._plane = plane
@@ -44,7 +44,7 @@ class ClockControl(Checked):
         self._plane.request("POST", "/clock", {"advance": how_far})
 
     def real(self) -> None:
-        """Makes the time follow the machine's clock again."""
+        """Synchronises the time with the machine's clock again."""
         self._plane.request("POST", "/clock", {"real": True})
 
     def now(self) -> float:

@@ -1,4 +1,4 @@
-"""Builds the site: the runtime from npm, the wheels, the lessons, and JupyterLite around them."""
+"""Builds the site from the npm runtime, the wheels, the lessons, and JupyterLite."""
 
 from __future__ import annotations
 

@@ -69,13 +69,13 @@ def action(shell: InteractiveShell, connection: Connection) -> Callable[[str, st
         connection: Connection that provides the client.
 
     Returns:
-        A function of the first line and the rest of the cell. It returns the `Action`, or the `Run` if ``--run`` is
-        given.
+        A function that takes the first line and the rest of the cell. It returns the `Action`, or the `Run` if
+        ``--run`` is given.
     """
     saved: dict[Path, str] = {}
 
     def magic(line: str, cell: str) -> Action | Run:
-        # All checks come before the first effect.
+        # Perform all checks before the first effect.
         asked = OPTIONS.read(line)
         _check(asked)
         made = _make(asked, cell, shell.user_ns)
@@ -161,7 +161,7 @@ def _show_findings(made: Action, connection: Connection) -> None:
     try:
         findings = lint(made, vocabulary=connection.vocabulary)
     except ImportError:
-        return  # without the parser (extra 'lint'), errors appear at run time
+        return  # without the parser (extra 'lint'), errors appear only when the action runs
     if findings:
         _display(findings)
 

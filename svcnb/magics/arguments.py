@@ -1,4 +1,4 @@
-"""Argument parser and error display of magics. Options are those of a command line, and errors take a few lines."""
+"""Argument parser and error display of magics. Options work as on a command line, and errors take only a few lines."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class HelpShown(Exception):
 
 
 class Options(argparse.ArgumentParser):
-    """Parser that raises an error instead of ending the process."""
+    """Parser that raises an error instead of exiting the process."""
 
     def error(self, message: str) -> NoReturn:
         """Raises an error for an invalid line.
@@ -35,7 +35,7 @@ class Options(argparse.ArgumentParser):
         raise HelpShown
 
     def read(self, line: str) -> argparse.Namespace:
-        """Parses a line like a shell: quotes group words and are removed.
+        """Parses a line like a shell, which uses quotes to group words.
 
         Raises:
             InvalidArgument: A quote is not closed, or an option is unknown.
@@ -62,13 +62,13 @@ class Options(argparse.ArgumentParser):
 
 
 def as_magic(function: Callable[..., Any], told: str) -> Callable[..., Any]:
-    """Decorator that turns a function into a magic. It receives its line unchanged, and shows errors without traceback.
+    """Decorator that makes a function a magic, which receives its line unchanged and shows errors without a traceback.
 
     By default, IPython replaces ``{name}`` and ``$name`` in lines of magics, but these are common in JSON and
     JavaScript.
 
     Args:
-        function: Function of the magic, which is called with the line and the cell.
+        function: Function that the magic calls with the line and the cell.
         told: Help text that ``%magic?`` shows.
     """
     from IPython.core.magic import no_var_expand
@@ -89,7 +89,7 @@ def as_magic(function: Callable[..., Any], told: str) -> Callable[..., Any]:
 
 
 class _Brief:
-    """Display of an error. It is a class instead of a closure, so that the error can still be pickled."""
+    """Display of an error. This is a class instead of a closure, so that the error can still be pickled."""
 
     def __init__(self, title: str, text: str) -> None:
         self._lines = [f"{_RED.format(title)}: {text}"]
@@ -99,7 +99,7 @@ class _Brief:
 
 
 def value_of(text: str, names: Mapping[str, Any], what: str) -> Any:
-    """Returns a value that a line contains as JSON or as the name of a notebook variable.
+    """Returns the value of JSON text or of a notebook variable.
 
     Args:
         text: Text from the line.
@@ -131,15 +131,15 @@ def value_of(text: str, names: Mapping[str, Any], what: str) -> Any:
 def parameters(words: Sequence[str], names: Mapping[str, Any]) -> Any:
     """Returns the parameters of ``main``: one JSON value or variable, and members ``name=value`` that override it.
 
-    The value of a member is JSON if it is valid JSON, and a variable if it starts with ``@``. Otherwise, it is the text
-    itself.
+    Valid JSON after ``=`` is parsed, and ``@name`` is the value of a variable. Any other text is a string.
 
     Args:
         words: Words after ``--params``.
         names: The notebook's variables.
 
     Raises:
-        InvalidArgument: A word has neither form, or members would override a value that is not an object.
+        InvalidArgument: A word has none of these forms, or the first value is not an object, so members cannot override
+            it.
 
     Example:
         >>> parameters(["n=3", "to=0xab", 'deep={"a": 1}'], {})

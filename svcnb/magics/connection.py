@@ -33,7 +33,7 @@ class Status(Model):
     """Address of the service."""
 
     key: str
-    """Whether there is a key, and whether it has an account. It never contains the key."""
+    """Whether a key is set, and whether it belongs to an account. The text never contains the key."""
 
     node: str = ""
     """Name, version and readiness of the service."""
@@ -42,12 +42,12 @@ class Status(Model):
     """Remaining credit of the account."""
 
     from_: str = ""
-    """Source of the choice."""
+    """Where the choice of the service comes from."""
 
     quiet = frozenset({"service"})
 
     def summary(self) -> dict[str, Any]:
-        """Returns the values to display, without a local address, because its port differs between runs."""
+        """Returns the values to display. Omits a local address, because its port differs between runs."""
         return {
             "service": "this machine" if _is_local(self.service) else self.service,
             "node": self.node,
@@ -82,7 +82,7 @@ class Connection:
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """Names of the service. Without a connection, the names of the specification."""
+        """Names of the service, or the names of the specification if there is no connection."""
         try:
             return self.client().vocabulary
         except (ConfigError, InvalidArgument):
@@ -137,7 +137,7 @@ class Connection:
         self._chosen, self._by = None, ""
 
     def status(self) -> Status:
-        """Returns the status of the service. This is free of charge.
+        """Returns the status of the service. This call is free.
 
         Raises:
             ConfigError: The address of the service is not set.
@@ -156,7 +156,7 @@ class Connection:
         )
 
     def svc(self, line: str) -> Status | None:
-        """Executes a line of ``%svc``. The help text is generated from the options."""
+        """Executes a line of ``%svc``. Its help text is generated from the options."""
         asked = self.options.read(line)
         if asked.verb == "help":
             self._help()

@@ -15,7 +15,7 @@ TAG_BYTES: Final = 16
 
 
 def load() -> None:
-    """Loads the library in advance. Otherwise, the first call loads it, which takes a tenth of a second."""
+    """Loads the library in advance. Otherwise, the first call would load it, which takes about 0.1 s."""
     seal(bytes(KEY_BYTES), bytes(NONCE_BYTES), b"")  # the import alone does not load its modules
 
 
@@ -24,7 +24,7 @@ def seal(key: bytes, nonce: bytes, plain: bytes, about: bytes = b"") -> bytes:
 
     Args:
         key: 32 bytes.
-        nonce: 12 bytes, never used twice with one key.
+        nonce: 12 bytes. Never use a nonce twice with one key.
         plain: Bytes to encrypt.
         about: Additional data that is authenticated but not encrypted.
 

@@ -1,7 +1,7 @@
 """Comparison of content with a CID of any version, codec and hash function.
 
-Source: UnixFS, dag-pb and CID specifications. ``ipfs add`` wraps leaves in dag-pb for version 0, and has raw leaves for
-version 1.
+Source: UnixFS, dag-pb and CID specifications. ``ipfs add`` wraps leaves in dag-pb for version 0, and uses raw leaves
+for version 1.
 """
 
 from __future__ import annotations

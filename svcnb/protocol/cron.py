@@ -1,7 +1,7 @@
 """Cron schedules: parsing, times of the ticks, and the limits of the triggers service.
 
-All times are UTC. The five fields are minute, hour, day of month, month and day of week. An optional sixth field in
-front contains seconds. The library cronsim parses the fields by the rules of Debian's cron.
+All times are UTC. The five fields are minute, hour, day of month, month and day of week. An optional field before these
+contains seconds. The library cronsim parses the fields by the rules of Debian's cron.
 
 Source: docs/service/triggers.md#sources-of-runs, docs/service/limits.md#limits-of-the-service.
 """
@@ -71,7 +71,7 @@ class Cron:
         """Yields the times when the schedule fires.
 
         Args:
-            after: Unix seconds; the first tick is later than this.
+            after: Unix seconds. The first tick is after this time.
 
         Yields:
             UTC times in order. The iterator has no end, unless the schedule stops firing.
@@ -118,10 +118,10 @@ class Cron:
 
 
 def _finest_s(parsed: CronSim) -> int:
-    """Returns the minimum number of seconds between two ticks, not more than 60.
+    """Returns the minimum number of seconds between two ticks, at most 60.
 
-    A check of only the next ticks would depend on the current day and would miss later gaps. So this function checks
-    the fields themselves. It does not check whether the day fields exclude one of 23:59 and 00:00.
+    A check of only the next ticks would depend on the current day, and would miss shorter intervals later. Therefore,
+    this function checks the fields themselves. It does not check whether the day fields exclude one of 23:59 and 00:00.
     """
     seconds = sorted(parsed.seconds)
     within = min((later - earlier for earlier, later in pairwise(seconds)), default=60)

@@ -1,7 +1,7 @@
-"""EIP-712 digest of any flat envelope, with all steps, for lessons and for explanations of rejected signatures.
+"""EIP-712 digest of any flat envelope with all steps, for lessons and for explanations of rejected signatures.
 
-`svcnb.protocol.typed_data` is faster and supports only the four canonical envelopes. This module hashes any envelope,
-even an invalid one. So it can show *why* a signature over a changed envelope does not match.
+`svcnb.protocol.typed_data` is faster, but supports only the four canonical envelopes. This module hashes any envelope,
+including an invalid one. It can therefore show *why* a signature over a changed envelope does not match.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _HINT: Final = "pass an envelope with the members types, primaryType, domain and
 
 @dataclass(frozen=True)
 class DigestParts:
-    """All steps between an envelope and the 32 bytes that are signed.
+    """All steps from an envelope to the 32 signed bytes.
 
     Attributes:
         type_string: Canonical text of the primary type.
@@ -117,7 +117,7 @@ def _integer(value: Any, bits: int, *, signed: bool, name: str) -> bytes:
         raise MalformedValue(f"{name} is {shown(value)}: expected a number of {bits} bits")
     try:
         number = int(value, 0) if isinstance(value, str) else value
-        # A signed number narrower than a word is extended by its sign.
+        # Extend the sign of a signed number that is narrower than a word.
         number.to_bytes(bits // 8, "big", signed=signed)
         return number.to_bytes(_WORD, "big", signed=signed)
     except (ValueError, TypeError, OverflowError):

@@ -1,4 +1,4 @@
-"""Server-side checks of an envelope and of the form of its signature, in the order of the rules.
+"""Server-side checks of an envelope and of the format of its signature, in the order of the rules.
 
 Source: docs/service/signatures.md#rules-of-a-signature, with the numbers of the rules.
 """
@@ -28,7 +28,7 @@ from svcnb.protocol.vocabulary import Vocabulary
 
 _DEFAULT: Final = Vocabulary()
 _SAFE_RECURSION: Final = 5_000
-_MAX_DEPTH: Final = 2_048  # each level takes two of the 4096 bytes
+_MAX_DEPTH: Final = 2_048  # each level uses two of the 4096 bytes
 _CANONICAL: Final = {flow: canonical_types(flow) for flow in Flow}
 _MEMBERS: Final = frozenset({"types", "primaryType", "domain", "message"})
 _DOMAIN_MEMBERS: Final = frozenset(name for name, _ in DOMAIN_FIELDS)
@@ -72,10 +72,10 @@ class CheckedEnvelope:
 def check_envelope(
     typed_data: object, *, flow: Flow, chain_id: int, now_s: int, vocabulary: Vocabulary | None = None
 ) -> CheckedEnvelope:
-    """Checks everything in an envelope except its signature, in the order of the rules.
+    """Checks all parts of an envelope except its signature, in the order of the rules.
 
     Args:
-        typed_data: The received value: an object, or the JSON text of an object.
+        typed_data: The received value, which is an object or the JSON text of an object.
         flow: The flow that the endpoint accepts.
         chain_id: The node's chain id.
         now_s: The server's time in Unix seconds.
@@ -110,11 +110,11 @@ def check_envelope(
 
 
 def signature_bytes(signature: object) -> bytes:
-    """Parses the signature that was sent with an envelope.
+    """Parses the signature of a received envelope.
 
     Args:
-        signature: Hex text, with or without ``0x``. Surrounding white space is ignored. The signature may be empty,
-            because some contract wallets accept that.
+        signature: Hex text, with or without ``0x``. Surrounding white space is ignored. The signature can be empty,
+            because some contract wallets accept an empty signature.
 
     Raises:
         EnvelopeRefused: The signature violates rule 8: it is not hex, or is longer than 4096 bytes.
@@ -152,8 +152,8 @@ def _small_enough(typed_data: object) -> object:
 
 
 def _too_deep(value: object) -> bool:
-    # The C encoder depends on Python's recursion limit. Some libraries raise it: py_ecc, which eth-account loads, sets
-    # it to 100,000. A nested list would then crash the process instead of being rejected.
+    # The C encoder depends on Python's recursion limit, which some libraries raise. For example, py_ecc, which
+    # eth-account loads, sets it to 100,000. A nested list would then crash the process instead of causing an error.
     if getrecursionlimit() <= _SAFE_RECURSION:
         return False
     level = [value]
@@ -177,8 +177,8 @@ def _parsed(typed_data: object) -> dict[str, Any]:
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    # If a member occurs twice, the wallet and the server could use different values. Then they sign and check different
-    # data.
+    # If a member occurs twice, the wallet and the server could use different values, and would then sign and check
+    # different data.
     members = dict(pairs)
     if len(members) != len(pairs):
         raise ValueError("a member occurs twice")

@@ -1,4 +1,4 @@
-"""Signatures over 32-byte digests on secp256k1: signing, and recovery of the signer's address.
+"""Functions that sign 32-byte digests with secp256k1, and recover the signer's address.
 
 `svcnb.protocol.curve` selects the library (extra ``chain`` or ``emulator``).
 
@@ -26,8 +26,8 @@ def sign_digest(digest: bytes, secret: bytes) -> bytes:
         secret: The private key, 32 bytes.
 
     Returns:
-        65 bytes: r, s, and v, which is 27 or 28. The same input gives the same signature (RFC 6979). The value s is in
-        the lower half of the group order.
+        65 bytes: r, s, and v, which is 27 or 28. The same input produces the same signature (RFC 6979). The value s is
+        in the lower half of the group order.
 
     Raises:
         ValueError: An argument has the wrong length, or the bytes are not a private key. The message contains neither
@@ -43,12 +43,12 @@ def sign_digest(digest: bytes, secret: bytes) -> bytes:
 def recover_address(digest: bytes, signature: bytes) -> str:
     """Returns the address whose key created a signature.
 
-    Any well-formed signature results in *some* address, so callers must compare it with the expected one. As in
-    Ethereum's own recovery, s may be in either half. So each signature has two valid forms, and its bytes must not be
-    used as an identifier.
+    Any well-formed signature results in *some* address, so callers must compare it with the expected address. As in
+    Ethereum's own recovery, s can be in either half. Each signature therefore has two valid forms, so do not use its
+    bytes as an identifier.
 
     Args:
-        digest: The 32 bytes that were signed.
+        digest: The 32 signed bytes.
         signature: 65 bytes: r, s, and v, which is 27, 28, 0 or 1.
 
     Returns:

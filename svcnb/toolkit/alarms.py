@@ -1,4 +1,4 @@
-"""Alarms on the runs of one account, for each action: failures, latency, spending, and actions that stopped running."""
+"""Alarms for each action of an account, on failures, latency, spending, and actions that stopped running."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Kind = Literal["failures", "latency", "spend", "silence"]
 _P95: Final = 95
 _REGULAR: Final = 3
-"""Minimum number of runs of an action before its silence raises an alarm."""
+"""Minimum number of runs of an action before a lack of runs raises an alarm."""
 
 
 class Alarm(Model):
@@ -34,7 +34,8 @@ class Alarm(Model):
     since: datetime
     """Start of the problem, in UTC.
 
-    This is the first failure after the last success, the last run before the silence, or the start of the period.
+    This is the first failure after the last success, the last run of an action that stopped, or the start of the
+    period.
     """
 
     def sentence(self, zone: str = "UTC") -> str:
@@ -72,7 +73,7 @@ class ActionFigures(Model):
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Thresholds at which an action raises an alarm. None disables a kind of alarm.
+    """Alarm thresholds for an action. None disables a kind of alarm.
 
     Attributes:
         max_failed_percent: Maximum share of failed runs, in percent.
@@ -81,7 +82,7 @@ class Thresholds:
         silent_after: Maximum time without a run of the action, for example ``"6h"``. The alarm needs at least three
             earlier runs in this period or the previous one.
         min_runs: Minimum number of finished runs for an alarm on failures or latency.
-        expected: Name of the action to which the data are limited. Its alarm on silence needs no earlier runs.
+        expected: Name of the only action in the data. The alarm ``silent_after`` for this action needs no earlier runs.
     """
 
     max_failed_percent: float | None = 20.0
@@ -235,7 +236,7 @@ def _by_action(frame: DataFrame) -> dict[str, _Figures]:
         cents=("cost_cents", "sum"),
         last=("started_at", "max"),
     )
-    # Without interpolation, so that the result is a measured time.
+    # Do not interpolate, so that the result is a measured time.
     p95 = grouped["well_s"].quantile(_P95 / 100, interpolation="higher")
     return {
         str(action): _Figures(

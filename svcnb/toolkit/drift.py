@@ -1,4 +1,4 @@
-"""Differences between a live service and this package, for each route and field.
+"""Comparison of a live service with this package, for each route and field.
 
 The service publishes an OpenAPI description (docs/service/index.md#versioning). The models of `svcnb.protocol.wire`
 describe what the client sends and reads.
@@ -29,7 +29,7 @@ _TRIGGERS: Final = ("/api/", "/webhook/")
 
 _ANYTHING: Final = frozenset({"string", "number", "boolean", "array", "object"})
 _OWN_OPTIONAL: Final = frozenset({"success", "rpc_url", "hashed_cid", "has_error"})
-"""Optional members of responses: additions of the emulator, and values that the HTTP status also contains."""
+"""Optional members of responses. The emulator adds some of them, and others repeat the HTTP status."""
 
 _MAX_DEPTH: Final = 12
 
@@ -38,14 +38,14 @@ class Drift(Model):
     """Difference between a live service and this package."""
 
     weight: Weight
-    """``breaks``: a call fails, or a response cannot be parsed. ``suspect``: types differ, which can be harmless.
-    ``news``: the service has a feature that this package does not use."""
+    """``breaks``: a call fails, or the client cannot parse a response. ``suspect``: types differ, which can be
+    harmless. ``news``: the service has a feature that this package does not use."""
 
     route: str
     """Method and path of the route."""
 
     field: str = ""
-    """Place of the difference: ``request.name``, ``response[].name`` or ``query.name``. Empty for the whole route."""
+    """Location: ``request.name``, ``response[].name`` or ``query.name``. Empty for the whole route."""
 
     says: str
 
@@ -55,7 +55,7 @@ class Drift(Model):
 
 @checked
 def clock_drift(svc: Client) -> Drift | None:
-    """Returns a finding if the clocks of the service and this machine differ so much that signatures become invalid."""
+    """Returns a finding if the clocks of the service and this machine differ so much that signatures are invalid."""
     svc.node.version()
     skew = svc.clock_skew
     if skew is None or abs(skew) <= CLOCK_SKEW_WARNING_S:
@@ -69,7 +69,7 @@ def clock_drift(svc: Client) -> Drift | None:
 def live_drift(svc: Client) -> Listing[Drift]:
     """Compares the description of a live service with the models of this package.
 
-    It is free of charge and needs no key.
+    This call is free and needs no key.
 
     Args:
         svc: Client of the service.
@@ -87,7 +87,7 @@ def live_drift(svc: Client) -> Listing[Drift]:
 def recorded_drift(base_url: str, vocabulary: Vocabulary | None = None) -> Listing[Drift]:
     """Compares responses of a live service with recorded responses.
 
-    It sends only requests that are free and need no account.
+    The function sends only requests that are free and need no account.
 
     Args:
         base_url: Address of the service, without ``/core/v1``.
@@ -208,7 +208,7 @@ def _read(route: Route, ours: Mapping[str, Any], live: Mapping[str, Any], where:
         yield from _read(route, ours["items"], live["items"], f"{where}[]")
         return
     if not live["members"]:
-        return  # an object whose members are not described
+        return  # the description does not list the members of the object
     for name, member in ours["members"].items():
         if name in live["members"]:
             yield from _kinds(route, member, live["members"][name], f"{where}.{name}")

@@ -42,7 +42,7 @@ def named_signers(context: Context) -> Iterator[Finding]:
 
 
 def json_order(context: Context) -> Iterator[Finding]:
-    """Finds signatures and hashes over JSON whose member order is determined by another party."""
+    """Finds signatures and hashes over JSON whose member order another party determines."""
     for node in context.script.walk():
         name, arguments = _call(context, node)
         if name not in _OVER_TEXT or not arguments:
@@ -59,7 +59,7 @@ def json_order(context: Context) -> Iterator[Finding]:
 
 
 def folded_names(context: Context) -> Iterator[Finding]:
-    """Finds actions with a key that compare user names without regard to case."""
+    """Finds actions with a key that compare user names case-insensitively."""
     for node, one, other in _comparisons(context):
         name, _ = _call(context, one)
         called = one.child_by_field_name("function")
@@ -118,7 +118,7 @@ def _inside(message: str) -> str:
 
 
 def _origin(context: Context, node: Node) -> int | None:
-    """Returns the declaration of the object whose member an expression is, or None if it is unknown."""
+    """Returns the declaration of the object whose member an expression accesses, or None if it is unknown."""
     while node.type in {"member_expression", "subscript_expression"}:
         owner = node.child_by_field_name("object")
         if owner is None:

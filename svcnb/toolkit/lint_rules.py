@@ -27,7 +27,7 @@ _SECRET_TEXT: Final = re.compile(r"(?:0x)?[0-9a-fA-F]{64}\Z|[A-Za-z0-9+/]{43}=\Z
 
 
 def every_rule(context: Context) -> Iterator[Finding]:
-    """Applies all rules. If there are syntax errors, reports only those, because other findings would be unreliable."""
+    """Applies all rules. Reports only syntax errors if there are any, because other findings would be unreliable."""
     yield from sizes(context)
     broken = list(syntax(context))
     if broken:
@@ -57,7 +57,7 @@ def every_rule(context: Context) -> Iterator[Finding]:
 
 
 def sizes(context: Context) -> Iterator[Finding]:
-    """Finds a source that is larger than the service accepts."""
+    """Finds a source that is too large for the service."""
     size = len(context.script.bytes)
     if size > context.limits.max_code_length:
         message = f"the source has {size} bytes; at most {context.limits.max_code_length} are allowed"
@@ -242,7 +242,7 @@ def text_as_code(context: Context) -> Iterator[Finding]:
 
 
 def counts(context: Context) -> Iterator[Finding]:
-    """Finds sources with more key operations or requests than one run may make."""
+    """Finds sources with more key operations or requests than one run permits."""
     operations = [call.node for call in context.calls if call.function.is_key_operation]
     requests = [
         node
@@ -272,12 +272,12 @@ def leaks(context: Context) -> Iterator[Finding]:
 
 
 def decrypted(context: Context) -> Iterator[Finding]:
-    """Finds decrypted texts in the logs, which anyone who may run the action can read."""
+    """Finds decrypted text in the logs, which anyone who can run the action can read."""
     yield from Leaks(context, decrypted=True).find_in_logs()
 
 
 def embedded(context: Context) -> Iterator[Finding]:
-    """Finds secrets in the source, which anyone who may run the action can read."""
+    """Finds secrets in the source, which anyone who can run the action can read."""
     for node in context.script.walk():
         if node.type not in {"variable_declarator", "pair"}:
             continue
@@ -318,7 +318,7 @@ def _may_be_parameter(context: Context, name: str, inside: Node, known: frozense
         return True
     if not name[0].islower() or difflib.get_close_matches(name, sorted(known), 1, 0.8):
         return False
-    # A name that is called is a missing function, not a missing parameter.
+    # A called name is a missing function, not a missing parameter.
     called = any(
         reference.name == name
         and reference.node.parent is not None
@@ -331,7 +331,7 @@ def _may_be_parameter(context: Context, name: str, inside: Node, known: frozense
 
 
 def _members(context: Context, node: Node) -> tuple[list[str], bool]:
-    """Returns the names of an object literal's members, and whether more can be added at run time."""
+    """Returns the names of an object literal's members, and whether the action can add more at run time."""
     given, open_ = [], False
     for child in node.named_children:
         if child.type == "shorthand_property_identifier":

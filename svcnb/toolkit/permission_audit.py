@@ -37,13 +37,13 @@ class Finding(Model):
 
     weight: Weight
     """``danger``: the owner of this key, or the author of this action, can take assets of others. ``warning``: the
-    permission is broader than most accounts need. ``note``: it has no effect, or no longer has one."""
+    permission is broader than most accounts need. ``note``: the permission has no effect, or no longer has one."""
 
     code: str
     """Code of the kind of finding."""
 
     subject: str
-    """Key or group that the finding is about."""
+    """Key or group of the finding."""
 
     text: str
     """Description of the finding, in one sentence."""
@@ -87,7 +87,7 @@ class Permissions:
         """Returns the findings, most severe first.
 
         Args:
-            expires_within: Duration. Keys that expire within it are reported.
+            expires_within: Duration. The result includes keys that expire within this time.
 
         Raises:
             ValueError: `expires_within` is not a valid duration.
@@ -119,8 +119,8 @@ class Permissions:
         named = {*key.execute_in_groups, *key.manage_ipfs_ids_in_groups}
         named |= {*key.add_pkp_to_groups, *key.remove_pkp_from_groups}
         if dead := sorted(named - live - {0}):
-            # Numbers are assigned in order, so a missing number will be assigned later. The key then has access to that
-            # group.
+            # The service assigns numbers in order, so it will assign a missing number later. The key then has access to
+            # that group.
             text = (
                 f"it lists {groups_in_words(dead)}, which do not exist: they were deleted, or the key will have access "
                 "to them after their creation"
@@ -154,7 +154,7 @@ class Permissions:
         return master_wallet_of(self.wallets)
 
     def _grants_itself(self, key: UsageKey) -> list[int]:
-        """Returns the groups in which a key may both permit an action and run it."""
+        """Returns the groups in which a key can both permit an action and run it."""
         return [
             group.id
             for group, _ in self.groups
@@ -165,7 +165,7 @@ class Permissions:
 
 @checked
 def read_permissions(account: Client | ChainSecuredAccount, *, now: float | None = None) -> Permissions:
-    """Reads the permissions of an account. This is free of charge in both modes.
+    """Reads the permissions of an account. This is free in both modes.
 
     Args:
         account: A client with any key of the account, or a ChainSecured account opened by its owner.

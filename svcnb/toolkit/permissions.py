@@ -1,7 +1,7 @@
-"""Matrix of an account's permissions, and the smallest list of calls that changes some of its cells.
+"""Matrix of an account's permissions, and the shortest list of calls that changes given cells.
 
-Rows are actions, wallets and usage keys. Columns are groups. The cost and the risks of a change are known before a
-request is sent.
+Rows are actions, wallets and usage keys. Columns are groups. The module computes the cost and the risks of a change
+before the client sends a request.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from svcnb.toolkit.cost import Cost, of_call
 Kind: TypeAlias = Literal["action", "wallet", "key"]
 
 EVERY: Final = "*"
-"""Row for every action, or for every wallet of the account."""
+"""Row that means every action, or every wallet of the account."""
 
 EVERY_GROUP: Final = 0
-"""Column for every group. Only keys have this column."""
+"""Column that means every group. Only keys have this column."""
 
 
 class Change(NamedTuple):
@@ -41,7 +41,7 @@ class Change(NamedTuple):
 
 @dataclass(frozen=True)
 class Edit:
-    """Call that makes one or more changes.
+    """Call that applies one or more changes.
 
     Attributes:
         verb: Method of a client, for example ``groups.add_action``.
@@ -128,7 +128,7 @@ class Matrix:
         )
 
     def has(self, kind: Kind, which: str, group: int) -> bool:
-        """Returns whether a cell itself is set. A wildcard in another cell does not count."""
+        """Returns whether the cell itself is set. Ignores wildcards in other cells."""
         match kind:
             case "action":
                 return which in self.actions.get(group, frozenset())
@@ -138,7 +138,7 @@ class Matrix:
                 return group in self.keys.get(which, frozenset())
 
     def with_changes(self, changes: Iterable[Change]) -> Matrix:
-        """Returns a matrix with the changes applied.
+        """Returns the matrix after the changes.
 
         Raises:
             InvalidArgument: A change does not refer to a cell of the matrix.
@@ -173,10 +173,10 @@ class Matrix:
             raise InvalidArgument("the account does not have this key", hint=_AGAIN)
 
     def edits(self, changes: Iterable[Change]) -> list[Edit]:
-        """Returns the smallest list of calls that makes the changes: first groups, then keys.
+        """Returns the shortest list of calls that applies the changes, first to groups, then to keys.
 
-        Members are added and removed one by one. If a wildcard changes, or only the hash of an action is known, the
-        group is rewritten with its complete list.
+        The calls add and remove members one by one. If a wildcard changes, or only the hash of an action is known, a
+        call rewrites the group with its complete list.
 
         Raises:
             InvalidArgument: A change does not refer to a cell of the matrix.

@@ -27,7 +27,7 @@ class Function:
         says: Description in one sentence.
         waits: Whether the function returns a promise.
         reveals: Whether its result is a private key.
-        is_key_operation: Whether it counts as a key operation.
+        is_key_operation: Whether a call counts as a key operation.
     """
 
     name: str

@@ -1,8 +1,8 @@
 """Registry of released templates and of the actions derived from them.
 
-A change of one byte of a template changes the CID, and so the key, of every action derived from it. So each version of
-a template is released once, with a name, and the registry records its CID. Each later use checks that the bytes are
-unchanged. A changed template must be released as a new version; the old version remains.
+A change of one byte in a template changes the CID, and therefore the key, of every action derived from it. For this
+reason, each version of a template is released once, under a name, and the registry records its CID. Each later use
+checks that the bytes are unchanged. To change a template, release a new version. The old version remains.
 
 Source: docs/service/index.md#derived-actions.
 """
@@ -74,7 +74,7 @@ class Templates(Checked):
     """Registry of templates, stored in a JSON file that should be under version control.
 
     Args:
-        path: Path of the file. It is created when the first template is released.
+        path: Path of the file. The first release creates it.
 
     Raises:
         InvalidArgument: The file is not a registry of templates.
@@ -174,7 +174,7 @@ class Templates(Checked):
         return action
 
     def derive(self, key: str, constant: Any, *, name: str, description: str = "") -> Action:
-        """Derives an action from a template and records it. The same constant always gives the same action.
+        """Derives an action from a template and records it. The same constant always produces the same action.
 
         Args:
             key: ``name@version``.
@@ -286,7 +286,7 @@ class Templates(Checked):
 
 @checked
 def shape(value: Any) -> Any:
-    """Returns the structure and types of a constant, without its values. A template depends on them."""
+    """Returns the structure and types of a constant, without its values. The template's code depends on them."""
     if isinstance(value, Mapping):
         return {str(name): shape(item) for name, item in sorted(value.items())}
     if isinstance(value, (list, tuple)):

@@ -1,4 +1,4 @@
-"""Roster of a workshop: names, tokens, progress and saved states. It is one file that only the instructor can read."""
+"""Roster of a workshop: one file with names, tokens, progress and saved states, which only the instructor can read."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NOT_IN_ID: Final = re.compile(r"[^a-z0-9]+")
 
 
 class UnknownLearner(InvalidArgument):
-    """Error for a name, e-mail address or token that no learner of the roster has."""
+    """Error for a name, e-mail address or token that does not belong to a learner in the roster."""
 
 
 class Progress(BaseModel):
@@ -48,8 +48,8 @@ class Learner(BaseModel):
         token: Token with which the learner's notebooks authenticate at the workshop's server.
         progress: Progress, with the names of the exercises as keys.
         saved: Labels of saved states.
-        lesson: Lesson that was started last.
-        exercise: Exercise that was answered last.
+        lesson: Lesson that the learner started last.
+        exercise: Exercise that the learner answered last.
         last_at: Time of the last activity in Unix seconds. 0.0 before the first activity.
     """
 
@@ -129,7 +129,7 @@ class Roster:
     def __init__(self, path: Path | None) -> None:
         self._path = path
         self.lock = threading.RLock()
-        """Lock that is held while a learner is read, changed and written."""
+        """Lock for reading, changing and writing a learner."""
         self._content = _Content()
         if path is not None and path.exists():
             try:
@@ -168,7 +168,8 @@ class Roster:
             learner = Learner(name=_identifier(display, self._content.learners), display=display, email=email)
             if learner.display == learner.name:
                 learner.display = ""
-            # The dictionary is replaced, because the server reads tokens in another thread at the same time.
+            # Replace the dictionary instead of changing it, because the server reads tokens in another thread at the
+            # same time.
             self._content.learners = {**self._content.learners, learner.name: learner}
             return learner
 
@@ -179,7 +180,7 @@ class Roster:
             name: Identifier, display name or e-mail address.
 
         Raises:
-            UnknownLearner: The roster has no such learner, or has several.
+            UnknownLearner: The roster contains no such learner, or several.
         """
         name = clean(name)
         found = self._named(name)

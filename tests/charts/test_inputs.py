@@ -146,11 +146,11 @@ def test_a_real_run_an_explanation_and_an_audit_are_drawn(emulator, values) -> N
     key = svc.usage_keys.create("runner", execute_in_groups=[group])
     refused = charts.permission_graph(svc.explain(key, action, wallet))
     links = [line["link"] for line in values(refused)]
-    assert (links.count("there"), links.count("missing")) == (2, 1)
+    assert (links.count("existing"), links.count("missing")) == (2, 1)
     assert repr(refused).startswith("Refused: ")
     svc.groups.add_wallet(group, wallet)
     allowed = charts.permission_graph(svc.explain(key, action, wallet))
-    assert {line["link"] for line in values(allowed)} == {"there"}
+    assert {line["link"] for line in values(allowed)} == {"existing"}
 
     owner = svcnb.LocalSigner.random()
     emulator.faucet(owner.address)

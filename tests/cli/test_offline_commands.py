@@ -133,7 +133,10 @@ def test_doctor_checks_the_service_of_the_option_the_profile_and_the_file(svcnb,
         done = svcnb("doctor", *options, SVCNB_CONFIG=str(config), SVC_BASE_URL="")
         assert done.returncode == ExitCode.UNREACHABLE
         assert f"http://{address}" in done.stdout
-    for options, found in ((("--profile", "tset"), "available profiles: test"), (("--base-url", "ftp://a"), "'ftp://a'")):
+    for options, found in (
+        (("--profile", "tset"), "available profiles: test"),
+        (("--base-url", "ftp://a"), "'ftp://a'"),
+    ):
         wrong = svcnb("doctor", *options, SVCNB_CONFIG=str(config))
         assert wrong.returncode == ExitCode.USAGE
         assert found in wrong.stdout

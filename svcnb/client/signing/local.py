@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import stat
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from svcnb.client.errors import SigningError
@@ -21,6 +19,8 @@ from svcnb.protocol.hashes import checksum_address, parse_hex
 from svcnb.protocol.signature import address_of_secret, personal_digest, sign_digest
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from eth_account.signers.local import LocalAccount
 
 _PICKLED: Final = "a signer contains a private key and cannot be pickled: save it to a key file"
@@ -93,7 +93,7 @@ class LocalSigner(Signer):
         """Creates a signer with a new random key. Save the key before you use the wallet for anything of value."""
         while True:
             try:
-                return cls.from_key(secrets.token_bytes(SECRET_BYTES))
+                return cls.from_key(os.urandom(SECRET_BYTES))
             except SigningError:  # the number is not below the order of the curve, with a probability of about 2**-128
                 continue
 
@@ -111,6 +111,8 @@ class LocalSigner(Signer):
                 unencrypted key.
             OSError: The file cannot be read.
         """
+        from pathlib import Path
+
         file = Path(path)
         text = file.read_text(encoding="utf-8").strip()
         if text.startswith("{"):
@@ -151,6 +153,8 @@ class LocalSigner(Signer):
         """
         if not password:
             raise SigningError("the password is empty", hint="Choose a password that you can remember or store.")
+        from pathlib import Path
+
         file = Path(path)
         sealed = json.dumps(_account().encrypt(self._key.reveal(), _plain(password)))
         try:

@@ -1,4 +1,4 @@
-"""Reads the API key from a request's headers, and creates the errors for missing and invalid keys."""
+"""Reader of the API key in a request's headers, with the errors for missing and invalid keys."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from svcnb.protocol.wire.values import looks_like_hash
 def presented_key(headers: Headers) -> str:
     """Returns the API key of a request.
 
-    ``Authorization: Bearer`` takes precedence over ``X-Api-Key``. Spaces around the key are ignored. An empty key is
-    treated as a missing key (docs/service/http.md#authentication).
+    ``Authorization: Bearer`` takes precedence over ``X-Api-Key``. The function ignores spaces around the key, and
+    treats an empty key as a missing key (docs/service/http.md#authentication).
 
     Args:
         headers: The request's headers.

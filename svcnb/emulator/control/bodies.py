@@ -13,7 +13,7 @@ from svcnb.protocol.wire.values import WalletAddress
 
 
 class _Body(BaseModel):
-    # Unlike the service's own requests, a misspelt field is an error.
+    # Unlike in the service's own requests, a misspelt field is an error.
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, defer_build=True)
 
 
@@ -49,7 +49,7 @@ class FaultOrder(_Body):
 
 
 def _wei(value: Any) -> Any:
-    # Many languages limit JSON numbers to 2^53, so an amount may also be a string.
+    # Many languages limit JSON numbers to 2^53, so an amount can also be a string.
     return int(value) if isinstance(value, str) and value.isascii() and value.isdigit() else value
 
 

@@ -1,4 +1,4 @@
-"""Access control for the control plane: a caller needs the control token, and pages of other origins are rejected."""
+"""Access control for the control plane, which requires the control token and rejects pages of other origins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Endpoints of the control plane (design section 4)."""
+"""Endpoints of the control plane."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class ControlPlane:
         settings: The emulator's settings.
         guard: Access control.
         clock: The emulator's clock.
-        chain: The chain that holds the contract.
+        chain: The chain with the contract.
         ledger: The ledger of credits.
         processor: The payment processor.
         engine: The engine that runs actions.

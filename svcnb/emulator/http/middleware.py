@@ -1,4 +1,4 @@
-"""Middleware around the router: request ids, cross-origin headers, and a JSON body for every error.
+"""Middleware around the router, which adds request ids, cross-origin headers, and a JSON body to every error.
 
 Starlette's CORS middleware has one set of rules for all paths, and passes requests from pages of other origins to the
 endpoint. This service needs different rules for public paths, and rejects such requests.
@@ -38,7 +38,7 @@ _SHOWN: Final = 100
 _MAX_PARAMETERS: Final = 100
 _PREFLIGHT_AGE_S: Final = b"600"
 _PUBLIC_PREFIXES: Final = ("/webhook/", "/health")
-"""Paths that all pages may use: webhooks are public, and the health status is not secret.
+"""Paths that all pages may use. Webhooks are public, and the health status is not secret.
 
 Source: docs/service/http.md#authentication.
 """
@@ -56,9 +56,9 @@ class Middleware:
     Args:
         app: The router. The middleware converts its `ServiceError` exceptions to responses.
         settings: Names of the service, allowed origins, and maximum number of connections.
-        clock: Provides the time for the Date header.
+        clock: Clock for the Date header.
         randomness: Source of request ids.
-        quiesce: Delays requests while the state is replaced.
+        quiesce: Lock that delays requests while the state is replaced.
         address: The address of this server, for links to its pages.
 
     Attributes:
@@ -149,7 +149,7 @@ class Middleware:
     def _foreign(self, scope: Scope, headers: Headers, *, trusted: bool) -> StructuredError | None:
         """Returns the error for a page that may not send this request, or None.
 
-        Requests without a credential that only read are allowed.
+        The method permits read requests without a credential.
         """
         if scope["method"] in _SAFE_METHODS and not ("x-api-key" in headers or "authorization" in headers):
             return None
@@ -173,7 +173,7 @@ class Middleware:
         return self.bare(STOPPING)
 
     def bare(self, refusal: StructuredError) -> Response:
-        """Returns a response without the use of other components, because one of them may have failed."""
+        """Returns a response without using other components, because one of them may have failed."""
         answer = failure(refusal, self._docs_base)
         answer.headers["Date"] = formatdate(usegmt=True)
         answer.headers["X-Request-Id"] = str(uuid4())

@@ -1,4 +1,4 @@
-"""Describes mismatches between a value and a schema in JSON terms, for clients in any language."""
+"""Descriptions of mismatches between a value and a schema in JSON terms, for clients in any language."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _WORDS: Final = {
 
 
 def sentence(problems: Iterable[ErrorDetails], what: str) -> str:
-    """Describes the first mismatches and gives the number of further ones. Does not repeat values.
+    """Describes the first mismatches, with the number of additional ones. Does not repeat values.
 
     Args:
         problems: The validation errors.

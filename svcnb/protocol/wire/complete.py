@@ -1,4 +1,4 @@
-"""Requests with members that the live service requires and the emulator treats as optional."""
+"""Base class of requests with members that the live service requires but the emulator treats as optional."""
 
 from __future__ import annotations
 

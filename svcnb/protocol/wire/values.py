@@ -23,10 +23,10 @@ from svcnb.protocol.limits import MAX_CID_CHARS, MAX_GROUP_ENTRIES, MAX_KEY_GROU
 from svcnb.protocol.wire.rejections import at_most, is_refused, mismatch, shown, unusable
 
 WILDCARD_HASH: Final = "0x" + "0" * 64
-"""The hashed CID that represents every action."""
+"""The hashed CID that means every action."""
 
 WILDCARD_ADDRESS: Final = "0x" + "0" * 40
-"""The wallet address that represents every wallet."""
+"""The wallet address that means every wallet."""
 
 _HEX: Final = re.compile(r"(?:0[xX])?([0-9a-fA-F]+)\Z")
 _HEX_PREFIXED: Final = re.compile(r"0[xX]([0-9a-fA-F]+)\Z")
@@ -54,7 +54,7 @@ def parse_group_id(text: str) -> int | None:
         text: Decimal or ``0x`` hex. Surrounding spaces are ignored.
 
     Returns:
-        The number, or None when the text is not an unsigned 64-bit integer.
+        The number, or None if the text is not an unsigned 64-bit integer.
     """
     trimmed = text.strip()
     if found := _HEX_PREFIXED.match(trimmed):

@@ -38,7 +38,7 @@ def _derived(answer: Any) -> str | None:
     if not isinstance(answer, Action):
         raise TypeError
     template, const, constant = answer.source.rpartition("const ")
-    # The action editor provides only the source, so the template is recognised by its bytes.
+    # The action editor provides only the source, so the check recognises the template by its bytes.
     if answer.template_cid is None and (not const or cid(template) != TEMPLATE_CID):
         return "this action was not derived. payer.derive(...) keeps the audited bytes of the template."
     if answer.template_cid not in {None, TEMPLATE_CID}:

@@ -12,7 +12,7 @@ _LOST: Final = (
     ("usage key 'runner'", "is valid until "),
     ("usage key 'runner'", "may execute in group 1"),
 )
-"""Permissions that the lesson's account lost since its conversion: subject, and start of the permission."""
+"""Permissions that the lesson's account lost since its conversion: subject, and start of the permission's name."""
 
 
 def _culprit(answer: Any) -> str | None:

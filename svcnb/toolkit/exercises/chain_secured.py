@@ -11,7 +11,7 @@ from svcnb.toolkit.exercises.exercise import Exercise, kind
 _DAY_S: Final = 86_400
 _LESSON_TIME_S: Final = 1_767_225_600
 _LESSON_STEP_S: Final = 30 * _DAY_S
-"""Step by which the lesson moves its clock: thirty days, in seconds."""
+"""Step by which the lesson advances its clock, in seconds (thirty days)."""
 
 
 def _stopped(answer: Any) -> str | None:
@@ -35,7 +35,7 @@ def _weekly(answer: Any) -> str | None:
 
 
 def _lasts_a_week(expiration: int) -> bool:
-    """Compares with the time of the lesson's emulator, which the lesson moves in steps, or with the real time."""
+    """Compares with the time of the lesson's emulator, which the lesson advances in steps, or with the real time."""
     beyond = expiration - 7 * _DAY_S - _LESSON_TIME_S
     return (beyond >= 0 and beyond % _LESSON_STEP_S == 0) or abs(expiration - time.time() - 7 * _DAY_S) < _DAY_S / 2
 

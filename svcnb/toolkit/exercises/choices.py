@@ -17,7 +17,7 @@ def choose(truth: Mapping[str, bool], answer: Iterable[str] | str, *, missing: s
         extra: Hint for a sentence that does not belong to the choice. ``{one}`` is replaced by that sentence.
 
     Returns:
-        A hint, or None if the choice is right.
+        A hint, or None if the choice is correct.
     """
     given = {answer} if isinstance(answer, str) else set(answer)
     if unknown := given - set(truth):

@@ -8,8 +8,9 @@ from svcnb.toolkit.exercises.exercise import Exercise
 
 _TROUBLE: Final = (8, 14)
 _TROUBLED_PERCENT: Final = 90
-"""Threshold in percent. In the bad week, the success rate of `rates` was below it, and that of all runs was above
-it."""
+"""Threshold in percent.
+
+In the bad week, the success rate of `rates` was below the threshold, and the rate of all runs was above it."""
 
 
 def _days(answer: Any) -> str | None:

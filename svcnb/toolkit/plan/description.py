@@ -63,13 +63,13 @@ class ActionSpec(_Spec):
 
     source: str | None = None
     cid: str | None = None
-    """CID of an action whose source is stored elsewhere."""
+    """CID of an action whose source is not in this description."""
 
     action: Action | None = None
     """Action object, for descriptions in Python."""
 
     constant: Any = None
-    """Constant of a derived action. It is appended to the source, which is then the template."""
+    """Constant of a derived action. The plan appends it to the source, which is then the template."""
 
     constant_name: str = "CONST"
     protocol_version: int = 1
@@ -129,7 +129,7 @@ class KeySpec(_Spec):
     """Description of a usage key and its permissions."""
 
     execute_in_groups: tuple[str, ...] = ()
-    """Names of groups. ``*`` means every group. This also applies to the other lists."""
+    """Names of groups. ``*`` means every group, here and in the other lists."""
 
     manage_ipfs_ids_in_groups: tuple[str, ...] = ()
     add_pkp_to_groups: tuple[str, ...] = ()
@@ -159,7 +159,7 @@ class KeySpec(_Spec):
 class TriggerSpec(_Spec):
     """Description of a trigger and its action.
 
-    The secret of its key must come from this plan, or from the storage of secrets.
+    The secret of its key must come from this plan or from the store of secrets.
     """
 
     action: str
@@ -180,7 +180,7 @@ class TriggerSpec(_Spec):
     def members(self) -> dict[str, Any]:
         """Returns the arguments of the service except name, action, key and kind.
 
-        Limits are included only if they are set.
+        The result includes limits only if they are set.
         """
         limits = {"max_runs_per_minute": self.max_runs_per_minute, "max_queued_runs": self.max_queued_runs}
         given = {name: value for name, value in limits.items() if value is not None}
@@ -188,7 +188,7 @@ class TriggerSpec(_Spec):
 
 
 class Description(BaseModel):
-    """Description of all resources that an account should have, with their names. Other resources are not changed."""
+    """Description of all resources that an account should have, with their names. Other resources stay unchanged."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -207,7 +207,8 @@ class Description(BaseModel):
         """Reads a description from a TOML file. Paths in the file are relative to its folder.
 
         Raises:
-            InvalidArgument: The file cannot be read, or does not describe an account. The message contains the place.
+            InvalidArgument: The file cannot be read, or does not describe an account. The message contains the
+                location.
         """
         file = Path(path)
         try:

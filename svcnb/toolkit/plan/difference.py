@@ -25,8 +25,8 @@ def difference(description: Description, observed: Observed, state: State, *, pr
     Args:
         description: Description of the account.
         observed: Current state of the account.
-        state: Resources to which names refer. Resources that are found by name are added to it.
-        prune: Whether to remove groups, keys and actions that are not described.
+        state: Resources to which names refer. The function adds resources that it finds by name.
+        prune: Whether to delete groups, keys and actions that the description does not contain.
 
     Raises:
         InvalidArgument: A name matches several groups or keys, or a wallet does not belong to the account.
@@ -53,7 +53,7 @@ def difference(description: Description, observed: Observed, state: State, *, pr
 
 
 def _take_up(observed: Observed, state: State) -> tuple[str, str] | None:
-    """Finds the result of an interrupted creation. Returns the name and hash of a key whose secret is lost."""
+    """Finds the result of an interrupted creation. Returns the name and hash of any key whose secret is lost."""
     begun = state.begun
     if begun is None:
         return None
@@ -81,12 +81,12 @@ def _take_up(observed: Observed, state: State) -> tuple[str, str] | None:
 
 
 def _match(description: Description, observed: Observed, state: State) -> None:
-    """Finds the resource for each name: the recorded resource, or otherwise a resource that has this name."""
+    """Finds the resource for each name: the recorded resource, otherwise a resource with this name."""
     for name, wallet in description.wallets.items():
         if wallet.address is not None:
             state.wallets[name] = wallet_address(wallet.address)
         elif observed.on_chain and name not in state.wallets:
-            # On the chain, wallets have names of their own.
+            # On the chain, wallets have their own names.
             there = [each for each, called in observed.made_wallets.items() if called == name]
             if len(there) == 1:
                 state.wallets[name] = there[0]
@@ -104,7 +104,7 @@ def _match(description: Description, observed: Observed, state: State) -> None:
     groups = {number: group.name for number, group in observed.groups.items()}
     keys = {hashed: key.name for hashed, key in observed.keys.items()}
     begun = state.begun
-    if begun is not None and begun.kind == "keys":  # a key whose secret is lost is not matched
+    if begun is not None and begun.kind == "keys":  # do not match a key whose secret is lost
         keys = {hashed: name for hashed, name in keys.items() if name != begun.name or hashed in begun.before}
     _match_names("groups", description.groups, groups, state.groups)
     _match_names("keys", description.keys, keys, state.keys)
@@ -158,7 +158,7 @@ def _group(description: Description, observed: Observed, state: State, name: str
         yield steps.update_group(description, name, "its name or description is different")
         return
     if wildcard:
-        # The wildcard (0) can be neither added nor removed as a single member.
+        # The wildcard (0) cannot be added or removed as a single member.
         yield steps.update_group(description, name, "the change adds or removes a wildcard")
         return
     yield from (steps.permit_action(name, each) for hashed, each in actions.items() if hashed not in held.actions)
@@ -208,7 +208,7 @@ def _trigger(description: Description, observed: Observed, state: State, name: s
         "enabled": spec.enabled,
     }
     differs = [field for field, value in wanted.items() if _plain(getattr(trigger, field)) != value]
-    # The service never returns the key of a trigger. If a key is created again, the trigger needs the new one.
+    # The service never returns the key of a trigger. If the plan creates a new key, the trigger needs it.
     new_key = spec.key not in state.keys
     # A change of the code requires the key again.
     with_key = new_key or "action_cid" in differs

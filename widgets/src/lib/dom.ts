@@ -75,6 +75,11 @@ export function clearFieldError(control: HTMLElement): void {
   if (next?.classList.contains("svcnb-field-error")) next.remove();
 }
 
+/** A cell of a table whose rows become blocks where the panel is narrow. Its column's name stands before it there. */
+export function cell(column: string, content: Child, look = "", title = ""): HTMLTableCellElement {
+  return h("td", { class: look || null, "data-column": column, title: title || null }, content);
+}
+
 /** A button that copies a text and says so. */
 export function copyButton(text: () => string, label = "Copy", what = ""): HTMLButtonElement {
   const name = what ? `${label} ${what}` : null;

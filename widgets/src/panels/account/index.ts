@@ -38,7 +38,11 @@ export default panel("Account", (at) => {
       "section",
       { class: "svcnb-card", "aria-label": "API mode" },
       h("h3", {}, "API mode"),
-      h("p", { class: "svcnb-muted" }, "The service manages the account, and a key gives access."),
+      h(
+        "p",
+        { class: "svcnb-muted" },
+        "The service manages the account, and a key gives access. Choose this mode for a first test.",
+      ),
       field("Name", name),
       at.button("Create", async () => {
         const args = { name: typed(name, "Enter a name for the account.") };

@@ -132,7 +132,7 @@ function line(row: Row, columns: Column[], ticks: Ticks, locked: boolean, ticked
     "th",
     { scope: "row", title: `${row.name} ${row.note}` },
     h("span", { class: "svcnb-name" }, row.name),
-    h("small", { class: "svcnb-hint" }, brief(row.note)),
+    h("small", { class: brief(row.note) === row.note ? "svcnb-hint" : "svcnb-hint svcnb-mono" }, brief(row.note)),
   );
   return h(
     "tr",

@@ -47,7 +47,7 @@ export function table(envelope: Envelope): HTMLElement {
     { class: "svcnb-scroll", tabindex: "0", role: "group", "aria-label": "The envelope, field by field" },
     h(
       "table",
-      { class: "svcnb-envelope" },
+      { class: "svcnb-envelope svcnb-stack" },
       h("thead", {}, h("tr", {}, ...["Field", "Value", "Meaning"].map((text) => h("th", { scope: "col" }, text)))),
       h(
         "tbody",

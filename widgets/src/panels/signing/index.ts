@@ -185,7 +185,7 @@ export default panel("Signing", (at) => {
           { class: "svcnb-scroll", tabindex: "0", role: "group", "aria-label": "Results of the rules" },
           h(
             "table",
-            { class: "svcnb-rules" },
+            { class: "svcnb-rules svcnb-stack" },
             h(
               "thead",
               {},
@@ -310,7 +310,7 @@ function answered(sent: Sent, next: () => void): HTMLElement[] {
   }
   const made = h("table", {}, row("Wallet", sent.wallet_address), row("Derivation path", sent.derivation_path));
   const note =
-    "It is not part of an account until it is registered on the chain. To do both steps at once, use New wallet or New usage key under Permissions.";
+    "It is not part of an account until it is registered on the chain. New wallet and New usage key, under Permissions, do both steps.";
   if (!sent.usage_api_key) return [made, h("p", { class: "svcnb-muted" }, note)];
   const secret = h("div", { class: "svcnb-notice" });
   const stored = h("button", { type: "button", class: "svcnb-primary" }, "I stored it");

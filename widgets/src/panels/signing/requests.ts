@@ -137,12 +137,12 @@ export function answerRequests(panel: Panel, place: HTMLElement, wallet: Browser
           "table",
           {},
           ...[
-            ["function", told.function],
+            ["Function", told.function],
             ...told.arguments,
-            ["contract", told.to],
-            ["through the contract wallet", told.through],
-            ["value", told.value],
-            ["costs at most", told.max_cost],
+            ["Contract", told.to],
+            ["Through the contract wallet", told.through],
+            ["Value", told.value],
+            ["Maximum cost", told.max_cost],
           ].filter(([, value]) => value).map(([name, value]) =>
             h("tr", {}, h("th", { scope: "row" }, name!), h("td", {}, h("code", {}, value!)))
           ),
@@ -169,13 +169,13 @@ export function answerRequests(panel: Panel, place: HTMLElement, wallet: Browser
           "table",
           {},
           ...[
-            ["function", write.function],
+            ["Function", write.function],
             ...write.arguments,
-            ["wallet", write.sender],
-            ["signed by", write.through],
-            ["gas", write.gas.toLocaleString("en")],
-            ["costs about", write.cost],
-            ["costs at most", write.max_cost],
+            ["Wallet", write.sender],
+            ["Signed by", write.through],
+            ["Gas", write.gas.toLocaleString("en")],
+            ["Estimated cost", write.cost],
+            ["Maximum cost", write.max_cost],
           ].filter(([, value]) => value).map(([name, value]) =>
             h("tr", {}, h("th", { scope: "row" }, name!), h("td", {}, h("code", {}, value!)))
           ),

@@ -1,4 +1,5 @@
 /** The runs of one trigger, as they arrive, and one of them in full. */
+import { cell } from "../../lib/dom.ts";
 import { copyButton, field, h, type Panel } from "../../lib/panel.ts";
 
 export interface Trigger {
@@ -103,10 +104,10 @@ export function watcher(at: Panel): Watcher {
       "tr",
       { class: run.id === chosen ? "svcnb-chosen" : null },
       h("td", {}, opens),
-      h("td", { class: look }, `${sign} ${run.status}`),
-      h("td", {}, run.seconds === null ? "" : `${run.seconds} s`),
-      h("td", {}, String(run.attempt)),
-      h("td", {}, run.brief),
+      cell("Status", `${sign} ${run.status}`, look),
+      cell("Duration", run.seconds === null ? "" : `${run.seconds} s`),
+      cell("Attempt", String(run.attempt)),
+      cell("Error", run.brief),
     );
   };
 
@@ -175,7 +176,7 @@ export function watcher(at: Panel): Watcher {
           { class: "svcnb-scroll" },
           h(
             "table",
-            {},
+            { class: "svcnb-stack" },
             h(
               "thead",
               {},
