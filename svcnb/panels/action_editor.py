@@ -184,7 +184,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
 
     @command
     async def explain(self, source: str, wallet: str = "") -> dict[str, Any]:
-        """Returns whether the chosen key can run a source with a wallet, or which permission is missing. Free."""
+        """Returns whether the chosen key can run a source with a wallet, or which permission is missing."""
         session = self.session
         key = session.run_key or None
         if session.account is not None and key is None:

@@ -62,18 +62,18 @@ def recover_address(digest: bytes, signature: bytes) -> str:
     _require_digest(digest)
     if len(signature) != SIGNATURE_BYTES:
         raise MalformedSignature(
-            f"the signature has {len(signature)} bytes: expected {SIGNATURE_BYTES}, which are r, s and v",
+            f"the signature has {len(signature)} bytes: expected {SIGNATURE_BYTES} bytes (r, s and v)",
             hint="pass the 65-byte form; compact signatures (EIP-2098) are not supported",
         )
     parity = signature[-1]
     if parity >= _V:
         parity -= _V
     if parity > 1:
-        raise MalformedSignature(f"v of the signature is {signature[-1]}: expected 27, 28, 0 or 1")
+        raise MalformedSignature(f"the signature has the v value {signature[-1]}: expected 27, 28, 0 or 1")
     try:
         point = library().recover(digest, signature[:-1], parity)
     except ValueError:
-        raise MalformedSignature("r and s of the signature are not a point of the curve", hint="sign again") from None
+        raise MalformedSignature("r and s of the signature are not a point on the curve", hint="sign again") from None
     return "0x" + keccak256(point)[-20:].hex()
 
 
@@ -106,4 +106,4 @@ def personal_digest(message: str | bytes) -> bytes:
 
 def _require_digest(digest: bytes) -> None:
     if len(digest) != HASH_BYTES:
-        raise ValueError(f"a digest has {HASH_BYTES} bytes, got {len(digest)}: hash the message first")
+        raise ValueError(f"a digest must have {HASH_BYTES} bytes, not {len(digest)}: hash the message first")

@@ -39,12 +39,13 @@ def read_changes(client: Client, usage_keys: Sequence[UsageKey], period: Period)
         ConfigError: The client has no key.
     """
     if client.config.api_key is None:
-        raise ConfigError("no key was passed", hint="Set SVC_API_KEY, or pass --key-file.")
+        raise ConfigError("no key was given", hint="Set SVC_API_KEY, or pass --key-file.")
     nothing: Listing[AuditEntry] = Listing([], of="events", kind=AuditEntry)
     own = api_key_hash(client.config.api_key.reveal())
     if own in {key.api_key_hash for key in usage_keys}:
         return Changes(
-            nothing, ("Changes on the chain were not read, because this requires the account key, not a usage key.",)
+            nothing,
+            (("Changes on the chain were not read, because a usage key cannot read them: use the account key."),),
         )
     try:
         events = client.chain_secured.look(own).audit()

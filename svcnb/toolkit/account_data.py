@@ -200,7 +200,7 @@ def read_account_data(
     """
     if client.config.api_key is None:
         raise ConfigError(
-            "no key was passed, so the account of the report is unknown",
+            "no key was given, so the account of the report is unknown",
             hint="Set SVC_API_KEY, or pass --key-file.",
         )
     unseen: list[str] = []
@@ -277,7 +277,9 @@ def _served(client: Client, history: History, token: str | None) -> list[str]:
     from svcnb.control import ControlRefused, EmulatorError
     from svcnb.control.plane import ControlPlane
 
-    elsewhere = "The service does not list runs. Runs of other machines are included only after `svcnb history merge`."
+    elsewhere = (
+        "The service does not list runs, so runs of other machines are counted only after `svcnb history merge`."
+    )
     if urlsplit(client.base_url).hostname not in _LOOPBACK:
         return [elsewhere]
     plane = ControlPlane(f"{client.base_url}/_emulator", token)
@@ -289,7 +291,7 @@ def _served(client: Client, history: History, token: str | None) -> list[str]:
                 break
             rows += found
     except ControlRefused:
-        return [f"{elsewhere} To include the runs of an emulator, set SVC_CONTROL_TOKEN."]
+        return [f"{elsewhere} An emulator lists its runs if SVC_CONTROL_TOKEN is set."]
     except EmulatorError as error:
         return [f"{elsewhere} The emulator's own record could not be read: {error.message}."]
     history.add_service_runs((row for row in rows if row["status"] != "refused"), service=client.base_url)
@@ -298,7 +300,7 @@ def _served(client: Client, history: History, token: str | None) -> list[str]:
 
 def _triggered(triggers: Triggered | None, history: History, service: str, *, reachable: bool) -> list[str]:
     if triggers is None:
-        return ["Runs of triggers were not read: set SVC_TRIGGERS_URL and SVC_TRIGGERS_TOKEN_FILE to include them."]
+        return ["Runs of triggers were not read: set SVC_TRIGGERS_URL and SVC_TRIGGERS_TOKEN_FILE to count them."]
     if not reachable:
         return []
     try:
@@ -333,11 +335,11 @@ def _without_key(runs: DataFrame) -> list[str]:
     """Returns a sentence with the number of counted runs that can belong to another account."""
     count = int((runs["key"] == "").sum())
     text = "The triggers service does not return the key of a run"
-    return [f"{text}: {count:,} of them are included, from any account."] if count else []
+    return [f"{text}: {count:,} of them are counted, from any account."] if count else []
 
 
 def _others(history: History, service: str, counted: int, period: Period) -> list[str]:
     """Returns a sentence with the number of recorded runs outside of `counted` whose account is unknown."""
     others = history.count(service=service, since=period.begin, until=period.end) - counted
     text = f"{others:,} recorded runs at this service used other keys (other accounts, or deleted keys)"
-    return [f"{text} and are not included."] if others else []
+    return [f"{text} and are not counted."] if others else []

@@ -61,8 +61,10 @@ def clock_drift(svc: Client) -> Drift | None:
     if skew is None or abs(skew) <= CLOCK_SKEW_WARNING_S:
         return None
     ahead = "ahead of" if skew > 0 else "behind"
-    says = f"the service's clock is {abs(skew):.0f} s {ahead} the clock of this machine"
-    return Drift(weight="suspect", route="GET /version", field="header.date", says=f"{says}: correct one of the clocks")
+    says = f"the service's clock is {abs(skew):.0f} s {ahead} this machine's"
+    return Drift(
+        weight="suspect", route="GET /version", field="header.date", says=(f"{says}: set the clock that is wrong")
+    )
 
 
 @checked
@@ -140,7 +142,9 @@ def _all(description: Mapping[str, Any], vocabulary: Vocabulary) -> Iterator[Dri
         if operation is None:
             others = [method for method, path in live if path == route.path]
             says = (
-                f"the service supports only {', '.join(others)}" if others else "the service does not have this route"
+                (f"the service supports only {', '.join(others)}")
+                if others
+                else "the service does not have this endpoint"
             )
             yield Drift(weight="breaks", route=route.name, says=says)
             continue
@@ -148,7 +152,7 @@ def _all(description: Mapping[str, Any], vocabulary: Vocabulary) -> Iterator[Dri
     ours = {(route.method, route.path) for route in known}
     for method, path in sorted(set(live) - ours):
         if not live[method, path].get("deprecated"):
-            yield Drift(weight="news", route=f"{method} {path}", says="this package does not use this route")
+            yield Drift(weight="news", route=f"{method} {path}", says="this package does not use this endpoint")
 
 
 def _short(path: str) -> str:
@@ -188,16 +192,29 @@ def _sent(route: Route, ours: Mapping[str, Any], live: Mapping[str, Any], where:
     """Compares the members that the client sends with those that the service accepts."""
     yield from _kinds(route, ours, live, where)
     for name in sorted(live["required"] - set(ours["members"])):
-        yield Drift(weight="breaks", route=route.name, field=f"{where}.{name}", says="the service requires this field")
+        yield Drift(
+            weight="breaks",
+            route=route.name,
+            field=f"{where}.{name}",
+            says=("the service requires this member, but this package does not send it"),
+        )
     for name in sorted(set(live["members"]) - set(ours["members"]) - live["required"]):
-        yield Drift(weight="news", route=route.name, field=f"{where}.{name}", says="the service accepts this field")
+        yield Drift(
+            weight="news",
+            route=route.name,
+            field=f"{where}.{name}",
+            says=("the service accepts this member, but this package does not send it"),
+        )
     for name, member in ours["members"].items():
         if name in live["members"]:
             yield from _kinds(route, member, live["members"][name], f"{where}.{name}")
         elif live["members"]:
             weight: Weight = "breaks" if name in ours["required"] else "suspect"
             yield Drift(
-                weight=weight, route=route.name, field=f"{where}.{name}", says="the service does not accept this field"
+                weight=weight,
+                route=route.name,
+                field=f"{where}.{name}",
+                says=("this package sends this member, but the service does not accept it"),
             )
 
 
@@ -217,16 +234,21 @@ def _read(route: Route, ours: Mapping[str, Any], live: Mapping[str, Any], where:
                 weight="breaks",
                 route=route.name,
                 field=f"{where}.{name}",
-                says="the service does not return this field",
+                says=("this package reads this member, but the service does not return it"),
             )
     for name in sorted(set(live["members"]) - set(ours["members"])):
-        yield Drift(weight="news", route=route.name, field=f"{where}.{name}", says="the service returns this field")
+        yield Drift(
+            weight="news",
+            route=route.name,
+            field=f"{where}.{name}",
+            says=("the service returns this member, but this package does not read it"),
+        )
 
 
 def _kinds(route: Route, ours: Mapping[str, Any], live: Mapping[str, Any], where: str) -> Iterator[Drift]:
     mine, theirs = ours["kinds"], live["kinds"]
     if mine and theirs and not mine & theirs:
-        says = f"the client uses {_listed(mine)}, but the service uses {_listed(theirs)}"
+        says = f"the type is {_listed(mine)} in this package, but {_listed(theirs)} in the service"
         yield Drift(weight="suspect", route=route.name, field=where, says=says)
 
 

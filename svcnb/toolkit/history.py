@@ -127,7 +127,7 @@ class History(Checked):
         told = path if path is not None else os.environ.get("SVC_HISTORY") or default_path()
         if told is None or str(told) == OFF:
             raise ConfigError(
-                "the run history is disabled", hint=("Set SVC_HISTORY to a file, or pass a file: History(path).")
+                "the run history is disabled", hint=("Set SVC_HISTORY to a file, or pass one: History(path).")
             )
         self.path = Path(told).expanduser()
 
@@ -156,7 +156,7 @@ class History(Checked):
             keys: Only runs with keys that have these hashes.
             service: Only runs at the service with this address, in the form of ``client.base_url``.
             status: Only runs that succeeded (``success``), or only runs that did not.
-            source: Source of the runs: client, trigger, or service for runs that only the service recorded.
+            source: Only runs of clients, only runs of triggers, or only runs that only the service recorded.
             since: Only runs after this time. A duration such as ``"7d"`` counts back from now.
             until: Only runs before this time.
             limit: Maximum number of runs.
@@ -344,12 +344,9 @@ class History(Checked):
             busy = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
             raise ConfigError(
                 f"the history {self.path} cannot be read: {error}",
-                hint="Try again: another process is writing to the file."
+                hint="Try again, because another process is writing to this file."
                 if busy
-                else (
-                    "Set SVC_HISTORY to a history file, or move this file to another folder. The next run then "
-                    "creates a new file."
-                ),
+                else "Set SVC_HISTORY to a history file, or move this file away: the next run starts a new one.",
             ) from None
 
     @contextmanager

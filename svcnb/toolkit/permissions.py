@@ -242,7 +242,7 @@ class Matrix:
         return bool(self.wallets[group] & {EVERY, self.master_wallet})
 
 
-_AGAIN: Final = "The account has changed. Read the account again."
+_AGAIN: Final = "The account has changed. Read its permissions again."
 
 
 def cost_of(edits: Sequence[Edit]) -> Cost:

@@ -141,7 +141,7 @@ class RunFeed:
             # It is unknown whether the address belongs to an emulator or a live service.
             raise EmulatorUnreachable(
                 f"cannot connect to {self._client.base_url}, so its runs cannot be read",
-                hint="Check the address, and check that the service is running. Then read again.",
+                hint="Check the address and that the service is running, then read again.",
             ) from error.with_traceback(None)
         return rows
 

@@ -47,7 +47,7 @@ def functions(vocabulary: Vocabulary) -> dict[str, Function]:
         Function(
             vocabulary.private_key_function,
             "`0x${string}`",
-            "Returns the private key of a wallet that the caller's key and this action can use: 0x and 64 digits.",
+            "The private key of a wallet that the caller's key and this action may use: 0x and 64 digits.",
             wallet,
             reveals=True,
             is_key_operation=True,
@@ -55,21 +55,21 @@ def functions(vocabulary: Vocabulary) -> dict[str, Function]:
         Function(
             vocabulary.action_private_key_function,
             "`0x${string}`",
-            "Returns the action's own private key, which is derived from its CID: 0x and 64 digits.",
+            "This action's own private key, derived from its CID: 0x and 64 digits.",
             reveals=True,
             is_key_operation=True,
         ),
         Function(
             vocabulary.action_public_key_function,
             "`0x${string}`",
-            "Returns the compressed public key of any action.",
+            "The compressed public key of any action.",
             action,
             is_key_operation=True,
         ),
         Function(
             vocabulary.action_wallet_address_function,
             "`0x${string}`",
-            "Returns the address of any action's own wallet, in lower case.",
+            "The address of any action's own wallet, lower case.",
             action,
             is_key_operation=True,
         ),
@@ -83,7 +83,7 @@ def functions(vocabulary: Vocabulary) -> dict[str, Function]:
         Function(
             "setResponse",
             "void",
-            "Sets the response, unless main returns one; the last call counts.",
+            "Sets the response, unless main returns a value. The last call takes effect.",
             {"response": "unknown"},
             waits=False,
         ),

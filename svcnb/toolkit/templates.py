@@ -167,8 +167,9 @@ class Templates(Checked):
         action = self._source(release.file, key.partition("@")[0])
         if action.cid != release.cid:
             raise TemplateChanged(
-                f"{key} was released with the CID {release.cid} ({release.size} bytes), but {release.file} now has "
-                f"the CID {action.cid} ({action.size} bytes)",
+                f"{key} was released with the CID {release.cid} ({release.size} bytes), but "
+                f"{release.file} now has the CID {action.cid} "
+                f"({action.size} bytes)",
                 hint="Restore the released file with the same line endings, and release the change as a new version.",
             )
         return action
@@ -209,8 +210,7 @@ class Templates(Checked):
         made = release.derived.get(name)
         if made is not None and made.cid != action.cid:
             raise InvalidArgument(
-                f"{name!r} was already derived with another constant, with the CID {made.cid}",
-                hint="Choose another name.",
+                f"{name!r} was already derived with another constant, as {made.cid}", hint="Choose another name."
             )
         if made is None:
             stamp = action.stamp
@@ -259,9 +259,7 @@ class Templates(Checked):
                     made.constant, name=made.constant_name, protocol_version=made.protocol_version, title=name
                 )
                 if action.cid != made.cid:
-                    wrong.append(
-                        f"{name} of {key} has the stored CID {made.cid}, but its constant results in {action.cid}"
-                    )
+                    wrong.append(f"{name} of {key} is stored as {made.cid}, but its constant results in {action.cid}")
         return wrong
 
     def _source(self, file: str, name: str) -> Action:
@@ -269,13 +267,13 @@ class Templates(Checked):
             return Action.from_file(self.path.parent / file, name=name)
         except (OSError, MalformedValue) as error:
             raise InvalidArgument(
-                f"{file} cannot be read: {error}", hint=("Pass a file that is in the folder of the registry.")
+                f"{file} cannot be read: {error}", hint=("Pass a file in the folder of the registry.")
             ) from error
 
     def _release(self, key: str) -> _Release:
         if key not in self._content.templates:
             known = ", ".join(self._content.templates) or "none"
-            raise InvalidArgument(f"the template {key!r} was not released", hint=f"Released templates: {known}.")
+            raise InvalidArgument(f"there is no released template {key!r}", hint=f"Released templates: {known}.")
         return self._content.templates[key]
 
     def _write(self) -> None:
@@ -307,4 +305,6 @@ def _read(path: Path) -> _Content:
     try:
         return _Content.model_validate(parse(path.read_text(encoding="utf-8")))
     except (ValueError, ValidationError, OSError) as error:
-        raise InvalidArgument(f"{path} is not a template registry: {error}", hint="Use another file.") from error
+        raise InvalidArgument(
+            (f"{path} is not a registry of templates: {error}"), hint="Use a different file."
+        ) from error

@@ -56,7 +56,7 @@ def test_a_described_account_is_planned_applied_and_used(master, folder: Path) -
     assert done.stdout.endswith("3 steps completed.\n")
     assert stat.S_IMODE(secrets.stat().st_mode) == 0o600
     again = master("plan", file, "--check")
-    assert (again.returncode, again.stdout) == (0, "no changes are needed: the account matches the description\n")
+    assert (again.returncode, again.stdout) == (0, "nothing to do: the account matches the description\n")
     key = json.loads(secrets.read_text())["runner"]
     ran = master("run", str(folder / "add.js"), "--params", '{"n": 41}', SVC_API_KEY=key)
     assert ran.stdout == "42\n"

@@ -47,7 +47,7 @@ def test_what_wants_attention_is_told_by_the_exit_code(report, place, tmp_path) 
     assert done.returncode == ExitCode.ATTENTION, done.stderr
     told = json.loads(done.stdout)
     assert told["html"] == "audits/today.html"
-    assert "it can add actions to group 1 and run them there" in " ".join(told["attention"])
+    assert "the key may add actions to group 1 and run them there" in " ".join(told["attention"])
     html = (tmp_path / told["html"]).read_text(encoding="utf-8")
     assert "Permissions of each usage key in each group" in html
     assert html.count("data:image/svg+xml") == 2
@@ -110,7 +110,7 @@ def test_an_action_that_always_fails_ends_with_seven_and_is_named(report, place,
             place.svc.run(ALWAYS)
     done = report("run-history", "--summary", "--pdf", "--file", "nightly", "--log-json")
     assert done.returncode == ExitCode.ATTENTION, done.stderr
-    assert "- **failures of always: 6 of 6 runs failed (100.0 %, limit 20 %), since 20" in done.stdout
+    assert "- **failures of always: 6 of 6 runs failed (100.0 %; limit 20 %), since 20" in done.stdout
     assert "; newest error: no**" in done.stdout, "why it failed"
     assert f"Service: {place.settings['SVC_BASE_URL'].replace('_', chr(92) + '_')}" in done.stdout
     events = [json.loads(line) for line in done.stderr.splitlines() if line.startswith("{")]
@@ -160,7 +160,7 @@ def test_the_webhook_gets_the_result_and_the_reason_of_a_failure(report, hook) -
     assert "responded to the notification with status 500" in refused.stderr
     assert [(each["status"], each["exit_code"]) for each in hook.got] == [("attention", 7), ("failed", 2), ("ok", 0)]
     assert hook.got[0]["html"] == "today.html"
-    assert "it can add actions to group 1" in hook.got[0]["text"]
+    assert "the key may add actions to group 1" in hook.got[0]["text"]
     assert "cannot use shown = 'none'" in hook.got[1]["attention"][0]
     for done in (problem, missing, refused):
         assert "marked-secret" not in done.stdout + done.stderr
@@ -225,7 +225,7 @@ def test_a_setting_that_a_notebook_of_ones_own_misses_ends_with_two(tmp_path) ->
         [*report, "mine.ipynb"], cwd=tmp_path, env=kept, capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == ExitCode.USAGE
-    assert "the service address is not set" in done.stderr
+    assert "no service address" in done.stderr
     assert "SVC_BASE_URL" in done.stderr
 
 

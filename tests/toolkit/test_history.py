@@ -207,7 +207,7 @@ def test_a_call_costs_what_the_service_will_charge(verb, sizes, cents) -> None:
 
 
 def test_a_call_without_a_price_is_refused() -> None:
-    with pytest.raises(InvalidArgument, match=r"invalid call 'groups\.vanish'"):
+    with pytest.raises(InvalidArgument, match=r"'groups\.vanish' is not a billed call"):
         of_call("groups.vanish")
 
 

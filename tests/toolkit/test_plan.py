@@ -88,7 +88,7 @@ def test_applied_it_works_costs_what_was_said_and_leaves_nothing_to_do(svc, stat
     found.apply(secrets=tmp_path / "keys.json")
     assert before - svc.billing.balance().available_cents == found.cost.cents == 5
     assert steps(plan(svc, SMALL, state=state)) == []
-    assert repr(plan(svc, SMALL, state=state)) == "no changes are needed: the account matches the description"
+    assert repr(plan(svc, SMALL, state=state)) == "nothing to do: the account matches the description"
     secrets = json.loads((tmp_path / "keys.json").read_text())
     assert stat.S_IMODE((tmp_path / "keys.json").stat().st_mode) == 0o600
     assert secrets["runner"] not in state.read_text()
@@ -98,7 +98,7 @@ def test_applied_it_works_costs_what_was_said_and_leaves_nothing_to_do(svc, stat
 def test_secrets_go_only_where_the_user_says(svc, state, tmp_path) -> None:
     with pytest.raises(InvalidArgument, match="each secret is shown only once"):
         plan(svc, SMALL, state=state).apply()
-    assert len(svc.wallets.list()) == 1, "no step was run"
+    assert len(svc.wallets.list()) == 1, "nothing was done"
     kept: dict[str, str] = {}
     plan(svc, SMALL, state=state).apply(secrets=kept)
     assert list(kept) == ["runner"]
@@ -162,13 +162,13 @@ def drift_action_deleted(svc) -> None:
 
 
 DRIFTS = {
-    drift_description: ["~ group sums: replace: its name or description is different"],
-    drift_name: ["~ group sums: replace: its name or description is different"],
+    drift_description: ["~ group sums: replace: its name or description differs"],
+    drift_name: ["~ group sums: replace: its name or description differs"],
     drift_action: ["+ group sums: permit action add"],
     drift_wallet: ["+ group sums: permit wallet hot"],
     drift_stranger: [f"- group sums: remove action {Action('const main = () => ' + repr('stranger')).hashed_cid}"],
     drift_master: ["- group sums: remove wallet "],
-    drift_wildcard: ["~ group sums: replace: the change adds or removes a wildcard"],
+    drift_wildcard: ["~ group sums: replace: a wildcard is added or removed"],
     drift_group_gone: ["+ group sums: create with 2 actions and 1 wallet", "~ key runner: correct execute_in_groups"],
     drift_key_list: ["~ key runner: correct can_create_groups, execute_in_groups"],
     drift_key_name: ["~ key runner: correct name or description"],
@@ -235,7 +235,7 @@ def test_an_account_that_exists_is_taken_over_by_its_names(svc, state) -> None:
     described = changed(wallets={"hot": {"address": wallet.address}})
     assert steps(plan(svc, described, state=state)) == [
         "+ action twice: register",
-        "~ group sums: replace: its name or description is different",
+        "~ group sums: replace: its name or description differs",
     ]
     assert action.cid == Action(ADD).cid
 
@@ -272,14 +272,14 @@ def test_files_and_templates_lie_beside_the_description(svc, tmp_path) -> None:
 @pytest.mark.parametrize(
     ("described", "said"),
     [
-        ({"groups": {"g": {"actions": ["none"]}}}, "groups.g.actions names 'none'"),
-        ({"keys": {"k": {"execute_in_groups": ["none"]}}}, "keys.k.execute_in_groups names 'none'"),
+        ({"groups": {"g": {"actions": ["none"]}}}, "groups.g.actions contains 'none'"),
+        ({"keys": {"k": {"execute_in_groups": ["none"]}}}, "keys.k.execute_in_groups contains 'none'"),
         ({"grups": {}}, "grups: Extra inputs"),
         ({"actions": {"a": {}}}, "actions.a: pass one of file, source, cid or action"),
         ({"actions": {"a": {"source": ADD, "cid": Action(ADD).cid}}}, "got source, cid"),
         ({"actions": {"a": {"source": ADD}, "b": {"source": ADD}}}, "have the same source"),
         ({"wallets": {"master": {}}}, "is a reserved name"),
-        ({"groups": {"g": {"wallets": ["*", "*"]}}}, "contains an entry twice"),
+        ({"groups": {"g": {"wallets": ["*", "*"]}}}, "contains the same entry twice"),
         ({"actions": {"a": {"file": "nowhere.js"}}, "groups": {"g": {"actions": ["a"]}}}, "action 'a'"),
     ],
 )
@@ -291,7 +291,7 @@ def test_a_wrong_description_is_refused_with_the_place(described, said) -> None:
 def test_a_file_that_is_no_toml_is_refused(tmp_path) -> None:
     file = tmp_path / "account.toml"
     file.write_text("[actions")
-    with pytest.raises(InvalidArgument, match="is not valid TOML"):
+    with pytest.raises(InvalidArgument, match="is not TOML"):
         Description.load(file)
     with pytest.raises(InvalidArgument, match="cannot be read"):
         Description.load(tmp_path / "none.toml")
@@ -308,10 +308,10 @@ def test_what_is_ambiguous_or_another_account_s_is_refused(svc, emulator, state)
     other.groups.create("twin")
     with pytest.raises(InvalidArgument, match="several groups named 'twin'"):
         plan(other, {"groups": {"twin": {}}})
-    with pytest.raises(InvalidArgument, match="this account has no wallet with that address"):
+    with pytest.raises(InvalidArgument, match="not a wallet of this account"):
         plan(other, {"wallets": {"w": {"address": "0x" + "11" * 20}}})
     state.write_text("[]")
-    with pytest.raises(InvalidArgument, match="not a state file of a plan"):
+    with pytest.raises(InvalidArgument, match="not the state of a plan"):
         plan(svc, SMALL, state=state)
 
 
@@ -592,7 +592,7 @@ def test_drifted_triggers_are_found_and_repaired(svc, state, triggers, tmp_path)
 
 def test_a_trigger_whose_key_s_secret_is_unknown_is_refused(svc, state, triggers, tmp_path) -> None:
     plan(svc, SMALL, state=state).apply(secrets={})
-    with pytest.raises(InvalidArgument, match="requires the secret of key 'runner'"):
+    with pytest.raises(InvalidArgument, match="needs the secret of key 'runner'"):
         plan(svc, TRIGGERED, state=state, triggers=triggers).apply(secrets=tmp_path / "keys.json")
-    with pytest.raises(InvalidArgument, match="no triggers client was passed"):
+    with pytest.raises(InvalidArgument, match="no triggers service was given"):
         plan(svc, TRIGGERED, state=state)

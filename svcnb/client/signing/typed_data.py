@@ -191,7 +191,7 @@ def _atom(kind: str, value: Any, where: str) -> Any:
     if found := _FIXED_BYTES.match(kind):
         data = _bytes(kind, value, where)
         if len(data) != int(found[1]):
-            raise MalformedValue(f"{where} contains {len(data)} bytes, but its type is {kind}")
+            raise MalformedValue(f"{where} has {len(data)} bytes, but its type is {kind}")
         return data
     if found := _INTEGER.match(kind):
         return _integer(kind, int(found[2] or 256), value, where, signed=not found[1])

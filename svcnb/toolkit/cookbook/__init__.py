@@ -111,7 +111,7 @@ def create_project(name: str, folder: str | Path) -> Path:
     target = Path(folder).expanduser()
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise InvalidArgument(
-            f"{target} already exists and is not empty", hint=("Pass a new folder. Existing files are not overwritten.")
+            f"{target} already exists and is not empty", hint=("Pass a new folder; existing files are not overwritten.")
         )
     shutil.copytree(_FOLDER / "project", target, ignore=_STAYS, dirs_exist_ok=True)
     shutil.copytree(chosen.folder, target, ignore=_STAYS, dirs_exist_ok=True)

@@ -78,9 +78,9 @@ class ActionSpec(_Spec):
     def _one_origin(self) -> ActionSpec:
         given = [name for name in ("file", "source", "cid", "action") if getattr(self, name) is not None]
         if len(given) != 1:
-            raise ValueError(f"pass one of file, source, cid or action, got {', '.join(given) or 'none'}")
+            raise ValueError(f"pass one of file, source, cid or action, got {', '.join(given) or 'none of them'}")
         if self.constant is not None and self.cid is not None:
-            raise ValueError("a constant requires a source, but only the cid is set")
+            raise ValueError("a constant needs a source, but only the cid is given")
         return self
 
     def resolve(self, name: str, folder: Path) -> Action | str:
@@ -216,9 +216,7 @@ class Description(BaseModel):
         except OSError as error:
             raise InvalidArgument(f"{file} cannot be read: {error.strerror}", hint="Check the path.") from error
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise InvalidArgument(
-                f"{file} is not valid TOML: {error}", hint="Correct the line that the message names."
-            ) from error
+            raise InvalidArgument(f"{file} is not TOML: {error}", hint="Correct that line.") from error
         return cls._made(values, file.parent, file)
 
     @classmethod
@@ -243,7 +241,7 @@ class Description(BaseModel):
             where = ".".join(str(part) for part in first["loc"])
             message = str(first["msg"]).removeprefix("Value error, ")
             raise InvalidArgument(
-                f"{where}: {message}", hint="To see the allowed settings, read the page on plans."
+                f"{where}: {message}", hint=("See the page about plans for the allowed settings.")
             ) from None
         made._folder, made._file = folder, file  # noqa: SLF001 - our own kind
         made._check()  # noqa: SLF001 - our own kind
@@ -277,7 +275,7 @@ class Description(BaseModel):
         for table, reserved in _RESERVED:
             if reserved in getattr(self, table):
                 raise InvalidArgument(
-                    f"{table} has an entry named {reserved!r}, which is a reserved name", hint="Rename the entry."
+                    f"{table} has an entry named {reserved!r}, which is a reserved name", hint="Rename this entry."
                 )
         for name, group in self.groups.items():
             _known(f"groups.{name}.actions", group.actions, {*self.actions, EVERYTHING})
@@ -299,8 +297,10 @@ class Description(BaseModel):
             _known(f"triggers.{name}.key", (trigger.key,), set(self.keys))
             if isinstance(self.action(trigger.action), str):
                 raise InvalidArgument(
-                    f"triggers.{name} runs {trigger.action!r}, but the description contains only the CID of this "
-                    f"action",
+                    (
+                        f"triggers.{name} runs {trigger.action!r}, but the description contains "
+                        "only the CID of this action"
+                    ),
                     hint="Add the file or source of the action, because the triggers service needs the source.",
                 )
 
@@ -310,8 +310,8 @@ class Description(BaseModel):
             twin = hashes.setdefault(self.action_hash(name), name)
             if twin != name:
                 raise InvalidArgument(
-                    f"actions {twin!r} and {name!r} have the same source, but an action can have only one name",
-                    hint="Remove one of the names, or derive the actions with different constants.",
+                    f"actions {twin!r} and {name!r} have the same source, but an action has one name",
+                    hint="Delete one of these entries, or derive the actions with different constants.",
                 )
 
 
@@ -319,8 +319,8 @@ def _known(where: str, names: tuple[str, ...], allowed: set[str]) -> None:
     for name in names:
         if name not in allowed:
             raise InvalidArgument(
-                f"{where} refers to {name!r}, which the description does not define",
-                hint=f"Defined names: {', '.join(sorted(allowed)) or 'none'}.",
+                f"{where} contains {name!r}, which the description does not define",
+                hint=f"Names in the description: {', '.join(sorted(allowed)) or 'none'}.",
             )
     if len(set(names)) < len(names):
-        raise InvalidArgument(f"{where} contains an entry twice", hint="Remove one of the entries.")
+        raise InvalidArgument(f"{where} contains the same entry twice", hint="Remove one of them.")

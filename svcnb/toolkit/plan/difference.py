@@ -38,9 +38,7 @@ def difference(description: Description, observed: Observed, state: State, *, pr
     for name in description.groups:
         yield from _group(description, observed, state, name)
     if lost is not None:
-        yield steps.remove_key(
-            lost[0], lost[1], "delete, because its secret was not stored when it was created", begun=True
-        )
+        yield steps.remove_key(lost[0], lost[1], "delete, because its secret was not stored", begun=True)
     for name in description.keys:
         yield from _key(description, observed, state, name)
     for name in description.triggers:
@@ -93,13 +91,13 @@ def _match(description: Description, observed: Observed, state: State) -> None:
         address = state.wallets.get(name)
         if address is not None and address not in observed.wallets:
             raise InvalidArgument(
-                f"wallet {name!r} is {address}, but this account has no wallet with that address",
-                hint="Correct the address, or omit the address to create a wallet.",
+                f"wallet {name!r} is {address}, which is not a wallet of this account",
+                hint="Correct the address, or omit it to create a wallet.",
             )
         if address is None and state.path is None and not observed.on_chain:
             raise InvalidArgument(
-                f"wallet {name!r} has no address, and without a state file the next plan cannot find the wallet",
-                hint="Pass state=... (a file), or add the address of the wallet.",
+                f"wallet {name!r} has no address, so the next plan could not find the wallet without a state file",
+                hint="Pass state=... with the path of a file, or add the address of the wallet.",
             )
     groups = {number: group.name for number, group in observed.groups.items()}
     keys = {hashed: key.name for hashed, key in observed.keys.items()}
@@ -125,7 +123,7 @@ def _match_names(kind: str, wanted: Iterable[str], there: Mapping[Identity, str]
         if name in several:
             raise InvalidArgument(
                 f"the account has several {kind} named {name!r}, so the name is ambiguous",
-                hint="Rename all but one of them, or use another name.",
+                hint="Rename all of them except one, or use a different name.",
             )
         found = next((identity for identity, each in free.items() if each == name), None)
         if found is not None:
@@ -155,11 +153,11 @@ def _group(description: Description, observed: Observed, state: State, name: str
         (WILDCARD_ADDRESS in held.wallets) != (WILDCARD_ADDRESS in wallets)
     )
     if (group.name, group.description) != (name, spec.description):
-        yield steps.update_group(description, name, "its name or description is different")
+        yield steps.update_group(description, name, "its name or description differs")
         return
     if wildcard:
         # The wildcard (0) cannot be added or removed as a single member.
-        yield steps.update_group(description, name, "the change adds or removes a wildcard")
+        yield steps.update_group(description, name, "a wildcard is added or removed")
         return
     yield from (steps.permit_action(name, each) for hashed, each in actions.items() if hashed not in held.actions)
     yield from (steps.permit_wallet(name, each) for address, each in wallets.items() if address not in held.wallets)

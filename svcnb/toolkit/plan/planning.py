@@ -67,7 +67,7 @@ def plan(
         path = description.file.with_suffix(".state.json")
     if description.triggers and triggers is None:
         raise InvalidArgument(
-            f"{len(description.triggers)} triggers are in the description, but no triggers client was passed",
+            f"{len(description.triggers)} triggers are in the description, but no triggers service was given",
             hint="Pass an authorized client: plan(..., triggers=svcnb.TriggersClient(...)).",
         )
     return Plan(svc, description, State(path), prune=prune, triggers=triggers)
@@ -148,8 +148,8 @@ class Plan(Sequence[Step]):
                     "shown only once"
                 ),
                 hint=(
-                    'Store the secrets: pass apply(secrets="keys.json"), a dictionary, or a function that accepts a '
-                    "name and a secret."
+                    'Pass a place to store them: apply(secrets="keys.json"), a dictionary, or a function of name '
+                    "and secret."
                 ),
             )
         self._require_credit()
@@ -180,7 +180,7 @@ class Plan(Sequence[Step]):
             return  # it is unknown whether the credit is sufficient
         if available < needed:
             raise OutOfCredit(
-                f"the plan costs {dollars(needed)}, but the account has {dollars(available)}; no step was run",
+                f"the plan costs {dollars(needed)} but the account has {dollars(available)}; nothing was done",
                 status=402,
                 code="payment_required",
             )
@@ -193,11 +193,11 @@ class Plan(Sequence[Step]):
 
     def _counted(self) -> str:
         counted = Counter(f"{step.sign}{step.kind}" for step in self._steps)
-        return ", ".join(f"{number} × {what}" for what, number in counted.items()) or "no changes"  # noqa: RUF001 - a sign of multiplication is meant
+        return ", ".join(f"{number} × {what}" for what, number in counted.items()) or "nothing to do"  # noqa: RUF001 - a sign of multiplication is meant
 
     def __repr__(self) -> str:
         if not self._steps:
-            return "no changes are needed: the account matches the description"
+            return "nothing to do: the account matches the description"
         lines = [str(step) for step in self._steps[:SHOWN]]
         if len(self._steps) > SHOWN:
             lines.append(f"and {len(self._steps) - SHOWN} more steps")
@@ -206,7 +206,7 @@ class Plan(Sequence[Step]):
     def _repr_html_(self) -> str:
         rows = [[step.sign, step.kind, step.name, step.says, self._price_of(step)] for step in self._steps[:SHOWN]]
         table = display.table(
-            ["", "what", "name", "step", "cost"], rows, empty="No changes: the account matches the description."
+            ["", "what", "name", "step", "cost"], rows, empty="Nothing to do: the account matches the description."
         )
         more = f"<div>and {len(self._steps) - SHOWN} more steps</div>" if len(self._steps) > SHOWN else ""
         return f"{table}{more}<div class='{NO_MATH}'>{escape(str(self.cost))}</div>"

@@ -38,13 +38,13 @@ class SecretsFile(Checked):
         if not self.path.exists():
             return {}
         if os.name == "posix" and self.path.stat().st_mode & 0o077:
-            raise InvalidArgument(f"other users can read {self.path}", hint=f"Run: chmod 600 {self.path}")
+            raise InvalidArgument(f"other users may read {self.path}", hint=f"Run: chmod 600 {self.path}")
         try:
             held = parse(self.path.read_text(encoding="utf-8"))
         except ValueError:
             held = None
         if not isinstance(held, dict) or not all(isinstance(value, str) for value in held.values()):
-            raise InvalidArgument(f"{self.path} does not contain key secrets", hint="Use another file.")
+            raise InvalidArgument(f"{self.path} is not a file of key secrets", hint="Use a different file.")
         return held
 
     def __call__(self, name: str, secret: str) -> None:
@@ -85,7 +85,7 @@ class Secrets:
         found = self._made.get(name) or known.get(name)
         if not found:
             raise InvalidArgument(
-                f"a trigger requires the secret of key {name!r}, which was not passed",
+                f"a trigger needs the secret of key {name!r}, which was not given",
                 hint="Pass the file or the dictionary with the secret: apply(secrets=...).",
             )
         return found
