@@ -160,7 +160,7 @@ def test_membership_takes_raw_cids_to_add_and_hashes_to_remove(scripted) -> None
         ("remove_pkp_from_group", {"group_id": 7, "pkp_id": ADDRESSES[0]}),
         ("remove_group", {"group_id": "7"}),
     ]
-    with pytest.raises(errors.InvalidArgument, match="raw CID"):
+    with pytest.raises(errors.InvalidArgument, match="CID itself"):
         svc.groups.add_action(7, HASHES[0])
 
 
