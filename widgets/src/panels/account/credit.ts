@@ -40,9 +40,11 @@ export function creditPart(at: Panel): { element: HTMLElement; offer: (packages:
     if (begun.page) link.focus();
     try {
       await at.call("wait_for_payment", {}, "Waiting for the payment");
-    } finally {
+    } catch (error) {
       page.replaceChildren();
+      throw error;
     }
+    page.replaceChildren(h("p", { class: "svcnb-good", role: "status" }, `✓ ${dollars(asked.cents)} added.`));
   };
 
   const element = h(
