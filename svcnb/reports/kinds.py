@@ -81,7 +81,7 @@ catalogue: Final = (
     ReportKind(
         "trigger-health",
         "Trigger health",
-        "Triggers that fail, are late or have stopped.",
+        "Triggers whose runs fail, are late or have stopped.",
         parameters.TriggerHealth,
         "triggers",
     ),

@@ -183,6 +183,9 @@ class LocalSigner(Signer):
 
         Returns:
             ``0x`` and 65 bytes.
+
+        Raises:
+            InvalidArgument: The digest does not have 32 bytes.
         """
         return "0x" + sign_digest(digest, _secret_bytes(self._key)).hex()
 
