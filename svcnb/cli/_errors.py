@@ -57,7 +57,7 @@ def explain(error: BaseException) -> Explanation | None:
         return Explanation(_message(error), advice(error), code)
     # Do not import the class for the lookup, because a class that was never imported cannot have been raised.
     if _is(error, "pydantic", "ValidationError"):
-        return Explanation(_invalid(error), "`svcnb emulator --help` lists the settings.", ExitCode.USAGE)
+        return Explanation(_invalid(error), "To list the settings, run `svcnb emulator --help`.", ExitCode.USAGE)
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         where = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else str(error.filename)
         return Explanation(f"{where}: {error.strerror}", _FILE_HINT, ExitCode.FAILED)
@@ -98,7 +98,7 @@ def _unknown(name: str) -> str:
     return f"unknown setting {name!r}" + (f": did you mean {' or '.join(map(repr, near))}?" if near else "")
 
 
-_FILE_HINT = "Check that the file exists, that you may read and write it, and that the disk has free space."
+_FILE_HINT = "Check that the file exists, that you can read and write it, and that the disk has free space."
 
 _EXTRAS = ("emulator", "chain", "lab", "lint", "reports")
 """Extras that a hint can suggest, smallest first."""

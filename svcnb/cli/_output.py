@@ -36,7 +36,7 @@ def output_options(command: F) -> F:
         type=click.Choice(["table", "json", "csv"]),
         default="table",
         show_default=True,
-        help="Format: a table, one JSON document, or CSV with the members of the JSON as columns.",
+        help="Output format: a table, a JSON document, or CSV with the JSON fields as columns.",
     )
     @click.option("--json", "json_flag", is_flag=True, help="Same as --output json.")
     @click.option("-q", "--quiet", is_flag=True, help="Print only identifiers, one per line.")

@@ -77,7 +77,7 @@ def _serve(given: Mapping[str, Any], listener: socket.socket | None = None) -> N
     if settings.chain_rpc is None:
         _ensure_anvil()
     if settings.seed is not None:
-        _say("This emulator is seeded: anyone can compute its keys. Do not use it for anything of value.")
+        _say("This emulator uses a seed, so anyone can compute its keys. Do not use them to protect anything of value.")
     from svcnb.emulator.main import serve as serve_app
 
     try:

@@ -27,7 +27,8 @@ def with_service(function: Callable[..., Any]) -> Callable[..., Any]:
     @click.option(
         "--key-file",
         type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
-        help="File with the key, alone or as saved by `svcnb apply`; - is standard input. Default: SVC_API_KEY.",
+        help="File that contains only the key, or that `svcnb apply` saved. Use - for standard input. Default: "
+        "SVC_API_KEY.",
     )
     @profile_option
     @wraps(function)
@@ -94,11 +95,11 @@ def read_key(file: Path) -> str:
         keys = parse(text)
     except ValueError:
         raise click.BadParameter(
-            f"{file} is neither a key nor valid JSON. Pass a file that contains one of them.", param_hint="--key-file"
+            f"{file} is neither a key nor valid JSON. Pass a file that contains a key or JSON.", param_hint="--key-file"
         ) from None
     if len(keys) != 1:
         names = ", ".join(keys) or "none"
-        hint = f"{file} contains {len(keys)} keys ({names}), expected one: save it in its own file."
+        hint = f"{file} contains {len(keys)} keys ({names}), but only one is allowed: save each key in its own file."
         raise click.BadParameter(hint, param_hint="--key-file")
     return str(next(iter(keys.values())))
 
@@ -115,7 +116,8 @@ def read_source(file: Path) -> str:
         text = source.decode("utf-8")
     except UnicodeDecodeError as error:
         raise click.BadParameter(
-            f"{file} is not UTF-8 text: byte {source[error.start]:#04x} at {error.start}. Save it as UTF-8.",
+            f"{file} is not UTF-8 text: invalid byte {source[error.start]:#04x} at position {error.start}. Save the "
+            f"file as UTF-8.",
             param_hint="FILE",
         ) from None
     if not text:
@@ -155,7 +157,7 @@ def new_key_file(file: Path | None) -> Iterator[TextIO | None]:
         opened = open(file, "x", encoding="utf-8", opener=_private)  # noqa: SIM115 - in the block below
     except FileExistsError:
         raise click.BadParameter(
-            f"{file} already exists and is not overwritten. Name a new file.", param_hint="--save"
+            f"{file} already exists and will not be overwritten. Pass the path of a new file.", param_hint="--save"
         ) from None
     try:
         with opened:

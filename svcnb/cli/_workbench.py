@@ -15,7 +15,7 @@ _TEXT: Final = """\
 2. Press the button ▶ in the toolbar above, or <kbd>Shift</kbd>+<kbd>Enter</kbd>.
 
 The Workbench appears below the cell. You need no Python from here on. Start with **Account**: type a name,
-press **Create**, and store the key. Then press **Add credit**. On this local service no real money is paid.
+press **Create**, and store the key. Then press **Add credit**. On this local service, you do not pay real money.
 Next, open **Actions** and follow *Steps to a first signature*.
 
 If you reload this page or start again, run the cell again."""

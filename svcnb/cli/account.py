@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from svcnb.client import Client
     from svcnb.client.signing import Signer
 
-_WALLET_HELP = "File that contains the wallet's private key, in hex or as an encrypted key file; - is standard input."
+_WALLET_HELP = (
+    "File that contains the wallet's private key, in hex or as an encrypted key file. Use - for standard input."
+)
 
 
 @click.group("account", cls=Noun)
@@ -57,7 +59,7 @@ def with_wallet(function: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--description", default="", help="Description.")
 @click.option("--email", help="E-mail address for the payment processor.")
 @click.option(
-    "--chain-secured", is_flag=True, help=("Create an account that a wallet owns; needs --wallet-key-file, and gas.")
+    "--chain-secured", is_flag=True, help=("Create an account that a wallet owns. Requires --wallet-key-file and gas.")
 )
 @click.option(
     "--wallet-key-file",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @click.group("billing", cls=Noun)
 def command() -> None:
-    """Show the credit and add credit."""
+    """Show the credit, and add credit."""
 
 
 @command.command("balance")

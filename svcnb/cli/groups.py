@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @click.group("groups", cls=Noun)
 def command() -> None:
-    """Manage groups: which keys may run which actions with which wallets.
+    """Manage groups, which define the actions and wallets that keys can use.
 
     ACTION is a CID or a source file, WALLET is an address, and GROUP is a number.
     """
@@ -43,8 +43,10 @@ def show_(service: Client, group: str, as_json: bool) -> None:
 @command.command("create", epilog=examples("svcnb groups create signers --wallet 0x93ab... --action action.js"))
 @click.argument("name")
 @click.option("--description", default="", help="Description.")
-@click.option("--wallet", "wallets", multiple=True, help="Wallet that its actions may use; repeatable.")
-@click.option("--action", "actions", multiple=True, help="Action that may run, as a CID or a file; repeatable.")
+@click.option("--wallet", "wallets", multiple=True, help="Wallet that the actions of the group can use; repeatable.")
+@click.option(
+    "--action", "actions", multiple=True, help="Action that the group permits, as a CID or a file; repeatable."
+)
 @output_options
 @with_service
 def create(

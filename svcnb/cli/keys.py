@@ -14,7 +14,7 @@ from svcnb.cli._service import new_key_file, save_option, tell_secret, with_serv
 if TYPE_CHECKING:
     from svcnb.client import Client
 
-_GROUPS = "number of a group, 0 for all; repeatable"
+_GROUPS = "number of a group, or 0 for all groups; repeatable"
 
 
 @click.group("keys", cls=Noun)
@@ -38,17 +38,27 @@ def list_(service: Client, as_json: bool) -> None:
 @command.command("create", epilog=examples("svcnb keys create runner --execute-in-group 1 --save runner.key"))
 @click.argument("name")
 @click.option("--description", default="", help="Description.")
-@click.option("--execute-in-group", "execute", multiple=True, help=f"Groups where it may run actions: {_GROUPS}.")
 @click.option(
-    "--manage-actions-in-group", "manage", multiple=True, help=(f"Groups where it may change actions: {_GROUPS}.")
+    "--execute-in-group", "execute", multiple=True, help=f"Groups in which the key can run actions: {_GROUPS}."
 )
-@click.option("--add-wallets-to-group", "add", multiple=True, help=f"Groups where it may add wallets: {_GROUPS}.")
 @click.option(
-    "--remove-wallets-from-group", "take", multiple=True, help=(f"Groups where it may remove wallets: {_GROUPS}.")
+    "--manage-actions-in-group",
+    "manage",
+    multiple=True,
+    help=(f"Groups in which the key can change actions: {_GROUPS}."),
 )
-@click.option("--can-create-groups", is_flag=True, help="Permit it to create groups.")
-@click.option("--can-delete-groups", is_flag=True, help="Permit it to delete groups.")
-@click.option("--can-create-wallets", is_flag=True, help="Permit it to create wallets.")
+@click.option(
+    "--add-wallets-to-group", "add", multiple=True, help=f"Groups to which the key can add wallets: {_GROUPS}."
+)
+@click.option(
+    "--remove-wallets-from-group",
+    "take",
+    multiple=True,
+    help=(f"Groups from which the key can remove wallets: {_GROUPS}."),
+)
+@click.option("--can-create-groups", is_flag=True, help="Permit the key to create groups.")
+@click.option("--can-delete-groups", is_flag=True, help="Permit the key to delete groups.")
+@click.option("--can-create-wallets", is_flag=True, help="Permit the key to create wallets.")
 @save_option
 @output_options
 @with_service
@@ -92,9 +102,9 @@ def create(
 @click.option("--manage-actions-in-group", "manage", multiple=True, help=f"The complete new list: {_GROUPS}.")
 @click.option("--add-wallets-to-group", "add", multiple=True, help=f"The complete new list: {_GROUPS}.")
 @click.option("--remove-wallets-from-group", "take", multiple=True, help=f"The complete new list: {_GROUPS}.")
-@click.option("--can-create-groups/--cannot-create-groups", default=None, help="Whether it may create groups.")
-@click.option("--can-delete-groups/--cannot-delete-groups", default=None, help="Whether it may delete groups.")
-@click.option("--can-create-wallets/--cannot-create-wallets", default=None, help="Whether it may create wallets.")
+@click.option("--can-create-groups/--cannot-create-groups", default=None, help="Whether the key can create groups.")
+@click.option("--can-delete-groups/--cannot-delete-groups", default=None, help="Whether the key can delete groups.")
+@click.option("--can-create-wallets/--cannot-create-wallets", default=None, help="Whether the key can create wallets.")
 @output_options
 @with_service
 def update(
@@ -131,7 +141,7 @@ def update(
     elif name is not None or description is not None:
         key = service.usage_keys.update_metadata(key_hash, name=name, description=description)
     else:
-        raise click.UsageError("nothing to change: pass at least one option, for example --name.")
+        raise click.UsageError("no change was passed: pass at least one option, for example --name.")
     short = {"hash": key.api_key_hash, "name": key.name, "groups": list(key.execute_in_groups)}
     show(key if as_json else short, as_json=as_json)
 

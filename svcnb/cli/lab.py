@@ -36,7 +36,7 @@ POLL_S = 0.2
 )
 @click.option("--state", type=click.Path(file_okay=False, path_type=Path), help="Folder for the emulator's state.")
 @click.option("--browser/--no-browser", default=True, help="Whether to open the browser.")
-@click.option("--shared", is_flag=True, help="Use one emulator for all lessons instead of one for each.")
+@click.option("--shared", is_flag=True, help="Use one emulator for all lessons instead of one for each lesson.")
 @click.option("--workbench", is_flag=True, help="Open a notebook with all panels instead of the lessons.")
 def command(port: int, folder: Path | None, state: Path | None, browser: bool, shared: bool, workbench: bool) -> None:
     """Open the lessons in JupyterLab, with a running emulator.
@@ -83,7 +83,7 @@ def command(port: int, folder: Path | None, state: Path | None, browser: bool, s
             click.echo(f"JupyterLab  {url}")
             click.echo(f"{what:<12}{settings['SVC_BASE_URL']}")
             click.echo(f"{'Folder' if workbench else 'Lessons':<12}{shown}")
-            click.echo("Ctrl-C stops both." if what == "Emulator" else "Ctrl-C stops JupyterLab.")
+            click.echo("Press Ctrl-C to stop both." if what == "Emulator" else "Press Ctrl-C to stop JupyterLab.")
             server.wait()
         finally:
             _end(server)
@@ -128,8 +128,8 @@ def _wait_until_it_answers(server: subprocess.Popen[bytes], port: int) -> None:
         except OSError:
             time.sleep(POLL_S)
     raise click.ClickException(
-        f"JupyterLab did not respond on port {port}; its output is above. Next step: run `python -m jupyterlab "
-        "--version` to check the installation, and `svcnb doctor` to find what is missing."
+        f"JupyterLab did not respond on port {port}. Its output is above. To check the installation, run `python -m "
+        f"jupyterlab --version`. To find what is missing, run `svcnb doctor`."
     )
 
 

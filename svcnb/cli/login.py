@@ -23,17 +23,21 @@ if TYPE_CHECKING:
     "login",
     epilog=examples("svcnb login --base-url https://api.example.org", "svcnb login --profile test --key-file test.key"),
 )
-@click.option("--base-url", help="Address of the service, the part before /core/v1. Prompts for it if omitted.")
+@click.option(
+    "--base-url",
+    help="Address of the service, the part before /core/v1. If omitted, the command prompts for the address.",
+)
 @click.option(
     "--key-file",
     type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
-    help="File that holds the key; - is standard input. Prompts for it, without echo, if omitted.",
+    help="File that contains the key. Use - for standard input. If omitted, the command prompts for the key, without "
+    "echo.",
 )
 @click.option(
     "--profile", metavar="NAME", help=("Name of the profile, for --profile. Default: the settings without a profile.")
 )
 @click.option(
-    "--check/--no-check", default=True, help=("Whether to check with the service that the key belongs to an account.")
+    "--check/--no-check", default=True, help=("Whether to check that the key belongs to an account of the service.")
 )
 def command(base_url: str | None, key_file: Path | None, profile: str | None, *, check: bool) -> None:
     """Store a service address and a key in the configuration file.
@@ -45,7 +49,9 @@ def command(base_url: str | None, key_file: Path | None, profile: str | None, *,
 
     path = config_file()
     if path is None:
-        raise click.UsageError("no home folder for the configuration file: set SVCNB_CONFIG to its path.")
+        raise click.UsageError(
+            "there is no home folder for the configuration file: set SVCNB_CONFIG to the path of the file."
+        )
     if profile is not None and not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", profile):
         raise click.BadParameter(
             f"invalid profile name {profile!r}: use at most 64 letters, digits, - and _.", param_hint="--profile"

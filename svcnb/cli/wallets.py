@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 @click.group("wallets", cls=Noun)
 def command() -> None:
-    """Manage wallets, whose keys the service stores."""
+    """Manage wallets, whose private keys the service stores."""
 
 
 @command.command("list")
-@click.option("--group", help="Only the wallets in this group.")
+@click.option("--group", help="List only the wallets in this group.")
 @output_options
 @with_service
 def list_(service: Client, group: str | None, as_json: bool) -> None:

@@ -16,7 +16,7 @@ class StateUnusable(Exception):
     The state was not changed.
     """
 
-    hint = "Use another --state folder or --database, or move this one away."
+    hint = "Use a different --state folder or --database, or move the current one."
     exit_code = ExitCode.STATE_UNUSABLE
 
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from svcnb.in_process import App
 
 ABSENT: Final = {
-    "action_engine": "an emulator in a page has only the engine 'fast'; install svcnb on a computer to use 'v8'",
-    "chain_rpc": "an emulator in a page has only the built-in chain",
+    "action_engine": "an emulator in a page supports only the engine 'fast'; install svcnb on a computer to use 'v8'",
+    "chain_rpc": "an emulator in a page supports only the built-in chain",
     "database": "an emulator in a page cannot use a database server",
     "idle_stop_s": "an emulator in a page stops when the page closes",
 }
@@ -81,7 +81,7 @@ class PageService:
             self._release = await page_storage.claim(self._state)
             if self._release is None:
                 raise StateLocked(
-                    f"the state {self._state!r} is in use in another tab or emulator: stop it there first"
+                    f"the state {self._state!r} is in use in another tab or emulator: stop that emulator first"
                 )
         try:
             service = Service(self._settings)

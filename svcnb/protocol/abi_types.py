@@ -49,8 +49,11 @@ class Type(NamedTuple):
             return cls("()", tuple(cls.parse(_without_name(part), depth + 1) for part in split(inside)))
         if not _ELEMENTARY.match(trimmed) or not _width_is_legal(trimmed):
             raise MalformedValue(
-                f"{shown(trimmed)} is not an ABI type",
-                hint="use address, bool, string, bytes, bytes1 to bytes32, uint8 to uint256, int8 to int256, [] and ()",
+                f"{shown(trimmed)} is not a valid ABI type",
+                hint=(
+                    "use address, bool, string, bytes, bytes1 to bytes32, uint8 to uint256, "
+                    "int8 to int256, arrays or tuples"
+                ),
             )
         return cls(trimmed + "256" if trimmed in {"uint", "int"} else trimmed)
 

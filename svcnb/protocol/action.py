@@ -77,7 +77,7 @@ class Action:
             source = data.decode()
         except UnicodeDecodeError as error:
             raise MalformedValue(
-                f"{shown(str(path))} is not UTF-8: byte {error.start} is {data[error.start]:#04x}",
+                f"{shown(str(path))} is not valid UTF-8: byte {error.start} is {data[error.start]:#04x}",
                 hint="save the file as UTF-8 and keep its line endings",
             ) from None
         return cls(source, name=Path(path).stem if name is None else name, description=description)
@@ -155,7 +155,12 @@ class Action:
 
         Returns:
             The constant. None if the action is not exactly this template followed by one constant.
+
+        Raises:
+            InvalidType: ``derived`` is not an action.
         """
+        if not isinstance(derived, Action):
+            raise InvalidType(f"cannot compare an action with {type(derived).__name__}: pass Action(source)")
         return Stamp.read(self.source, derived.source)
 
     def diff(self, other: Action) -> ActionDiff:

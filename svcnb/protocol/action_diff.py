@@ -116,4 +116,4 @@ def _visible(line: str) -> str:
     body = line.rstrip("\n")
     kept = body.rstrip(" ")
     text = "".join(_INVISIBLE.get(character, character) for character in kept) + "·" * (len(body) - len(kept))
-    return text if line.endswith("\n") else f"{text} [no line end]"
+    return text if line.endswith("\n") else f"{text} [no newline]"

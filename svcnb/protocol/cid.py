@@ -162,7 +162,9 @@ class CidHasher:
             InvalidType: The data is not bytes.
         """
         if not isinstance(data, (bytes, bytearray, memoryview)):
-            raise InvalidType(f"expected bytes, got {type(data).__name__}: encode a string first, text.encode()")
+            raise InvalidType(
+                f"expected bytes, got {type(data).__name__}: encode strings first, for example with text.encode()"
+            )
         view = _flat(data)
         self.size += len(view)
         if self._rest:

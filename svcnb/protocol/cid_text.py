@@ -121,7 +121,7 @@ def to_v1(text: str, base: str = "base32") -> str:
         return multibase.encode(raw, base)
     except (KeyError, ValueError):
         raise MalformedCid(
-            f"{shown(base)} is not a CID encoding", hint='pass "base32", "base58btc", "base16" or "base64url"'
+            f"{shown(base)} is not a supported CID encoding", hint='pass "base32", "base58btc", "base16" or "base64url"'
         ) from None
 
 
@@ -140,8 +140,10 @@ def to_v0(text: str) -> str:
     found = _read(text)
     if (found.codec, found.hash_name, len(found.digest)) != ("dag-pb", "sha2-256", _V0_DIGEST_BYTES):
         raise MalformedCid(
-            f"{shown(text)} is {found.codec} hashed by {found.hash_name}; version 0 requires dag-pb and sha2-256",
-            hint="add the file without raw leaves (ipfs add --cid-version=0), or compute its CID here",
+            f"{shown(text)} uses {found.codec} and {found.hash_name}; version 0 requires dag-pb and sha2-256",
+            hint=(
+                "add the file without raw leaves (ipfs add --cid-version=0), or compute its CID with svcnb.cid(source)"
+            ),
         )
     return multibase.encode(_multihash(found), "base58btc")[1:]
 

@@ -168,5 +168,6 @@ def require_secret(candidate: bytes) -> None:
     """
     if not is_secret(candidate):
         raise ValueError(
-            f"not a secp256k1 private key: expected {SECRET_BYTES} bytes, as a number from 1 to the group order - 1"
+            f"invalid secp256k1 private key: expected {SECRET_BYTES} bytes that encode a "
+            "number from 1 to the group order - 1"
         )

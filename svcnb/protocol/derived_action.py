@@ -151,7 +151,8 @@ def _check(value: Any, where: str, inside: tuple[int, ...] = ()) -> None:
         raise MalformedValue(f"{where} contains itself", hint="pass plain data without cycles")
     if len(inside) == _MAX_DEPTH:
         raise MalformedValue(
-            f"the constant has more than {_MAX_DEPTH} levels of nesting", hint="pass data with fewer levels"
+            f"the constant has more than {_MAX_DEPTH} levels of nesting",
+            hint="pass data with fewer levels of nesting",
         )
     for key, item in value.items() if isinstance(value, dict) else enumerate(value):
         if isinstance(value, dict):
@@ -185,5 +186,5 @@ def _check_member(key: Any, where: str) -> None:
         raise MalformedValue(f"{where} has the key {shown(key)}, but keys must be strings", hint=f"write {str(key)!r}")
     if key == "__proto__":
         raise MalformedValue(
-            f"{where} has the key '__proto__', which JavaScript does not treat as a property", hint="rename it"
+            f"{where} has the key '__proto__', which JavaScript does not store as a property", hint="rename it"
         )

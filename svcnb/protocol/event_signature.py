@@ -270,7 +270,7 @@ def _argument(text: str, whole: str) -> Argument:
     rest = words[1:] if indexed else words
     if len(rest) > 1 or (rest and (not _ARGUMENT_NAME.match(rest[0]) or rest[0] == "indexed")):
         raise InvalidSignature(
-            f"{shown(text.strip())} in {shown(whole)} is not an argument",
+            f"{shown(text.strip())} in {shown(whole)} is not a valid argument",
             hint=f"write its type, then optionally 'indexed' and a name, {_EXAMPLE}",
         )
     try:
@@ -296,7 +296,9 @@ def _type_and_words(text: str) -> tuple[str, list[str]]:
 def _word(topic: str) -> bytes:
     word = _bytes(topic)
     if len(word) != _WORD_BYTES:
-        raise UndecodableLog(f"{shown(topic)} is not a topic", hint="write a topic as 0x followed by 64 hex digits")
+        raise UndecodableLog(
+            f"{shown(topic)} is not a valid topic", hint="write a topic as 0x followed by 64 hex digits"
+        )
     return word
 
 

@@ -204,7 +204,8 @@ def usage_key_hash(secret: bytes) -> int:
     """
     if len(secret) != HASH_BYTES:
         raise MalformedValue(
-            f"a ChainSecured usage key has {HASH_BYTES} secret bytes, got {len(secret)}", hint="decode its base64 text"
+            f"a ChainSecured usage key has {HASH_BYTES} secret bytes, got {len(secret)}",
+            hint="decode its base64 text first",
         )
     return int.from_bytes(keccak256(secret), "big")
 

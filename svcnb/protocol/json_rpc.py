@@ -93,7 +93,7 @@ def too_large(limit: int) -> RpcError:
     Args:
         limit: Maximum number of bytes.
     """
-    return RpcError(RESPONSE_TOO_LARGE, f"response too large: more than {limit} bytes, ask for less")
+    return RpcError(RESPONSE_TOO_LARGE, f"response too large: more than {limit} bytes; request less data")
 
 
 class NotAnAnswer(ValueError):
@@ -122,7 +122,7 @@ def result(answer: Any) -> Any:
         NotAnAnswer: The value is not a JSON-RPC response.
     """
     if not isinstance(answer, dict) or not ("result" in answer or "error" in answer):
-        raise NotAnAnswer("the answer is not JSON-RPC")
+        raise NotAnAnswer("the response is not valid JSON-RPC")
     error = answer.get("error")
     if error is None:
         return answer.get("result")

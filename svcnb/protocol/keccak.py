@@ -52,7 +52,9 @@ def keccak256(data: bytes | bytearray | memoryview) -> bytes:
 def _as_bytes(data: object) -> bytes:
     if isinstance(data, (bytes, bytearray, memoryview)):
         return bytes(data)
-    raise InvalidType(f"keccak256 needs bytes, got {type(data).__name__}: encode a string first, text.encode()")
+    raise InvalidType(
+        f"keccak256 requires bytes, got {type(data).__name__}: encode strings first, for example with text.encode()"
+    )
 
 
 def _load() -> Callable[[bytes], bytes]:

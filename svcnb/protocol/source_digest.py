@@ -117,7 +117,7 @@ def _of_file(file: Any, size: int, progress: Progress | None) -> bytes:
 
 
 def _changed(path: object) -> OSError:
-    return OSError(f"{shown(str(path))} changed its size while it was read: wait until no program writes to it")
+    return OSError(f"{shown(str(path))} changed while it was read: wait until no program writes to it")
 
 
 # --- streams ---------------------------------------------------------------------------------------------------------

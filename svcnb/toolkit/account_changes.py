@@ -43,7 +43,10 @@ def read_changes(client: Client, usage_keys: Sequence[UsageKey], period: Period)
     nothing: Listing[AuditEntry] = Listing([], of="events", kind=AuditEntry)
     own = api_key_hash(client.config.api_key.reveal())
     if own in {key.api_key_hash for key in usage_keys}:
-        return Changes(nothing, ("Changes on the chain were not read: that needs the account key, not a usage key.",))
+        return Changes(
+            nothing,
+            (("Changes on the chain were not read, because a usage key cannot read them: use the account key."),),
+        )
     try:
         events = client.chain_secured.look(own).audit()
     except SvcnbError as error:

@@ -277,7 +277,9 @@ def _served(client: Client, history: History, token: str | None) -> list[str]:
     from svcnb.control import ControlRefused, EmulatorError
     from svcnb.control.plane import ControlPlane
 
-    elsewhere = "Runs of other machines count only after `svcnb history merge`, because the service does not list runs."
+    elsewhere = (
+        "The service does not list runs, so runs of other machines are counted only after `svcnb history merge`."
+    )
     if urlsplit(client.base_url).hostname not in _LOOPBACK:
         return [elsewhere]
     plane = ControlPlane(f"{client.base_url}/_emulator", token)
@@ -289,7 +291,7 @@ def _served(client: Client, history: History, token: str | None) -> list[str]:
                 break
             rows += found
     except ControlRefused:
-        return [f"{elsewhere} An emulator lists them if SVC_CONTROL_TOKEN is set."]
+        return [f"{elsewhere} An emulator lists its runs if SVC_CONTROL_TOKEN is set."]
     except EmulatorError as error:
         return [f"{elsewhere} The emulator's own record could not be read: {error.message}."]
     history.add_service_runs((row for row in rows if row["status"] != "refused"), service=client.base_url)

@@ -151,9 +151,7 @@ def _silence(data: AccountData, rows: Listing[ActionFigures], after: str, expect
         )
     text = f"no run for more than {after}"
     if expected is not None and not rows:
-        return [
-            Alarm(kind="silence", action=expected, text=f"{text}, and no run is recorded in this time", since=begin)
-        ]
+        return [Alarm(kind="silence", action=expected, text=f"{text}; no run is recorded in this time", since=begin)]
     return [
         Alarm(kind="silence", action=each.action, text=text, since=each.last_run)
         for each in rows
@@ -167,9 +165,9 @@ def _failures(data: AccountData, each: ActionFigures, thresholds: Thresholds) ->
     most, percent = thresholds.max_failed_percent, each.failed_percent
     if most is None or percent is None or percent <= most or _ended(data.runs, each.action) < thresholds.min_runs:
         return []
-    text = f"{each.failed} of {_ended(data.runs, each.action)} runs failed ({percent:.1f} %, allowed {most:g} %)"
+    text = f"{each.failed} of {_ended(data.runs, each.action)} runs failed ({percent:.1f} %; limit {most:g} %)"
     if each.failed_percent_before is not None:
-        text += f", {each.failed_percent_before:.1f} % in the period before"
+        text += f", {each.failed_percent_before:.1f} % in the previous period"
     return [Alarm(kind="failures", action=each.action, text=text, since=_failing_since(data.runs, each.action))]
 
 
@@ -177,13 +175,13 @@ def _limits(data: AccountData, each: ActionFigures, thresholds: Thresholds) -> l
     found = []
     slow, dear = thresholds.max_p95_seconds, thresholds.max_action_cents
     if slow is not None and each.p95_s is not None and each.p95_s > slow and each.runs >= thresholds.min_runs:
-        text = f"95 % of the successful runs took up to {each.p95_s:.2f} s, allowed {slow:g} s"
+        text = f"95 % of the successful runs took up to {each.p95_s:.2f} s (limit {slow:g} s)"
         if each.p95_s_before is not None:
-            text += f", {each.p95_s_before:.2f} s in the period before"
+            text += f", {each.p95_s_before:.2f} s in the previous period"
         found.append(Alarm(kind="latency", action=each.action, text=text, since=data.period.begin))
     if dear is not None and each.cost_cents > dear:
-        text = f"{dollars(each.cost_cents)} were spent, allowed {dollars(dear)}"
-        text += f", {dollars(each.cost_cents_before)} in the period before"
+        text = f"{dollars(each.cost_cents)} were spent (limit {dollars(dear)})"
+        text += f", {dollars(each.cost_cents_before)} in the previous period"
         found.append(Alarm(kind="spend", action=each.action, text=text, since=data.period.begin))
     return found
 

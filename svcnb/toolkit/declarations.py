@@ -83,7 +83,9 @@ def project() -> str:
 
 def _function(function: Function, limits: ActionLimits) -> str:
     counted = (
-        f" One of at most {limits.max_get_keys_count} key operations of a run." if function.is_key_operation else ""
+        (f" Counts as one of at most {limits.max_get_keys_count} key operations of a run.")
+        if function.is_key_operation
+        else ""
     )
     given = "; ".join(f"{name}: {kind}" for name, kind in function.parameters.items())
     result = f"Promise<{function.result}>" if function.waits else function.result

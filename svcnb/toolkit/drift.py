@@ -62,7 +62,9 @@ def clock_drift(svc: Client) -> Drift | None:
         return None
     ahead = "ahead of" if skew > 0 else "behind"
     says = f"the service's clock is {abs(skew):.0f} s {ahead} this machine's"
-    return Drift(weight="suspect", route="GET /version", field="header.date", says=f"{says}: correct one of the clocks")
+    return Drift(
+        weight="suspect", route="GET /version", field="header.date", says=(f"{says}: set the clock that is wrong")
+    )
 
 
 @checked
@@ -139,14 +141,18 @@ def _all(description: Mapping[str, Any], vocabulary: Vocabulary) -> Iterator[Dri
         operation = live.get((route.method, route.path))
         if operation is None:
             others = [method for method, path in live if path == route.path]
-            says = f"the service supports only {', '.join(others)}" if others else "the service does not have it"
+            says = (
+                (f"the service supports only {', '.join(others)}")
+                if others
+                else "the service does not have this endpoint"
+            )
             yield Drift(weight="breaks", route=route.name, says=says)
             continue
         yield from _route(route, operation, theirs)
     ours = {(route.method, route.path) for route in known}
     for method, path in sorted(set(live) - ours):
         if not live[method, path].get("deprecated"):
-            yield Drift(weight="news", route=f"{method} {path}", says="this package does not use it")
+            yield Drift(weight="news", route=f"{method} {path}", says="this package does not use this endpoint")
 
 
 def _short(path: str) -> str:
@@ -186,15 +192,30 @@ def _sent(route: Route, ours: Mapping[str, Any], live: Mapping[str, Any], where:
     """Compares the members that the client sends with those that the service accepts."""
     yield from _kinds(route, ours, live, where)
     for name in sorted(live["required"] - set(ours["members"])):
-        yield Drift(weight="breaks", route=route.name, field=f"{where}.{name}", says="the service requires it")
+        yield Drift(
+            weight="breaks",
+            route=route.name,
+            field=f"{where}.{name}",
+            says=("the service requires this member, but this package does not send it"),
+        )
     for name in sorted(set(live["members"]) - set(ours["members"]) - live["required"]):
-        yield Drift(weight="news", route=route.name, field=f"{where}.{name}", says="the service accepts it")
+        yield Drift(
+            weight="news",
+            route=route.name,
+            field=f"{where}.{name}",
+            says=("the service accepts this member, but this package does not send it"),
+        )
     for name, member in ours["members"].items():
         if name in live["members"]:
             yield from _kinds(route, member, live["members"][name], f"{where}.{name}")
         elif live["members"]:
             weight: Weight = "breaks" if name in ours["required"] else "suspect"
-            yield Drift(weight=weight, route=route.name, field=f"{where}.{name}", says="the service does not accept it")
+            yield Drift(
+                weight=weight,
+                route=route.name,
+                field=f"{where}.{name}",
+                says=("this package sends this member, but the service does not accept it"),
+            )
 
 
 def _read(route: Route, ours: Mapping[str, Any], live: Mapping[str, Any], where: str) -> Iterator[Drift]:
@@ -210,16 +231,24 @@ def _read(route: Route, ours: Mapping[str, Any], live: Mapping[str, Any], where:
             yield from _kinds(route, member, live["members"][name], f"{where}.{name}")
         elif name not in _OWN_OPTIONAL:
             yield Drift(
-                weight="breaks", route=route.name, field=f"{where}.{name}", says="the service does not return it"
+                weight="breaks",
+                route=route.name,
+                field=f"{where}.{name}",
+                says=("this package reads this member, but the service does not return it"),
             )
     for name in sorted(set(live["members"]) - set(ours["members"])):
-        yield Drift(weight="news", route=route.name, field=f"{where}.{name}", says="the service returns it")
+        yield Drift(
+            weight="news",
+            route=route.name,
+            field=f"{where}.{name}",
+            says=("the service returns this member, but this package does not read it"),
+        )
 
 
 def _kinds(route: Route, ours: Mapping[str, Any], live: Mapping[str, Any], where: str) -> Iterator[Drift]:
     mine, theirs = ours["kinds"], live["kinds"]
     if mine and theirs and not mine & theirs:
-        says = f"here {_listed(mine)}, in the service {_listed(theirs)}"
+        says = f"the type is {_listed(mine)} in this package, but {_listed(theirs)} in the service"
         yield Drift(weight="suspect", route=route.name, field=where, says=says)
 
 

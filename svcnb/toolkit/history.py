@@ -344,7 +344,7 @@ class History(Checked):
             busy = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
             raise ConfigError(
                 f"the history {self.path} cannot be read: {error}",
-                hint="Try again: another process is writing it."
+                hint="Try again, because another process is writing to this file."
                 if busy
                 else "Set SVC_HISTORY to a history file, or move this file away: the next run starts a new one.",
             ) from None

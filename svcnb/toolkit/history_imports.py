@@ -146,7 +146,7 @@ def _tables_of(file: Path) -> set[str]:
     except sqlite3.Error as error:
         raise _no_history(file, error) from None
     if "runs" not in tables:
-        raise _no_history(file, "it has no table of runs")
+        raise _no_history(file, "the file has no table of runs")
     return tables
 
 

@@ -68,7 +68,7 @@ def syntax(context: Context) -> Iterator[Finding]:
     """Finds syntax errors."""
     for node in context.script.broken():
         near = context.script.text(node).strip().split("\n")[0][:40]
-        what = f"missing {node.type!r}" if node.is_missing else f"not JavaScript: {near!r}"
+        what = f"{node.type!r} is missing" if node.is_missing else f"invalid JavaScript: {near!r}"
         yield context.find(node, "error", "syntax", what)
 
 
@@ -77,7 +77,13 @@ def main(context: Context) -> Iterator[Finding]:
     script = context.script
     if "main" not in script.top.bindings and not _assigned_to_global(context, "main"):
         hint = "Define it: async function main(params) { ... }. Its return value is the response."
-        yield context.find(script.root, "error", "main_missing", "no function main, which the service calls", hint)
+        yield context.find(
+            script.root,
+            "error",
+            "main_missing",
+            ("the source does not define the function main, which the service calls"),
+            hint,
+        )
     if context.main is not None:
         given = context.main.child_by_field_name("parameters")
         if given is not None and len(given.named_children) > 1:
@@ -93,7 +99,10 @@ def main(context: Context) -> Iterator[Finding]:
         called = node.child_by_field_name("function") if node.type == "call_expression" else None
         if called is not None and script.text(called) == "main" and script.function_around(node) is None:
             yield context.find(
-                node, "warning", "main_called", ("main is called here and by the service, so it runs twice")
+                node,
+                "warning",
+                "main_called",
+                ("the source calls main, but the service calls it too, so main runs twice"),
             )
 
 
@@ -118,7 +127,7 @@ def awaits(context: Context) -> Iterator[Finding]:
     """Finds `await` outside of functions, which a script does not allow."""
     for node in context.script.walk():
         if node.type == "await_expression" and context.script.function_around(node) is None:
-            yield context.find(node, "error", "await_outside", "await outside a function", "Move it into main.")
+            yield context.find(node, "error", "await_outside", "await is used outside a function", "Move it into main.")
 
 
 def names(context: Context) -> Iterator[Finding]:
@@ -176,7 +185,7 @@ def arguments(context: Context) -> Iterator[Finding]:
         if not wanted or not call.arguments or call.arguments[0].type != "object":
             literal = bool(call.arguments) and call.arguments[0].type in {"string", "number", "template_string"}
             if (wanted and not call.arguments) or (wanted and literal):
-                message = f"{call.function.name} needs one object as its argument"
+                message = f"{call.function.name} requires one object as its argument"
                 yield context.find(call.node, "error", "wrong_argument", message, f"Write {example}.")
             continue
         given, open_ = _members(context, call.arguments[0])
@@ -208,7 +217,7 @@ def own_promises(context: Context) -> Iterator[Finding]:
         name = script.text(called)
         binding = script.scope_at(called).find(name)
         if name == "fetch" if binding is None else _is_async(binding.value):
-            message = f"{name} returns a promise that is not awaited: main may return before it is done"
+            message = f"{name} returns a promise that is not awaited: main may return before the promise is settled"
             yield context.find(node, "warning", "not_awaited", message, "Write await before it.")
 
 
@@ -225,7 +234,7 @@ def text_as_code(context: Context) -> Iterator[Finding]:
             if (name == "Function" or (name == "eval" and node.type == "call_expression")) and (
                 context.script.scope_at(node).find(name) is None
             ):
-                message = f"{name} is disabled: strings cannot be executed as code"
+                message = f"{name} is disabled: an action cannot execute strings as code"
                 yield context.find(node, "error", "code_from_text", message)
 
 
@@ -245,11 +254,11 @@ def counts(context: Context) -> Iterator[Finding]:
         (requests, context.limits.max_fetch_count, "outbound requests", "outbound_requests"),
     ):
         if len(nodes) > most:
-            message = f"the source has {len(nodes)} {what}, but one run may make {most}"
+            message = f"the source makes {len(nodes)} {what}, but one run may make {most}"
             yield context.find(nodes[most], "warning", f"too_many_{code}", message)
         for node in nodes:
             if _is_repeated(context, node):
-                message = f"{what} in a loop: one run may make {most}; further calls fail"
+                message = f"{what} are made in a loop: one run may make {most}; all calls after that fail"
                 hint = "Make the call once, before the loop, and store the result." if code == "key_operations" else ""
                 yield context.find(node, "warning", f"{code}_in_loop", message, hint)
 
@@ -274,7 +283,7 @@ def embedded(context: Context) -> Iterator[Finding]:
         if name is None or value is None or value.type != "string":
             continue
         if _SECRET_NAME.search(context.script.text(name)) and _SECRET_TEXT.match(context.script.text(value)[1:-1]):
-            message = f"{context.script.text(name)} looks like a secret, but the source is not secret"
+            message = f"{context.script.text(name)} looks like a secret, but callers can read the source"
             hint = "Pass it in js_params, or store it encrypted: call Encrypt once, and Decrypt at run time."
             yield context.find(value, "warning", "secret_in_source", message, hint)
 

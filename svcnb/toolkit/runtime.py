@@ -83,7 +83,7 @@ def functions(vocabulary: Vocabulary) -> dict[str, Function]:
         Function(
             "setResponse",
             "void",
-            "Sets the response, unless main returns one; the last call counts.",
+            "Sets the response, unless main returns a value. The last call takes effect.",
             {"response": "unknown"},
             waits=False,
         ),

@@ -99,11 +99,12 @@ def clean(text: str, what: str = "name") -> str:
     cleaned = unicodedata.normalize("NFC", text).strip()
     if len(cleaned) > MOST_CHARACTERS:
         raise InvalidArgument(
-            f"a learner's {what} has {len(cleaned)} characters", hint=f"Use at most {MOST_CHARACTERS}."
+            f"the learner's {what} has {len(cleaned)} characters", hint=f"Use at most {MOST_CHARACTERS} characters."
         )
     if not cleaned.isprintable():
         raise InvalidArgument(
-            f"the learner's {what} {cleaned!r} contains a control character", hint="Use letters, digits and spaces."
+            f"the learner's {what} {cleaned!r} contains a control character",
+            hint="Use only letters, digits and spaces.",
         )
     return cleaned
 
@@ -215,7 +216,7 @@ class Roster:
         given = token.encode()
         found = [each for each in self._content.learners.values() if hmac.compare_digest(each.token.encode(), given)]
         if not found:
-            raise UnknownLearner("the token does not belong to a learner", hint="Ask your instructor for a new file.")
+            raise UnknownLearner("no learner has this token", hint="Ask your instructor for a new file.")
         return found[0]
 
     def keep(self) -> None:

@@ -185,11 +185,13 @@ class RunActions:
             source = self._sources.get(body.ipfs_id)
             if source is None:
                 raise EndpointFailure(
-                    400, f"The source of {body.ipfs_id[:80]} is unknown: run it once with code, then by ipfs_id"
+                    400,
+                    (f"The source of {body.ipfs_id[:80]} is not stored: run it once with code before you use ipfs_id"),
                 )
             return source, body.ipfs_id
         raise EndpointFailure(
-            400, "No code to run: send code (JavaScript source), or the ipfs_id of code that ran before"
+            400,
+            ("code and ipfs_id are missing: send code (JavaScript source), or the ipfs_id of a source that ran before"),
         )
 
     def _host(self, call: Call, cid: str, action_hash: int) -> ActionHost:

@@ -91,7 +91,7 @@ class BillingGuards:
             past = "" if caller is None else " any more"
             raise StructuredError(
                 401,
-                f"The wallet {wallet} of {HEADER} has a valid signature but owns no account{past}.",
+                f"The signature in {HEADER} is valid, but its wallet {wallet} does not own an account{past}.",
                 fix="Sign with the admin wallet of a ChainSecured account, or send an API key instead.",
                 docs="authentication",
             )

@@ -295,13 +295,13 @@ def _not_creditable(intent: Intent, account: str) -> str | None:
         return "This payment belongs to another account."
     if intent.credited_at is not None:
         return (
-            f"This payment is already credited, {dollars(intent.amount_cents)}. GET billing/balance shows the credit."
+            f"This payment of {dollars(intent.amount_cents)} is already credited. GET billing/balance shows the credit."
         )
     return {
         "requires_payment_method": "This payment has not been paid yet. Pay it at the processor, then confirm it.",
-        "processing": "This payment is still processing. Confirm it again later. Crypto takes several minutes.",
+        "processing": "This payment is still processing. Confirm it again later. Crypto payments take several minutes.",
         "failed": f"{intent.problem or 'The payment failed.'} Pay again, or create another payment.",
-        "canceled": "This payment was canceled. Create another one.",
+        "canceled": "This payment was canceled. Create another payment.",
         "succeeded": None,
     }[intent.status]
 
@@ -310,7 +310,7 @@ def _one_of(what: str, value: str, allowed: tuple[Word, ...]) -> Word:
     for known in allowed:
         if known == value:
             return known
-    raise ProcessorRefusal(400, "parameter_invalid", f"The {what} {value!r} is unknown: use {' or '.join(allowed)}.")
+    raise ProcessorRefusal(400, "parameter_invalid", f"Invalid {what} {value!r}: use {' or '.join(allowed)}.")
 
 
 def _same(given: str, known: str) -> bool:

@@ -183,7 +183,7 @@ class ProcessorPages:
         name = call.path["file"]
         data = asset(name)
         if data is None:
-            raise StructuredError(404, f"File {name} not found.", fix="Build the browser side: python hatch_build.py.")
+            raise StructuredError(404, f"File {name} not found.", fix="Build the front end: python hatch_build.py.")
         return Response(data, media_type=ASSETS[name], headers={"Cache-Control": "no-cache"})
 
 

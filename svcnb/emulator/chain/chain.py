@@ -124,7 +124,7 @@ class Chain:
             Unsupported: The chain is not the built-in chain.
         """
         if self._settings.chain_rpc is not None:
-            raise Unsupported("a chain that the emulator did not start cannot be reset")
+            raise Unsupported("cannot reset a chain that the emulator did not start")
         await self.stop()
         await between()
         self._forget_nonces()
@@ -335,7 +335,7 @@ class Chain:
         """
         content = await self._store.run_long(lambda connection: journal.read_snapshot(connection, name))
         if content is None:
-            raise LookupError(f"no chain snapshot {name!r}")
+            raise LookupError(f"there is no chain snapshot {name!r}")
         await self.import_snapshot(content)
 
     # --- events -----------------------------------------------------------------------------------------------------

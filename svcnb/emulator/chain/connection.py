@@ -207,7 +207,7 @@ class _Line:
             self._limit = self._limit_of(self.number)
         if self.size > self._limit:
             if not self.number:
-                raise ValueError("an answer without an id is too long")
+                raise ValueError("a response without an id is too long")
             self.is_dropped = True
             self._pieces.clear()
 

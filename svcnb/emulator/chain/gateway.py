@@ -215,7 +215,10 @@ def _refused(method: str) -> RpcError:
         "eth_signTypedData",
         "eth_signTypedData_v4",
     }:
-        hint = "this node has no keys: sign in your wallet or with eth-account, and send with eth_sendRawTransaction"
+        hint = (
+            "this node has no keys: sign in your wallet or with eth-account, and send the "
+            "transaction with eth_sendRawTransaction"
+        )
     elif method.startswith(
         ("anvil_", "evm_", "hardhat_", "debug_", "trace_", "personal_", "admin_", "miner_", "txpool_")
     ):

@@ -167,7 +167,10 @@ class LocalChain:
         if transaction.chain_id not in {None, chain_id}:
             raise RpcError(INVALID_PARAMS, f"invalid chain id for signer: have {transaction.chain_id}, want {chain_id}")
         if transaction.gas > GAS_LIMIT:
-            raise RpcError(TRANSACTION_REJECTED, f"exceeds block gas limit: {transaction.gas}; a block has {GAS_LIMIT}")
+            raise RpcError(
+                TRANSACTION_REJECTED,
+                (f"exceeds block gas limit: the transaction has {transaction.gas}, a block has {GAS_LIMIT}"),
+            )
         job = Sending(transaction, asyncio.get_running_loop().create_future())
         receipt: Receipt = await self._enqueue(job)
         return receipt

@@ -84,7 +84,9 @@ class RemoteChain:
                     await asyncio.sleep(wait)
                     wait = min(2 * wait, _LONGEST_WAIT_S)
         except TimeoutError as error:
-            raise ChainUnavailable(f"transaction {sent} is not in a block after {_RECEIPT_S:.0f} s") from error
+            raise ChainUnavailable(
+                f"transaction {sent} was not included in a block within {_RECEIPT_S:.0f} s"
+            ) from error
         await self.on_receipt(receipt)
         found: dict[str, Any] = receipt
         return found

@@ -55,7 +55,11 @@ class RunsQuery(Request):
     """Query parameters of the list of executions."""
 
     limit: QueryNumber = Field(
-        100, description="Maximum number of executions, newest first. Fewer are returned if their texts are long."
+        100,
+        description=(
+            "Maximum number of executions, newest first. The response contains fewer "
+            "executions if their texts are long."
+        ),
     )
     offset: QueryNumber = Field(0, description="Number of the newest executions to skip.")
 
@@ -214,7 +218,7 @@ class ControlPlane:
         if len(self._faults.waiting()) >= _MAX_FAULTS:
             raise StructuredError(
                 400,
-                f"{_MAX_FAULTS} faults are already pending, which is the maximum.",
+                f"{_MAX_FAULTS} faults are pending, which is the maximum.",
                 fix="DELETE /_emulator/faults clears them.",
             )
         fault = self._faults.add(body.part, body.status, body.delay_ms, body.times)

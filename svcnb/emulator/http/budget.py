@@ -63,9 +63,9 @@ class BodyBudget:
 
     def _take(self, caller: int, size: int) -> None:
         if self._all + size > self._total:
-            raise _used_up(f"The bodies of all requests in progress already have {self._total} bytes")
+            raise _used_up(f"The bodies of all requests in progress already contain {self._total} bytes")
         if self._held[caller] + size > self._per_caller:
-            raise _used_up(f"The bodies of this caller's requests in progress already have {self._per_caller} bytes")
+            raise _used_up(f"The bodies of this caller's requests in progress already contain {self._per_caller} bytes")
         self._held[caller] += size
         self._all += size
 

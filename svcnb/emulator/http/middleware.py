@@ -157,7 +157,7 @@ class Middleware:
             origin = headers["origin"][:_SHOWN]
             return StructuredError(
                 403,
-                f"A page of another origin ({origin}) may not use this emulator.",
+                f"This emulator does not accept requests from pages of the origin {origin}.",
                 fix=f"If the page is yours, start the emulator with --allow-origin {origin} (SVC_ALLOW_ORIGIN).",
             )
         if not self._origins.knows_name(headers):
@@ -275,7 +275,7 @@ def _failed(scope: Scope) -> StructuredError:
     return StructuredError(
         500,
         f"The service failed while it handled request {scope.get('request_id', '')}. Nothing was charged.",
-        fix="Try again; if it happens again, report it with the request id and the emulator's log.",
+        fix="Try again. If the problem persists, report it with the request id and the log of the emulator.",
     )
 
 

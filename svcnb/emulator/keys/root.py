@@ -123,7 +123,7 @@ def bind_root(connection: Connection, root_secret: bytes, *, is_known: bool = Fa
     elif not hmac.compare_digest(kept, shown):
         raise RootSecretUnusable(
             "the database was created with a different root secret, so its wallets would have different keys. Restore "
-            f"the file {FILE_NAME} or the seed that belongs to it, or use a different state folder"
+            f"the file {FILE_NAME} or the original seed, or use a different state folder"
         )
 
 
@@ -151,7 +151,7 @@ def _read(path: Path) -> _Record | None:
             raise RootSecretUnusable(f"the root secret at {path} is not a file: move it away, or restore the file")
         if os.name == "posix" and found.st_mode & 0o077:
             raise RootSecretUnusable(
-                f"the root secret at {path} can be reached by other users (mode {stat.S_IMODE(found.st_mode):04o}): "
+                f"the root secret at {path} can be accessed by other users (mode {stat.S_IMODE(found.st_mode):04o}): "
                 f"run chmod 600 {path}. If someone may have read it, use a different state folder"
             )
         text = file.read(_LONGEST).decode("ascii", "replace")

@@ -103,7 +103,7 @@ class AddressPolicy:
         """
         found = await self._resolve(host, port)
         if not found:
-            raise OSError(f"{host} has no address")
+            raise OSError(f"no address was found for the host {host}")
         permitted: list[str] = []
         reason = ""
         for address in found:

@@ -156,9 +156,9 @@ class Network:
             raise _refused(f"no response within {limits.fetch_timeout_ms} ms") from None
         except LimitReached as error:
             raise _refused(
-                f"{error}: an account has at most {MAX_OUTBOUND_PER_ACCOUNT} requests at once and "
-                f"{MAX_HELD_BYTES_PER_ACCOUNT} bytes of responses; all accounts together have {MAX_OUTBOUND} and "
-                f"{MAX_HELD_BYTES}"
+                f"{error}: each account may have {MAX_OUTBOUND_PER_ACCOUNT} concurrent requests and "
+                f"{MAX_HELD_BYTES_PER_ACCOUNT} bytes of responses; all accounts together may have {MAX_OUTBOUND} "
+                f"requests and {MAX_HELD_BYTES} bytes"
             ) from None
         except AddressRefused as error:
             raise _refused(str(error)) from None
@@ -259,7 +259,9 @@ def _checked_transport(policy: AddressPolicy) -> httpx.AsyncBaseTransport:
             try:
                 addresses = await policy.check(host, port, request.url.raw_path.decode("ascii", "replace"))
             except OSError as error:
-                raise httpx.ConnectError(f"{host} has no address: {error.strerror or error}", request=request) from None
+                raise httpx.ConnectError(
+                    (f"no address was found for the host {host}: {error.strerror or error}"), request=request
+                ) from None
             through = proxies.get(request.url.scheme)
             inner = direct if through is None or not is_public(addresses[0]) or proxy_bypass(host) else through
             for address in addresses[:-1]:

@@ -86,7 +86,7 @@ def require_room_for_input(connection: Connection, trigger: TriggerRecord, input
     if int(held) + len(input_json) > MAX_OPEN_INPUT_BYTES:
         raise limited(
             "queue_depth_exceeded",
-            f"The inputs of waiting runs would exceed {MAX_OPEN_INPUT_BYTES} bytes, the maximum for one owner.",
+            f"The inputs of queued runs would exceed {MAX_OPEN_INPUT_BYTES} bytes, the maximum for one owner.",
             1,
         )
 
@@ -115,8 +115,8 @@ def require_room_for_trigger(connection: Connection, values: dict[str, Any]) -> 
         raise Refused(
             413,
             "triggers_too_large",
-            f"The triggers of one owner may have {MAX_TRIGGERS_BYTES} bytes of code, params and settings together. "
-            "Delete unused triggers, or send less.",
+            f"The code, params and settings of one owner's triggers may have {MAX_TRIGGERS_BYTES} bytes in total. "
+            "Delete unused triggers, or send less data.",
         )
 
 

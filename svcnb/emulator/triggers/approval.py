@@ -95,7 +95,7 @@ async def login(ask: Ask) -> Response:
     next_page = form.get("next", "")
     wanted = parse_qs(urlsplit(next_page).query).get("challenge", [""])[0] if next_page.startswith("authorize") else ""
     if not wanted:
-        return _with_session(ask, pages.page("Signed in", "<p>Open the approval page of your client.</p>"), cookie)
+        return _with_session(ask, pages.page("Signed in", "<p>Open the approval page from your client.</p>"), cookie)
     # Build the address only from the challenge, so that the form cannot redirect the browser to another address.
     return _with_session(ask, RedirectResponse(_target(wanted), 303), cookie)
 
@@ -103,7 +103,9 @@ async def login(ask: Ask) -> Response:
 def _signed_in(ask: Ask, cookie: str) -> User:
     user = ask.triggers.identity.by_session(cookie)
     if user is None:
-        raise Refused(401, "unauthorized", "The session is missing or has expired: open the approval page again.")
+        raise Refused(
+            401, "unauthorized", ("You are not signed in, or the session has expired: open the approval page again.")
+        )
     return user
 
 
@@ -115,7 +117,7 @@ def _check_right_to_sign_in(ask: Ask, email: str, given: str) -> None:
         message = (
             "invalid control token"
             if given
-            else f"signing in as a user other than {DEFAULT_EMAIL} needs the control token"
+            else f"a user other than {DEFAULT_EMAIL} needs the control token to sign in"
         )
         raise Refused(401, "unauthorized", f"{message}: enter the control_token from the emulator's ready line")
 

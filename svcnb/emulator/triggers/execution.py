@@ -169,7 +169,9 @@ class OverHttp:
         except (TimeoutError, httpx.TimeoutException):
             return Answer(
                 None,
-                trouble=f"no response within {self._timeout_s:g} s; the action may still run, so it is not retried",
+                trouble=(
+                    f"no response within {self._timeout_s:g} s; the action may still run, so the run is not retried"
+                ),
                 may_still_run=True,
             )
         except (httpx.HTTPError, ValueError) as error:

@@ -48,8 +48,8 @@ def approval(challenge: str, email: str, csrf: str) -> HTMLResponse:
     """Returns the page on which a signed-in user approves a client."""
     return page(
         "Approve a client?",
-        f"<p>You are signed in as <strong>{escape(email)}</strong>. A client asks to create, change, run and delete "
-        "your triggers. Approve it only if you just started this client.</p>"
+        f"<p>You are signed in as <strong>{escape(email)}</strong>. A client requests permission to create, "
+        "change, run and delete your triggers. Approve it only if you just started this client.</p>"
         f"<p>Challenge: <code>{escape(challenge)}</code></p>"
         '<form method="post" action="authorize">'
         f'<input type="hidden" name="challenge" value="{escape(challenge)}">'
@@ -62,7 +62,7 @@ def approval(challenge: str, email: str, csrf: str) -> HTMLResponse:
 def approved(email: str) -> HTMLResponse:
     """Returns the page that confirms an approval."""
     return page(
-        "Approved", f"<p>The client now uses the triggers of <strong>{escape(email)}</strong>. Close this page.</p>"
+        "Approved", f"<p>The client can now use the triggers of <strong>{escape(email)}</strong>. Close this page.</p>"
     )
 
 

@@ -229,8 +229,8 @@ def _require_key_for(body: PatchTrigger, before: TriggerRecord) -> None:
             422,
             "usage_api_key_required",
             (
-                "A change of action_code needs usage_api_key: send the key for the new code, even if the key does not "
-                "change."
+                "usage_api_key is missing: if you change action_code, send the key for the new code, even if it is the "
+                "same key."
             ),
         )
 

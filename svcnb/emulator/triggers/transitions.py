@@ -10,7 +10,7 @@ from svcnb.emulator.platform.store import is_refusal
 from svcnb.emulator.triggers.outcomes import Verdict
 from svcnb.emulator.triggers.store import RunRecord, change_run
 
-INTERRUPTED: Final = "interrupted when the service stopped; executed again"
+INTERRUPTED: Final = "the service stopped during this run; the run is executed again"
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ def choose(truth: Mapping[str, bool], answer: Iterable[str] | str, *, missing: s
     """
     given = {answer} if isinstance(answer, str) else set(answer)
     if unknown := given - set(truth):
-        return f"{min(unknown)!r} is not on the list: copy the sentences letter by letter."
+        return f"{min(unknown)!r} is not on the list: copy the sentences exactly."
     right = {text for text, holds in truth.items() if holds}
     if wrong := given - right:
         return extra.format(one=min(wrong))

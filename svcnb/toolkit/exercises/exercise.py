@@ -74,7 +74,7 @@ class Exercise:
     def _other_kind(self, answer: object) -> str:
         found = kind(answer)
         if re.search(rf"\b{re.escape(found)}\b", self.expects):
-            return f"this is {found}, but its content is not what the exercise asks for. Expected {self.expects}."
+            return f"this is {found}, but its content is wrong. Expected: {self.expects}."
         return f"the answer must be {self.expects}, but this is {found}."
 
 

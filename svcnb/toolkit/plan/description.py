@@ -240,7 +240,9 @@ class Description(BaseModel):
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"])
             message = str(first["msg"]).removeprefix("Value error, ")
-            raise InvalidArgument(f"{where}: {message}", hint="The page on plans lists the allowed settings.") from None
+            raise InvalidArgument(
+                f"{where}: {message}", hint=("See the page about plans for the allowed settings.")
+            ) from None
         made._folder, made._file = folder, file  # noqa: SLF001 - our own kind
         made._check()  # noqa: SLF001 - our own kind
         return made
@@ -273,7 +275,7 @@ class Description(BaseModel):
         for table, reserved in _RESERVED:
             if reserved in getattr(self, table):
                 raise InvalidArgument(
-                    f"{table} has an entry named {reserved!r}, which is a reserved name", hint="Rename it."
+                    f"{table} has an entry named {reserved!r}, which is a reserved name", hint="Rename this entry."
                 )
         for name, group in self.groups.items():
             _known(f"groups.{name}.actions", group.actions, {*self.actions, EVERYTHING})
@@ -295,8 +297,11 @@ class Description(BaseModel):
             _known(f"triggers.{name}.key", (trigger.key,), set(self.keys))
             if isinstance(self.action(trigger.action), str):
                 raise InvalidArgument(
-                    f"triggers.{name} runs {trigger.action!r}, but only the CID of this action is described",
-                    hint="Add its file or source: the triggers service needs the source.",
+                    (
+                        f"triggers.{name} runs {trigger.action!r}, but the description contains "
+                        "only the CID of this action"
+                    ),
+                    hint="Add the file or source of the action, because the triggers service needs the source.",
                 )
 
     def _check_actions(self) -> None:
@@ -306,7 +311,7 @@ class Description(BaseModel):
             if twin != name:
                 raise InvalidArgument(
                     f"actions {twin!r} and {name!r} have the same source, but an action has one name",
-                    hint="Keep one of them, or derive them with different constants.",
+                    hint="Delete one of these entries, or derive the actions with different constants.",
                 )
 
 
@@ -314,8 +319,8 @@ def _known(where: str, names: tuple[str, ...], allowed: set[str]) -> None:
     for name in names:
         if name not in allowed:
             raise InvalidArgument(
-                f"{where} names {name!r}, which is not described",
-                hint=f"Described names: {', '.join(sorted(allowed)) or 'none'}.",
+                f"{where} contains {name!r}, which the description does not define",
+                hint=f"Names in the description: {', '.join(sorted(allowed)) or 'none'}.",
             )
     if len(set(names)) < len(names):
-        raise InvalidArgument(f"{where} contains an entry twice", hint="Remove one.")
+        raise InvalidArgument(f"{where} contains the same entry twice", hint="Remove one of them.")

@@ -38,7 +38,7 @@ def difference(description: Description, observed: Observed, state: State, *, pr
     for name in description.groups:
         yield from _group(description, observed, state, name)
     if lost is not None:
-        yield steps.remove_key(lost[0], lost[1], "delete: it was created, but its secret was not stored", begun=True)
+        yield steps.remove_key(lost[0], lost[1], "delete, because its secret was not stored", begun=True)
     for name in description.keys:
         yield from _key(description, observed, state, name)
     for name in description.triggers:
@@ -92,12 +92,12 @@ def _match(description: Description, observed: Observed, state: State) -> None:
         if address is not None and address not in observed.wallets:
             raise InvalidArgument(
                 f"wallet {name!r} is {address}, which is not a wallet of this account",
-                hint="Correct its address, or omit it to create a wallet.",
+                hint="Correct the address, or omit it to create a wallet.",
             )
         if address is None and state.path is None and not observed.on_chain:
             raise InvalidArgument(
-                f"wallet {name!r} has no address, and without a state file the next plan could not find it",
-                hint="Pass state=... (a file), or add its address.",
+                f"wallet {name!r} has no address, so the next plan could not find the wallet without a state file",
+                hint="Pass state=... with the path of a file, or add the address of the wallet.",
             )
     groups = {number: group.name for number, group in observed.groups.items()}
     keys = {hashed: key.name for hashed, key in observed.keys.items()}
@@ -123,7 +123,7 @@ def _match_names(kind: str, wanted: Iterable[str], there: Mapping[Identity, str]
         if name in several:
             raise InvalidArgument(
                 f"the account has several {kind} named {name!r}, so the name is ambiguous",
-                hint="Rename all but one of them, or use another name.",
+                hint="Rename all of them except one, or use a different name.",
             )
         found = next((identity for identity, each in free.items() if each == name), None)
         if found is not None:
@@ -224,7 +224,7 @@ def _prune(description: Description, observed: Observed, state: State, lost: tup
     kept_keys = {state.keys.get(name) for name in description.keys} | ({lost[1]} if lost else set())
     for hashed, key in observed.keys.items():
         if hashed not in kept_keys:
-            yield steps.remove_key(key.name or hashed, hashed, "delete, because it is not described")
+            yield steps.remove_key(key.name or hashed, hashed, "delete, because the description does not contain it")
     kept_groups = {state.groups.get(name) for name in description.groups}
     for number, group in observed.groups.items():
         if number not in kept_groups:

@@ -67,7 +67,7 @@ def plan(
         path = description.file.with_suffix(".state.json")
     if description.triggers and triggers is None:
         raise InvalidArgument(
-            f"{len(description.triggers)} triggers are described, but no triggers service was given",
+            f"{len(description.triggers)} triggers are in the description, but no triggers service was given",
             hint="Pass an authorized client: plan(..., triggers=svcnb.TriggersClient(...)).",
         )
     return Plan(svc, description, State(path), prune=prune, triggers=triggers)

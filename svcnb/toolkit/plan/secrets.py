@@ -44,7 +44,7 @@ class SecretsFile(Checked):
         except ValueError:
             held = None
         if not isinstance(held, dict) or not all(isinstance(value, str) for value in held.values()):
-            raise InvalidArgument(f"{self.path} is not a file of key secrets", hint="Name another file.")
+            raise InvalidArgument(f"{self.path} is not a file of key secrets", hint="Use a different file.")
         return held
 
     def __call__(self, name: str, secret: str) -> None:

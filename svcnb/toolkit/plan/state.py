@@ -122,6 +122,8 @@ def _read(path: Path) -> _Content:
     try:
         return _Content.model_validate(SCHEMA.read(parse(path.read_text(encoding="utf-8")), path))
     except UnreadableVersion as error:
-        raise InvalidArgument(str(error), hint="Or name another file with state=...") from error
+        raise InvalidArgument(str(error), hint="Or use a different file with state=...") from error
     except (TypeError, ValueError, ValidationError, OSError) as error:
-        raise InvalidArgument(f"{path} is not the state of a plan", hint="Name another file with state=...") from error
+        raise InvalidArgument(
+            f"{path} is not the state of a plan", hint=("Use a different file with state=...")
+        ) from error

@@ -255,13 +255,13 @@ def update_trigger(name: str, why: str, *, with_key: bool) -> Step:
 
 def remove_group(name: str, number: int) -> Step:
     """Deletes a group that the description does not contain."""
-    says = "delete, because it is not described"
+    says = "delete, because the description does not contain it"
     return Step("-", "group", name, says, *_price("groups.delete"), lambda it: it.svc.groups.delete(number))
 
 
 def delete_action(name: str, hashed: str) -> Step:
     """Deletes an action that the description does not contain."""
-    says = "delete, because it is not described"
+    says = "delete, because the description does not contain it"
     return Step("-", "action", name, says, *_price("actions.delete"), lambda it: it.svc.actions.delete(hashed))
 
 
