@@ -68,7 +68,7 @@ class InvalidType(InvalidArgument, TypeError):
 
 
 class ExtraMissing(SvcnbError, ImportError):
-    """A package from an extra is not installed.
+    """Error for a package of an extra that is not installed.
 
     Args:
         message: Feature that needs the package.
