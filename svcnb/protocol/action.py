@@ -155,7 +155,12 @@ class Action:
 
         Returns:
             The constant. None if the action is not exactly this template followed by one constant.
+
+        Raises:
+            InvalidType: ``derived`` is not an action.
         """
+        if not isinstance(derived, Action):
+            raise InvalidType(f"cannot compare an action with {type(derived).__name__}: pass Action(source)")
         return Stamp.read(self.source, derived.source)
 
     def diff(self, other: Action) -> ActionDiff:

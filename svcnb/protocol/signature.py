@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from svcnb.errors import InvalidArgument
 from svcnb.protocol.curve import library, require_secret
 from svcnb.protocol.errors import MalformedSignature
 from svcnb.protocol.hashes import HASH_BYTES
@@ -30,8 +31,8 @@ def sign_digest(digest: bytes, secret: bytes) -> bytes:
         in the lower half of the group order.
 
     Raises:
-        ValueError: An argument has the wrong length, or the bytes are not a private key. The message contains neither
-            argument.
+        InvalidArgument: The digest does not have 32 bytes.
+        ValueError: The bytes are not a private key. The message does not contain them.
         ImportError: No secp256k1 library is installed.
     """
     _require_digest(digest)
@@ -56,7 +57,7 @@ def recover_address(digest: bytes, signature: bytes) -> str:
 
     Raises:
         MalformedSignature: The length or v is wrong, or r and s do not belong to a point of the curve.
-        ValueError: The digest does not have 32 bytes.
+        InvalidArgument: The digest does not have 32 bytes.
         ImportError: No secp256k1 library is installed.
     """
     _require_digest(digest)
@@ -106,4 +107,4 @@ def personal_digest(message: str | bytes) -> bytes:
 
 def _require_digest(digest: bytes) -> None:
     if len(digest) != HASH_BYTES:
-        raise ValueError(f"a digest must have {HASH_BYTES} bytes, not {len(digest)}: hash the message first")
+        raise InvalidArgument(f"a digest must have {HASH_BYTES} bytes, not {len(digest)}: hash the message first")

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
-from svcnb.client.errors import InvalidArgument
+from svcnb.checked import Checked, checked
+from svcnb.client.errors import InvalidArgument, InvalidType
 from svcnb.client.models.groups import Group, GroupContents
 from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.permission_snapshot import warning
@@ -75,7 +76,7 @@ class Edit:
 
 
 @dataclass(frozen=True)
-class Matrix:
+class Matrix(Checked):
     """Matrix of an account's permissions in each group.
 
     Attributes:
@@ -146,7 +147,10 @@ class Matrix:
         actions = {group: set(held) for group, held in self.actions.items()}
         wallets = {group: set(held) for group, held in self.wallets.items()}
         keys = {key: set(held) for key, held in self.keys.items()}
-        for kind, which, group, on in changes:
+        for change in changes:
+            if not isinstance(change, Change):
+                raise InvalidType(f"expected a Change, not {type(change).__name__}")
+            kind, which, group, on = change
             self._check(kind, which, group)
             held, one = {"action": (actions, group), "wallet": (wallets, group), "key": (keys, which)}[kind]
             entries: set[Any] = held[one]  # type: ignore[index]  # groups by number, keys by hash
@@ -245,6 +249,7 @@ class Matrix:
 _AGAIN: Final = "The account has changed. Read its permissions again."
 
 
+@checked
 def cost_of(edits: Sequence[Edit]) -> Cost:
     """Returns the total cost of calls, which is zero for an empty list."""
     total = Cost.exactly(0)

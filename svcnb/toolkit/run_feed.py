@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, Literal
 
+from svcnb.checked import Checked
 from svcnb.client import Client
 from svcnb.client.errors import ConfigError
 from svcnb.client.models.base import Model
@@ -63,7 +64,7 @@ class SeenRun(Model):
     quiet = frozenset({"id", "started_at", "elapsed", "past"})
 
 
-class RunFeed:
+class RunFeed(Checked):
     """Reader for the runs of one service.
 
     Args:

@@ -33,7 +33,7 @@ CASES: dict[str, tuple[dict[str, Any], list[str]]] = {
         [
             "{spent} were spent within 30d, more than $0.04",
             "{credit}",
-            "less than a day is recorded",
+            "records cover less than a day",
             "add_usage_api_key",
         ],
     ),

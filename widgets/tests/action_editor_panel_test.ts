@@ -218,6 +218,20 @@ Deno.test("a new run removes the signature that an earlier run offered", async (
   close();
 });
 
+Deno.test("a run that failed without a wallet says where a wallet comes from", async () => {
+  const failed = { ok: false, stage: "run", name: "RangeError", message: "blank", line: null, column: null, stack: "" };
+  const { el, close } = await opened({ run: { ...failed, logs: "", trace: null } });
+  type(el, "Parameters", '{ "wallet": "", "message": "hello" }');
+  click(button(el, "Run"));
+  await settled();
+  equal(el.textContent!.includes("The parameters contain no wallet."), true);
+  type(el, "Parameters", '{ "wallet": "0xaa", "message": "" }');
+  click(button(el, "Run"));
+  await settled();
+  equal(el.textContent!.includes("The parameters contain no wallet."), false);
+  close();
+});
+
 Deno.test("parameters that are no JSON are told and not sent", async () => {
   const { model, el, close } = await opened();
   type(el, "Parameters", "{ n: 41 }");

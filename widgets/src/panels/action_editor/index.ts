@@ -11,7 +11,7 @@ import { deriveCard } from "./derive.ts";
 import { identity } from "./identity.ts";
 import { type Account, standing } from "./standing.ts";
 import { type Outcome, outcome } from "./outcome.ts";
-import { runWith } from "./run_with.ts";
+import { lacksWallet, runWith } from "./run_with.ts";
 import { verifyPart } from "./verify.ts";
 
 interface Setup {
@@ -353,7 +353,16 @@ class View {
       this.cancel.hidden = true;
       this.running.textContent = "";
     }
-    this.fresh(outcome(found, (line, column) => this.source.goTo(line, column)));
+    const missing = !found.ok && lacksWallet(args.params)
+      ? [
+        h(
+          "p",
+          { class: "svcnb-notice" },
+          "The parameters contain no wallet. Choose one under Wallet, or press New wallet.",
+        ),
+      ]
+      : [];
+    this.fresh(...missing, outcome(found, (line, column) => this.source.goTo(line, column)));
     if (found.ok) this.verify.offer(found.response, args.params);
     if (args.source !== this.source.text() || args.params !== this.params.text()) {
       this.outdate("something has changed");
