@@ -85,8 +85,8 @@ def _explained(function: Callable[..., Any], args: Any, named: Any, error: Excep
         return InvalidType(f"invalid argument {name} of {called}: expected {wanted}, got {given}")
     if isinstance(error, UnicodeEncodeError):
         return InvalidArgument(
-            f"an argument of {called} contains a character that {error.encoding} cannot encode: "
-            "use characters of that encoding"
+            f"an argument of {called} contains a character that {error.encoding} cannot encode: use only characters "
+            f"that this encoding supports"
         )
     texts = [each for each in (*args, *named.values()) if isinstance(each, str)]
     if isinstance(error, ValueError) and any("\0" in each for each in texts):

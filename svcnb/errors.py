@@ -28,7 +28,7 @@ class SvcnbError(Exception):
     def __init__(self, message: str, *, hint: str | None = None) -> None:
         super().__init__(message)
         self.message = message
-        self.hint = self.default_hint if hint is None else hint
+        self.hint: str = self.default_hint if hint is None else hint
 
     def __str__(self) -> str:
         return f"{self.message}\nNext step: {self.hint}" if self.hint else self.message
@@ -68,7 +68,7 @@ class InvalidType(InvalidArgument, TypeError):
 
 
 class ExtraMissing(SvcnbError, ImportError):
-    """A package from an extra is not installed.
+    """Error for a package of an extra that is not installed.
 
     Args:
         message: Feature that needs the package.

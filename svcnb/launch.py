@@ -56,7 +56,7 @@ class EmulatorNotStarted(EmulatorError):
 class EmulatorPartMissing(EmulatorNotStarted):
     """An extra, an external tool or a built bundle is missing."""
 
-    default_hint = "`svcnb doctor` lists what is installed and what is missing."
+    default_hint = "To see what is missing, run `svcnb doctor`."
     exit_code = ExitCode.PART_MISSING
 
 
@@ -70,14 +70,14 @@ class PortInUse(EmulatorNotStarted):
 class StateFolderUnusable(EmulatorNotStarted):
     """The emulator cannot use the state folder or the database. Nothing was changed."""
 
-    default_hint = "Use another `state` folder, or move this one away."
+    default_hint = "Use another `state` folder, or move this folder."
     exit_code = ExitCode.STATE_UNUSABLE
 
 
 class SettingRefused(EmulatorNotStarted):
     """A setting is unknown, out of range, or contradicts another setting."""
 
-    default_hint = "`svcnb emulator --help` lists the settings."
+    default_hint = "To list the settings, run `svcnb emulator --help`."
     exit_code = ExitCode.USAGE
 
 

@@ -106,7 +106,7 @@ class LiveService:
         if name.startswith("_"):
             raise AttributeError(name)
         raise NotAnEmulator(
-            f"a live service has no {name!r}: only an emulator can be controlled",
+            f"a live service does not have {name!r}: only an emulator can be controlled",
             hint="Unset SVC_BASE_URL and run the lesson from its first cell to use an emulator.",
         )
 
@@ -133,7 +133,9 @@ class LiveService:
         from svcnb.client.triggers import TriggersClient
 
         if not (url := os.environ.get("SVC_TRIGGERS_URL")):
-            raise NotAnEmulator("no triggers service is configured", hint="Set SVC_TRIGGERS_URL to its address.")
+            raise NotAnEmulator(
+                "no triggers service is configured", hint="Set SVC_TRIGGERS_URL to the address of the service."
+            )
         client = TriggersClient(url, token=os.environ.get("SVC_TRIGGERS_TOKEN"))
         client.authorize(open_page=lambda page: print(f"Approve this notebook at {page}"))  # noqa: T201
         return client
@@ -191,7 +193,8 @@ def begin(name: str, base_url: str, *, confirm: bool) -> LiveService:
         raise NotConfirmed(
             f"this lesson will run on the live service {base_url}",
             consequences=(live.text, f"It uses {key}.", "Nothing has been done."),
-            hint=f"svcnb.lesson({name!r}, confirm=True) starts it. To use an emulator, unset SVC_BASE_URL.",
+            hint=f"To start the lesson, call svcnb.lesson({name!r}, confirm=True). To use an emulator, unset "
+            f"SVC_BASE_URL.",
         )
     _install(Skipper, live)
     return LiveService(base_url)
@@ -266,7 +269,7 @@ class Skipper:
                 if node.attr == "practice_key" and self._live is not None and self._live.own_wallet:
                     return "the practice keys are public. Set these names to your own wallets in a new cell."
         if needed := sorted(self.missing & set(_needed(cell))):
-            return f"it needs {', '.join(needed)}, from a cell that was skipped."
+            return f"it requires {', '.join(needed)}, which a skipped cell defines."
         return ""
 
 

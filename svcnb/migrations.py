@@ -123,7 +123,7 @@ def copy_path(path: Path, found: int) -> Path:
 def copy_file(path: Path, found: int) -> Path:
     """Copies a file before its migration.
 
-    Only the owner can read the copy. An existing copy is kept, because it is older.
+    Only the owner can read the copy. The function keeps an existing copy, because it is older.
 
     Args:
         path: Path of the file.

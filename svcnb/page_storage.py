@@ -28,8 +28,8 @@ ROOT: Final = Path("/svcnb-states")
 """Folder that contains all states. It is also the name of the database in the browser."""
 
 NOTE: Final = (
-    "This page is for practice. Everyone who uses this browser profile can read the keys that it stores, so never use "
-    "a key that owns anything."
+    "This page is for practice. Everyone who uses this browser profile can read the keys that the page stores. "
+    "Never use a key that controls anything of value."
 )
 """Warning that is displayed wherever the page stores states."""
 

@@ -34,8 +34,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         default=False,
         help=(
-            "Run against SVC_BASE_URL with SVC_API_KEY instead of an emulator. Costs real credit, and changes are "
-            "permanent."
+            "Run against SVC_BASE_URL with SVC_API_KEY instead of an emulator. The tests use real credit, and their "
+            "changes are permanent."
         ),
     )
 
@@ -68,7 +68,7 @@ def svc_start(request: pytest.FixtureRequest) -> Iterator[tuple[Emulator, Accoun
 def svc_emulator(request: pytest.FixtureRequest) -> Iterator[EmulatorControl]:
     """The emulator in its initial state. Tests with this fixture are skipped with ``--svc-live``."""
     if _live(request):
-        pytest.skip("needs an emulator, but --svc-live uses a live service")
+        pytest.skip("requires an emulator, but --svc-live uses a live service")
     emulator, _ = request.getfixturevalue("svc_start")
     yield emulator
     emulator.faults.clear()
@@ -139,7 +139,9 @@ def _live_account() -> Account:
     from svcnb.client.errors import ConfigError
     from svcnb.client.models.accounts import Account
 
-    needs = "--svc-live needs SVC_BASE_URL and SVC_API_KEY, the key of an account with credit, or SVC_PROFILE"
+    needs = (
+        "--svc-live requires SVC_PROFILE, or SVC_BASE_URL and SVC_API_KEY with the key of an account that has credit"
+    )
     try:
         key = load().api_key
     except ConfigError as error:

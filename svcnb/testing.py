@@ -59,7 +59,7 @@ def assert_signed_by(signed: dict[str, Any] | str | bytes, signature: str | byte
 
     who = recover(signed, signature)
     if who.lower() != address.lower():
-        raise AssertionError(f"signed by {who}, not by {address}: the key or the signed message differs")
+        raise AssertionError(f"signed by {who}, not by {address}: the key or the signed message is different")
 
 
 @checked

@@ -55,12 +55,12 @@ def latency(
     table = Table(runs)
     well = table.status() == SUCCESS
     if not well.any():
-        raise NothingToDraw(f"none of {count(len(well), 'run')} succeeded, and only successful runs have a latency")
+        raise NothingToDraw(f"no successful run among {count(len(well), 'run')}; only successful runs have a latency")
     seconds = table.seconds()[well]
     if np.isnan(seconds).any():
         raise InvalidArgument(
             "some successful runs have no duration",
-            hint=("Omit these runs, or add the missing values to the column of seconds."),
+            hint=("Remove these runs, or add the missing durations."),
         )
     factor, unit = (1_000.0, "ms") if float(np.median(seconds)) < 1 else (1.0, "s")
     if by == "action":

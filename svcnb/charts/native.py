@@ -33,7 +33,7 @@ _KEPT: Final = 500
 class RenderFailed(SvcnbError):
     """Error for a failed drawing: the renderer rejected the chart, crashed, or did not respond in time."""
 
-    default_hint = "Check the data and the expressions of this chart; other charts can still be drawn."
+    default_hint = "Check the data and the expressions of this chart. Other charts are not affected."
 
 
 def draw(form: Literal["svg", "png"], spec: Mapping[str, Any], version: str, **options: float) -> bytes:
@@ -115,9 +115,9 @@ class _Renderer:
             if answer is None:
                 code = self._end(child)
                 raise RenderFailed(
-                    f"the chart was not drawn within {TIMEOUT_SECONDS:g} seconds"
+                    f"drawing the chart took more than {TIMEOUT_SECONDS:g} seconds"
                     if timer.expired
-                    else f"the chart renderer stopped with exit code {code} while it drew this chart"
+                    else f"the chart renderer stopped with exit code {code} while drawing this chart"
                 )
         well, content = answer
         if well:

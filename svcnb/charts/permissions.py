@@ -39,7 +39,7 @@ def permission_graph(explanation: Explanation) -> Layers:
     """
     if not isinstance(explanation, Explanation):
         raise InvalidArgument(
-            f"invalid explanation of type {type(explanation).__name__}",
+            f"invalid argument explanation: expected an Explanation, got {type(explanation).__name__}",
             hint=("Pass the result of svc.explain(key, action)."),
         )
     groups = sorted(explanation.groups, key=lambda link: (-_links(link), link.id))[:MAX_GROUPS]

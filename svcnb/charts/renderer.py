@@ -73,7 +73,7 @@ def png(chart: alt.TopLevelMixin, *, theme: ThemeName = "light", scale: float = 
         InvalidArgument: The theme is ``auto``: the colours of a PNG cannot change.
     """
     if theme == "auto":
-        raise InvalidArgument('theme="auto" is not possible for PNG', hint='Pass theme="light" or theme="dark".')
+        raise InvalidArgument('a PNG image does not support theme="auto"', hint='Pass theme="light" or theme="dark".')
     themed = _themed(_spec(chart), _theme(theme))
     return draw("png", themed, _VERSION, scale=scale, ppi=_PIXELS_PER_INCH)
 
@@ -100,7 +100,7 @@ def save(chart: alt.TopLevelMixin, path: str | Path, *, theme: ThemeName = "ligh
         case ".png":
             file.write_bytes(png(chart, theme=theme, scale=scale))
         case other:
-            raise InvalidArgument(f"charts cannot be saved as {other or 'a file without an extension'}", hint=_SUFFIXES)
+            raise InvalidArgument(f"cannot save a chart as {other or 'a file without an extension'}", hint=_SUFFIXES)
     return file
 
 
@@ -204,7 +204,7 @@ class Rows(Shown, alt.FacetChart):
 
 
 _VERSION: Final = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
-_SUFFIXES: Final = "End the file's name with .svg or .png."
+_SUFFIXES: Final = "Use a file name that ends with .svg or .png."
 _BOTH: Final = Theme(text="#808080", muted="#808080", grid="#80808044", background="transparent")
 
 alt.renderers.register(NAME, render)

@@ -71,7 +71,7 @@ class Table:
         """
         column = _bare(self._column("time"))
         if np.issubdtype(column.dtype, np.number) if isinstance(column, np.ndarray) else column.dtype.kind in "iuf":
-            raise self._wrong("time", "contains numbers without a unit; expected times")
+            raise self._wrong("time", "contains numbers without a unit: expected dates and times")
         try:
             stamps = pd.DatetimeIndex(pd.to_datetime(column, utc=True, format="ISO8601"))
         except (ValueError, TypeError) as error:
@@ -132,8 +132,8 @@ class Table:
                 return self._frame[each]
         wanted = " or ".join(repr(each) for each in _NAMES[name])
         raise InvalidArgument(
-            f"these {self._what} have no column {wanted}; they have {', '.join(self.columns) or 'none'}",
-            hint="Pass a History, its runs, or a frame with the columns of History().measures().",
+            f"the {self._what} have no column {wanted}; available columns: {', '.join(self.columns) or 'none'}",
+            hint="Pass a History, its runs, or a data frame with the columns of History().measures().",
         )
 
     def _whole(self, name: str, missing: Any) -> None:
@@ -142,7 +142,9 @@ class Table:
 
     def _wrong(self, name: str, what: str) -> InvalidArgument:
         column = next(each for each in _NAMES[name] if each in self.columns)
-        return InvalidArgument(f"column {column!r} {what}", hint="Correct or omit these rows before drawing.")
+        return InvalidArgument(
+            f"column {column!r} {what}", hint="Before you draw the chart, correct or remove these rows."
+        )
 
 
 def _brief(text: str) -> str:
@@ -163,13 +165,14 @@ def _frame(data: Any, what: str) -> Any:
         return pd.DataFrame(data)
     if not isinstance(data, Iterable) or isinstance(data, (str, bytes)):
         raise InvalidArgument(
-            f"a {type(data).__name__} does not contain {what}", hint="Pass a frame, a list of models, or a History."
+            f"an argument of type {type(data).__name__} does not contain {what}",
+            hint="Pass a data frame, a list of models, or a History.",
         )
     rows = list(data)
     known = [each for names in _NAMES.values() for each in names if any(hasattr(row, each) for row in rows)]
     if rows and not known:
         raise InvalidArgument(
-            f"a list of {type(rows[0]).__name__} does not contain {what}",
-            hint=("Pass a frame, a list of models, or a History."),
+            f"a list of {type(rows[0]).__name__} objects does not contain {what}",
+            hint=("Pass a data frame, a list of models, or a History."),
         )
     return pd.DataFrame({name: [getattr(row, name, None) for row in rows] for name in known})

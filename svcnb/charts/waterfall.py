@@ -48,7 +48,8 @@ def trace(run: Run | Trace) -> Layers | Stack:
     found = run.trace() if isinstance(run, Run) else run
     if not isinstance(found, Trace):
         raise InvalidArgument(
-            f"a {type(run).__name__} has no timeline", hint="Pass a run, or the result of run.trace()."
+            f"an argument of type {type(run).__name__} has no timeline",
+            hint="Pass a run, or the result of run.trace().",
         )
     if not found.events:
         raise NothingToDraw("this trace contains no events")

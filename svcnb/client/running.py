@@ -102,7 +102,8 @@ def run(
                 failed = error
                 if until_effective is not None:
                     error.add_note(
-                        f"The service refused for {until_effective:g} s. A new permission would be effective by now."
+                        f"The service rejected the call for {until_effective:g} s. A new permission would have taken "
+                        f"effect by now."
                     )
                 break
             yield from pause(min(wait, max(0.0, until_effective - (here - begun))))
@@ -165,8 +166,9 @@ def merge(params: object, named: Mapping[str, object]) -> object:
     if isinstance(params, Mapping):
         return {**params, **named}
     raise InvalidArgument(
-        f"parameters are given twice: as {type(params).__name__} and by name",
-        hint='Pass one value, svc.run(action, [1, 2]), or names, svc.run(action, n=1), or params={"n": 1} with names.',
+        f"the parameters were passed twice: as {type(params).__name__} and by name",
+        hint="Pass one value: svc.run(action, [1, 2]). Or pass names: svc.run(action, n=1). A dictionary can be "
+        'combined with names: params={"n": 1}.',
     )
 
 
@@ -195,5 +197,6 @@ def _call(source: str | None, cid: str, params: object, notes: tuple[str, ...]) 
         parse,
         {**body, "js_params": params},
         patience="run",
-        in_doubt="the action may have run, with its effects on other systems. Check them before you run it again.",
+        in_doubt="the action may have run and changed other systems. Check these systems before you run the action "
+        "again.",
     )

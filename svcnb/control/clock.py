@@ -39,7 +39,7 @@ class ClockControl(Checked):
             **units: Units as in ``timedelta``, instead of ``span``: ``hours=1, minutes=30``.
         """
         if (span is None) == (not units):
-            raise InvalidType("advance() needs either a duration or units: advance('10m') or advance(minutes=10)")
+            raise InvalidType("advance() requires either a duration or units: advance('10m') or advance(minutes=10)")
         how_far = seconds(timedelta(**units) if span is None else span)
         self._plane.request("POST", "/clock", {"advance": how_far})
 
@@ -58,7 +58,7 @@ def _unix(at: float | str | datetime) -> float:
             at = datetime.fromisoformat(at)
         except ValueError:
             raise InvalidArgument(
-                f"{at!r} is not a time: pass Unix seconds, or a string such as '2026-01-01T12:00'"
+                f"{at!r} is not a valid time: pass Unix seconds, or a string such as '2026-01-01T12:00'"
             ) from None
     if isinstance(at, datetime):
         return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()

@@ -33,7 +33,7 @@ class EmulatorControl(Checked):
 
     Args:
         base_url: Address of the emulator, without ``/core/v1``.
-        control_token: Token of the control plane. Not required for an emulator that this user runs on this machine.
+        control_token: Token of the control plane. An emulator that this user runs on this machine does not require it.
         names: Properties from the emulator's ready line. The handle reads other properties when needed.
 
     Attributes:

@@ -13,7 +13,7 @@ class EmulatorError(SvcnbError):
 class EmulatorUnreachable(EmulatorError):
     """No server responds at the emulator's address."""
 
-    default_hint = "Start one with `svcnb emulator`, or with svcnb.Emulator()."
+    default_hint = "Start an emulator with `svcnb emulator`, or with svcnb.Emulator()."
     exit_code = ExitCode.UNREACHABLE
 
 

@@ -80,7 +80,7 @@ def download(folder: Path) -> None:
         check=False,
     )
     if done.returncode:
-        raise PackagesMissing(f"pip could not download the wheels of the site: {done.stderr.strip()[-1500:]}")
+        raise PackagesMissing(f"pip did not download the wheels of the site: {done.stderr.strip()[-1500:]}")
     stamp.write_text(wanted, "ascii")
 
 

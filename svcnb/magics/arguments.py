@@ -45,7 +45,8 @@ class Options(argparse.ArgumentParser):
             words = shlex.split(line)
         except ValueError as error:
             raise InvalidArgument(
-                f"the line cannot be parsed: {error}", hint="Close every quote, and write JSON in single quotes."
+                f"the line cannot be parsed: {error}",
+                hint="Close every quotation mark, and write JSON in single quotation marks.",
             ) from None
         return self.parse_args(words)
 
@@ -115,14 +116,15 @@ def value_of(text: str, names: Mapping[str, Any], what: str) -> Any:
     except ValueError as error:
         if text.isidentifier():
             raise InvalidArgument(
-                f"{what} {text!r} is neither a variable of this notebook nor JSON",
+                f"{what} {text!r} is neither a variable of this notebook nor valid JSON",
                 hint=(
-                    "Run the cell that defines it, or write JSON: strings in double quotes, all of it in single quotes."
+                    "Run the cell that defines it, or write JSON with strings in double quotation marks and the whole "
+                    "value in single quotation marks."
                 ),
             ) from None
         raise InvalidArgument(
             f"{what} {text!r} is not JSON ({error})",
-            hint="""Put JSON in single quotes, for example '{"n": 41}', or name a variable.""",
+            hint="""Write JSON in single quotation marks, for example '{"n": 41}', or pass the name of a variable.""",
         ) from None
 
 
@@ -153,13 +155,14 @@ def parameters(words: Sequence[str], names: Mapping[str, Any]) -> Any:
             whole.append(value_of(word, names, "the parameters"))
     if len(whole) > 1:
         raise InvalidArgument(
-            "the parameters are given twice", hint=("Write one JSON value or variable, then name=value.")
+            "the parameters were passed twice", hint=("Write one JSON value or variable, followed by name=value.")
         )
     if not whole:
         return members or None
     if members and not isinstance(whole[0], Mapping):
         raise InvalidArgument(
-            f"name=value needs an object, got {type(whole[0]).__name__}", hint="Pass an object, or only name=value."
+            f"name=value requires an object, but the value has the type {type(whole[0]).__name__}",
+            hint="Pass an object, or only name=value.",
         )
     return {**whole[0], **members} if members else whole[0]
 

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 USUAL_NAME: Final = "svc"
 VERBS: Final = {
-    "status": "Show the service, the key and the credit (the default).",
+    "status": "Show the service, the key and the credit. This is the default.",
     "connect": (
         "Choose the service: a variable of the notebook (a client or an emulator), or an address. Default: "
         "SVC_BASE_URL and SVC_API_KEY."
     ),
-    "disconnect": "Clear the choice.",
+    "disconnect": "Disconnect from the chosen service.",
     "help": "Show help for the magics.",
 }
 
@@ -77,7 +77,7 @@ class Connection:
         self.options.add_argument("verb", nargs="?", default="status", choices=list(VERBS), help="The operation.")
         self.options.add_argument("target", nargs="?", help="With connect: a variable of the notebook, or an address.")
         self.options.add_argument(
-            "--key", metavar="VARIABLE", help="With connect: the variable that holds the key or the account."
+            "--key", metavar="VARIABLE", help="With connect: the variable that contains the key or the account."
         )
 
     @property
@@ -112,7 +112,8 @@ class Connection:
             raise ConfigError(
                 "not connected to a service",
                 hint=(
-                    f"Start one in a cell: {USUAL_NAME} = svcnb.Emulator().client(). Or run %svc connect VARIABLE "
+                    f"Start an emulator in a cell: {USUAL_NAME} = svcnb.Emulator().client(). Or run %svc connect "
+                    f"VARIABLE "
                     "or %svc connect ADDRESS."
                 ),
             ) from error
@@ -166,7 +167,9 @@ class Connection:
         if asked.verb == "connect":
             self._connect(asked.target, asked.key)
         elif asked.target or asked.key:
-            raise InvalidArgument(f"{asked.verb} accepts no further arguments", hint="%svc connect chooses a service.")
+            raise InvalidArgument(
+                f"{asked.verb} does not accept other arguments", hint="To choose a service, run %svc connect."
+            )
         return self.status()
 
     def _connect(self, target: str | None, key: str | None) -> None:

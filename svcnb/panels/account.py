@@ -140,8 +140,8 @@ class AccountPanel(WalletPanel, bundle="account"):
         with field("file"):
             if len(text) > MAX_KEY_FILE:
                 raise InvalidArgument(
-                    f"{name} is too large for a key file: more than {MAX_KEY_FILE:,} characters",
-                    hint="Choose an encrypted JSON key file (version 3), the format that wallets export.",
+                    f"{name} is too large for a key file: it has more than {MAX_KEY_FILE:,} characters",
+                    hint="Choose an encrypted JSON key file (version 3), which is the format that wallets export.",
                 )
         with field("password", SigningError):
             self._own(LocalSigner.from_json(text, password, name=name))
@@ -159,8 +159,8 @@ class AccountPanel(WalletPanel, bundle="account"):
         """Uses a contract wallet as the owner. The previously chosen wallet signs for it."""
         if self.owner is None:
             raise SigningError(
-                "a contract wallet needs a signer",
-                hint="Choose a browser wallet, a key file or a private key first.",
+                "a contract wallet requires a signer",
+                hint="First choose a browser wallet, a key file or a private key.",
             )
         with field("contract", SigningError):
             self._own(ContractWallet(address, self.owner))
@@ -238,13 +238,15 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     def _on_chain(self) -> AsyncChainSecuredAccount:
         if self.account is None:
-            raise InvalidArgument("no ChainSecured account is open", hint="Create or open one first.")
+            raise InvalidArgument(
+                "no ChainSecured account is open", hint="First create or open a ChainSecured account."
+            )
         return self.account
 
     async def _signer(self) -> Signer:
         if self.owner is None:
             raise SigningError(
-                "a ChainSecured account needs the wallet that owns it",
+                "a ChainSecured account requires the wallet that owns it",
                 hint="Choose a browser wallet, a key file or a private key under ChainSecured mode.",
             )
         await connected(self.owner, self.channel)

@@ -54,7 +54,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
         given = Action(action) if isinstance(action, str) else action
         if given is not None and not isinstance(given, Action):
             raise InvalidArgument(
-                f"the editor needs an action or its source, not {type(action).__name__}",
+                f"the editor requires an action or its source, not {type(action).__name__}",
                 hint="Pass an action: ActionEditor(svc, svcnb.Action(source)).",
             )
         fresh = given is None and params is None

@@ -59,8 +59,9 @@ class Panel(anywidget.AnyWidget):
             script = STATIC / f"{bundle}.js"
             if not script.is_file():
                 raise ConfigError(
-                    f"the browser side of {cls.__name__} is not built: {script.name} is missing",
-                    hint="In a working copy: python hatch_build.py. For an installed package, reinstall svcnb.",
+                    f"the front-end bundle of {cls.__name__} is not built: {script.name} is missing",
+                    hint="In a working copy, run: python hatch_build.py. If svcnb is installed as a package, "
+                    "reinstall it.",
                 )
             cls._esm = script
             cls._css = script.with_suffix(".css")
@@ -71,7 +72,7 @@ class Panel(anywidget.AnyWidget):
     def __init__(self, client: Client | None = None, **traits: Any) -> None:
         if client is not None and not isinstance(client, Client):
             raise InvalidArgument(
-                f"a panel needs a client as its first argument, not {type(client).__name__}",
+                f"the first argument of a panel must be a client, not {type(client).__name__}",
                 hint=f"svcnb.panels.{type(self).__name__}(svcnb.Client(...))",
             )
         self._session = None if client is None else Session.of(client)

@@ -55,13 +55,13 @@ class BrowserSigner(Signer):
         if not address:
             raise SigningError(
                 "no wallet is connected in the browser",
-                hint="Connect one in the panel, or wait for it: await signer.connect()",
+                hint="Connect a wallet in the panel, or wait for it: await signer.connect()",
             )
         try:
             return checksum_address(address)
         except MalformedValue as error:
             raise SigningError(
-                f"the browser wallet reported: {error.message}", hint="Connect it again in the panel."
+                f"the browser wallet reported: {error.message}", hint="Connect the wallet again in the panel."
             ) from None
 
     async def connect(self) -> BrowserSigner:
@@ -76,8 +76,9 @@ class BrowserSigner(Signer):
     def sign_typed_data(self, typed_data: dict[str, Any]) -> str:  # noqa: ARG002 - the signer's signature
         """Raises an error, because the kernel cannot receive the browser's response while Python waits."""
         raise SigningError(
-            "a browser wallet works only with await",
-            hint="Use svcnb.AsyncClient, or svc.to_async(): await asvc.chain_secured.sign(owner, 'CreateWallet').",
+            "a browser wallet requires an asynchronous client",
+            hint="Use svcnb.AsyncClient or svc.to_async(), and await the call: await asvc.chain_secured.sign(owner, "
+            "'CreateWallet').",
         )
 
     async def sign_typed_data_async(self, typed_data: dict[str, Any]) -> str:

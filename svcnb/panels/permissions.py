@@ -115,14 +115,16 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
         # The contract accepts hashes, but the service needs the CID of an action to permit it.
         takes = cids if self._owned is None else {hashed: hashed for hashed in names} | cids
         self._matrix = Matrix.of(held, keys, cids=takes, master_wallet=master)
-        rows = [_row("action", EVERY, "every action", "including actions of other people")]
+        rows = [_row("action", EVERY, "every action", "including actions of other accounts")]
         rows += [
             _row("action", hashed, name or "(no name)", cids.get(hashed) or hashed)
             for hashed, name in sorted(names.items(), key=lambda each: (each[1] == "", each[1], each[0]))
             if hashed.strip("0x")
         ]
         rows.append(
-            _row("wallet", EVERY, "every wallet", "including the master wallet" if master else "including later ones")
+            _row(
+                "wallet", EVERY, "every wallet", "including the master wallet" if master else "including future wallets"
+            )
         )
         rows += [
             _row(
@@ -173,8 +175,8 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
         edits = self._matrix.edits(wanted)
         if [self._code(edit) for edit in edits] != calls:
             raise InvalidArgument(
-                "the account changed after these calls were shown; nothing was sent",
-                hint="Check the matrix and the calls again, then apply.",
+                "the account changed after these calls were shown; no transaction was sent",
+                hint="Check the matrix and the calls again, then apply the changes.",
             )
         try:
             for number, edit in enumerate(edits, start=1):
@@ -189,7 +191,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
         try:
             await do(await self._nouns(), edit)
         except SvcnbError as error:
-            error.add_note(f"{done} of {of} calls succeeded before this one. The matrix shows the current state.")
+            error.add_note(f"{done} of {of} calls succeeded before this call. The matrix shows the current state.")
             raise
         self.record(self._code(edit))
 

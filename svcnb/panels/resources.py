@@ -85,7 +85,7 @@ class ResourcePanel(Panel):
         """Creates a usage key that can only run the actions of given groups, and returns its secret once."""
         session = self.session
         if not groups:
-            raise InvalidArgument("the usage key needs a group", hint="Choose the group whose actions the key may run.")
+            raise InvalidArgument("the usage key has no group", hint="Choose the group whose actions the key can run.")
         self.channel.progress("Creating the usage key")
         with field("name"), _announced(session):
             made = await session.nouns.usage_keys.create(_named(name, "usage key"), execute_in_groups=groups)
@@ -161,7 +161,7 @@ def _hashes(key: Secret | None) -> set[str]:
 
 def _named(name: str, what: str) -> str:
     if not name.strip():
-        raise InvalidArgument(f"the {what} needs a name", hint="Enter a name.")
+        raise InvalidArgument(f"the {what} name is empty", hint="Enter a name.")
     return name.strip()
 
 

@@ -161,7 +161,7 @@ class Session:
         if which and which not in self._keys:
             raise ConfigError(
                 "this session does not have the secret of this usage key",
-                hint="Secrets are shown once. Create a new usage key, or open the account with the stored one.",
+                hint="Secrets are shown once. Create a new usage key, or open the account with the stored key.",
             )
         self._run_key = which
         self.changed("key")
@@ -173,7 +173,7 @@ class Session:
         if self.account is not None:
             raise ConfigError(
                 "a ChainSecured account runs actions with a usage key",
-                hint="Create a usage key and choose it next to Run.",
+                hint="Create a usage key and choose this key next to Run.",
             )
         return self.service
 

@@ -145,6 +145,8 @@ class SigningPanel(WalletPanel, bundle="signing"):
         browser = "BrowserSigner" in signer
         sign = "await svc.to_async().chain_secured.sign" if browser else "svc.chain_secured.sign"
         before = (
-            "panel = svcnb.panels.SigningPanel(svc)  # display it and connect the wallet" if browser else "import os"
+            "panel = svcnb.panels.SigningPanel(svc)  # display the panel and connect the wallet"
+            if browser
+            else "import os"
         )
         self.record(f"{before}\n\nowner = {signer}\nsigned = {sign}(owner, {flow!r})")

@@ -139,7 +139,7 @@ class TriggersPanel(Panel, bundle="triggers"):
         """
         if not name.strip():
             with field("name"):
-                raise InvalidArgument("the trigger needs a name", hint="Enter a name.")
+                raise InvalidArgument("the trigger name is empty", hint="Enter a name.")
         given = _settings(kind, config)
         with field("source"):
             Action(source)
@@ -238,7 +238,7 @@ def _settings(kind: str, told: dict[str, Any]) -> dict[str, Any]:
             with field("contract_address"):
                 if not _ADDRESS.fullmatch(contract):
                     raise InvalidArgument(
-                        f"invalid address {contract!r}", hint="Enter 0x and 40 hex digits, the address of the contract."
+                        f"invalid address {contract!r}", hint="Enter the address of the contract: 0x and 40 hex digits."
                     )
             with field("start_block"):
                 if block is not None and not block.isdecimal():
@@ -257,10 +257,13 @@ def _object(text: str) -> dict[str, Any]:
         found = parse(text)
     except ValueError as error:
         raise InvalidArgument(
-            f"the default parameters are not JSON: {error}", hint=('Write, for example, {"limit": 5}.')
+            f"the default parameters are not valid JSON: {error}",
+            hint=('Enter a JSON object, for example {"limit": 5}.'),
         ) from None
     if not isinstance(found, dict):
-        raise InvalidArgument("the default parameters are not a JSON object", hint='Write, for example, {"limit": 5}.')
+        raise InvalidArgument(
+            "the default parameters are not a JSON object", hint='Enter a JSON object, for example {"limit": 5}.'
+        )
     return found
 
 

@@ -49,9 +49,9 @@ SHOWN_WITHIN_S: Final = 20.0
 """Time within which a view must show a question, in seconds. Afterwards, the kernel assumes that no view shows it."""
 
 _PLACES: Final = {
-    "Unauthorized": ("Account", "Create an account, or open one with its key."),
+    "Unauthorized": ("Account", "Create an account, or open an account with its key."),
     "OutOfCredit": ("Account", "Add credit to the account."),
-    "Forbidden": ("Permissions", "Permit the action and the wallet in one group of this key."),
+    "Forbidden": ("Permissions", "Permit the action and the wallet in the same group of this key."),
 }
 """Panel and fix for each service error that the user can fix."""
 
@@ -99,7 +99,7 @@ def failure(error: BaseException) -> dict[str, Any]:
         about = vars(error).get("panel_field", "")
         wallet = str(error.arguments[0]) if isinstance(error, ChainError) and error.name == NO_GAS else ""
         if wallet:
-            click = "Send ETH of this chain to the wallet, for example from another wallet. Then repeat the operation."
+            click = "Send ETH on this chain to the wallet, for example from another wallet. Then repeat the operation."
         return {
             "type": head,
             "message": redact(error.message),
@@ -109,7 +109,7 @@ def failure(error: BaseException) -> dict[str, Any]:
     return {
         "type": type(error).__name__,
         "message": redact(str(error)) or "an unexpected error occurred",
-        "hint": "This is a bug in svcnb. Report the details from the log of the kernel.",
+        "hint": "This is a bug in svcnb. Report it with the details from the log of the kernel.",
         "consequences": [],
     }
 
@@ -180,8 +180,8 @@ class Channel:
         work = self._commands.get(name)
         if work is None or not isinstance(args, dict):
             raise InvalidArgument(
-                f"this panel has no command {name!r}" if work is None else f"{name} needs its arguments by name",
-                hint="Kernel and browser have different versions: restart the kernel and reload the page.",
+                f"this panel has no command {name!r}" if work is None else f"{name} requires its arguments by name",
+                hint="The kernel and the page have different versions: restart the kernel and reload the page.",
             )
         try:
             inspect.signature(work).bind(**args)
@@ -229,10 +229,10 @@ class Channel:
             if not done and not seen.is_set():
                 answer.cancel()
                 raise SigningError(
-                    "no panel shows the data to sign",
+                    "no panel is displayed that can show the data to sign",
                     hint=(
-                        "Display the panel in one cell, and await this call in a later cell. With "
-                        "ipykernel before 7, start it as a task: asyncio.create_task(...)."
+                        "Display the panel in one cell, and await this call in a later cell. With ipykernel before "
+                        "version 7, start the call as a task: asyncio.create_task(...)."
                     ),
                 )
             return await _within(answer, within)
@@ -263,6 +263,6 @@ async def _within(answer: Awaitable[Any], seconds: float | None) -> Any:
         return await asyncio.wait_for(answer, seconds)
     except TimeoutError:
         raise SigningError(
-            f"not confirmed within {seconds:g} s, so the data to sign is too old",
+            f"you did not confirm within {seconds:g} s, so the data to sign is too old",
             hint="Repeat the call: it uses the current time.",
         ) from None

@@ -36,8 +36,9 @@ def whole(text: str) -> str:
 def xml_text(text: str) -> str:
     r"""Replaces every character that XML forbids with U+FFFD.
 
-    XML cannot express these characters, not even with an escape. Parsers reject an SVG that contains one. Source: XML
-    1.0, production 2 (Char).
+    XML cannot express these characters, not even with an escape. Parsers reject an SVG that contains one.
+
+    Source: XML 1.0, production 2 (Char).
 
     Args:
         text: Any string.
@@ -53,7 +54,9 @@ def terminal_text(text: str, replacement: str = REPLACEMENT) -> str:
     r"""Replaces every character that can change how a terminal shows other text.
 
     Control characters can set the window title, move the cursor or hide text. Bidirectional controls reorder text. The
-    function keeps tabs and line feeds. Source: ECMA-48; Unicode Standard Annex 9.
+    function keeps tabs and line feeds.
+
+    Source: ECMA-48; Unicode Standard Annex 9.
 
     Args:
         text: Any string.

@@ -63,7 +63,7 @@ def platform_name() -> str:
     if system is None or machine is None:
         raise PartMissing(
             "anvil",
-            f"no build for {sys.platform} on {platform.machine()}",
+            f"there is no build for {sys.platform} on {platform.machine()}",
             "Install Foundry and set SVC_ANVIL to its anvil, or use another chain with --chain-rpc.",
         )
     return f"{system}-{machine}"
@@ -82,7 +82,7 @@ def anvil_lock(platform: str) -> Path:
     if not lock.is_file():
         raise PartMissing(
             "anvil",
-            f"no hash is recorded for its build for {platform}, so a download cannot be verified",
+            f"there is no recorded hash of the build for {platform}, so the download cannot be verified",
             "Install Foundry and set SVC_ANVIL to its anvil, or use another chain with --chain-rpc.",
         )
     return lock
@@ -207,8 +207,8 @@ def _sha256(path: Path) -> str:
 def _place(source: Path, target: Path, sha256: str | None) -> None:
     if sha256 is not None and (seen := _sha256(source)) != sha256:
         raise PartCorrupt(
-            f"{source} has SHA-256 {seen}, expected {sha256}. "
-            f"It was not kept. Delete {deno_folder()} and run: svcnb fetch"
+            f"{source} has the SHA-256 hash {seen}, but the expected hash is {sha256}. The file was not stored. "
+            f"Delete {deno_folder()} and run: svcnb fetch"
         )
     target.parent.mkdir(parents=True, exist_ok=True)
     handle, scratch = tempfile.mkstemp(dir=target.parent, prefix=".fetching-")

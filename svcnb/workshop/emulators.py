@@ -157,7 +157,7 @@ class HostedEmulator:
 
 
 class Emulators:
-    """Registry of all emulators of a workshop, by learner and name. Thread-safe.
+    """Registry of all emulators of a workshop, by learner and name. It is thread-safe.
 
     Args:
         folder: Folder with the states, which contains one folder for each learner.

@@ -123,7 +123,10 @@ def rehearse(
             path for path in lessons_folder(None).glob("[0-9]*.ipynb") if first <= int(path.name[:2]) <= last
         )
         if not lessons:
-            raise InvalidArgument(f"invalid lesson numbers {first} to {last}", hint="Choose from 0 to 17.")
+            raise InvalidArgument(
+                f"invalid lesson numbers {first} to {last}",
+                hint="Use numbers from 0 to 17, with the first lesson before the last lesson.",
+            )
         cells = sum(len(_cells(lesson)) for lesson in lessons)
         if begins is not None:
             # The first learner starts immediately, and the last one almost a full pause later.

@@ -41,8 +41,8 @@ class Learner(BaseModel):
     """Learner of a workshop.
 
     Attributes:
-        name: Identifier, derived from the display name: lower-case letters, digits and hyphens. Used in the names of
-            the learner's files.
+        name: Identifier, derived from the display name: lower-case letters, digits and hyphens. The names of the
+            learner's files contain it.
         display: Display name. Empty if it is equal to ``name``.
         email: E-mail address, or empty.
         token: Token with which the learner's notebooks authenticate at the workshop's server.
@@ -99,11 +99,12 @@ def clean(text: str, what: str = "name") -> str:
     cleaned = unicodedata.normalize("NFC", text).strip()
     if len(cleaned) > MOST_CHARACTERS:
         raise InvalidArgument(
-            f"a learner's {what} has {len(cleaned)} characters", hint=f"Use at most {MOST_CHARACTERS}."
+            f"the learner's {what} has {len(cleaned)} characters", hint=f"Use at most {MOST_CHARACTERS} characters."
         )
     if not cleaned.isprintable():
         raise InvalidArgument(
-            f"the learner's {what} {cleaned!r} contains a control character", hint="Use letters, digits and spaces."
+            f"the learner's {what} {cleaned!r} contains a control character",
+            hint="Use only letters, digits and spaces.",
         )
     return cleaned
 
@@ -116,7 +117,7 @@ def _identifier(text: str, taken: Container[str]) -> str:
 
 
 class Roster:
-    """Roster of learners, stored in a file or in memory. Thread-safe.
+    """Roster of learners, stored in a file or in memory. It is thread-safe.
 
     Args:
         path: Path of the file. None keeps the roster in memory.
@@ -215,7 +216,7 @@ class Roster:
         given = token.encode()
         found = [each for each in self._content.learners.values() if hmac.compare_digest(each.token.encode(), given)]
         if not found:
-            raise UnknownLearner("the token does not belong to a learner", hint="Ask your instructor for a new file.")
+            raise UnknownLearner("no learner has this token", hint="Ask your instructor for a new file.")
         return found[0]
 
     def keep(self) -> None:

@@ -47,7 +47,7 @@ def read_roster(path: Path) -> list[Entry]:
         line = 1 + raw.count(b"\n", 0, error.start)
         raise InvalidArgument(
             f"cannot read learners from {path}: line {line} is not UTF-8 text",
-            hint='Save the file as UTF-8; spreadsheets call this format "CSV UTF-8".',
+            hint='Save the file as UTF-8; in spreadsheet programs, the format is called "CSV UTF-8".',
         ) from None
     if len(raw) > MOST_BYTES:
         raise InvalidArgument(f"{path} has {len(raw)} bytes", hint=f"Use at most {MOST_BYTES}.")

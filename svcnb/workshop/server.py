@@ -242,7 +242,7 @@ class WorkshopServer:
         except SvcnbError as error:
             raise _Refused(BAD_GATEWAY, error.message, error.hint) from None
         except ValueError as error:
-            raise _Refused(UNPROCESSABLE, f"The body is not JSON: {error}.", "Send a JSON object.") from None
+            raise _Refused(UNPROCESSABLE, f"The body is not valid JSON: {error}.", "Send a JSON object.") from None
 
     def _inject(self, method: str, order: Any) -> int:
         running = self._room.running()
@@ -255,7 +255,7 @@ class WorkshopServer:
         if not _is(_bearer(request), self.instructor_token):
             raise _Refused(
                 UNAUTHORIZED,
-                "The request needs the instructor's token.",
+                "The request requires the instructor's token.",
                 "Send Authorization: Bearer <server.instructor_token>.",
             )
 
@@ -263,7 +263,9 @@ class WorkshopServer:
         given = _bearer(request) or request.query_params.get("token", "")
         if not (_is(given, self.board_token) | _is(_bearer(request), self.instructor_token)):
             raise _Refused(
-                UNAUTHORIZED, "The board requires its token.", "Open the address in the file board.url of the workshop."
+                UNAUTHORIZED,
+                "The board requires the board token.",
+                "Open the address in the file board.url of the workshop.",
             )
 
     # --- for learners -------------------------------------------------------------------------------------------
@@ -277,7 +279,9 @@ class WorkshopServer:
         """
         if self._asked[learner.name] >= MOST_REQUESTS:
             raise _Refused(
-                TOO_MANY, f"{MOST_REQUESTS} of your requests are already waiting.", "Wait for their responses."
+                TOO_MANY,
+                f"{MOST_REQUESTS} of your requests are already waiting.",
+                "Wait for the responses to these requests.",
             )
         self._asked[learner.name] += 1
         try:
@@ -300,7 +304,7 @@ class WorkshopServer:
                 await run_in_threadpool(self._room.record, learner.name, verdict.exercise, right=verdict.right)
         except (ValidationError, InvalidArgument) as error:
             text = str(error).partition("\n")[0]
-            raise _Refused(UNPROCESSABLE, f"Invalid verdict: {text}", "Send exercise and right.") from None
+            raise _Refused(UNPROCESSABLE, f"Invalid verdict: {text}", "Send the fields exercise and right.") from None
         return JSONResponse({"ok": True, "solutions": self._room.roster.unlocked})
 
     async def _solution(self, request: Request) -> Response:
@@ -328,7 +332,9 @@ class WorkshopServer:
                 emulator = await asyncio.get_running_loop().run_in_executor(self._starts, start)
         except ValidationError as error:
             text = str(error).partition("\n")[0]
-            raise _Refused(UNPROCESSABLE, f"Invalid start of a lesson: {text}", "Send settings and notebook.") from None
+            raise _Refused(
+                UNPROCESSABLE, f"Invalid start of a lesson: {text}", "Send the fields settings and notebook."
+            ) from None
         except InvalidArgument as error:
             raise _Refused(UNPROCESSABLE, error.message, error.hint) from None
         except SvcnbError as error:
@@ -379,5 +385,5 @@ async def _body(request: Request) -> bytes:
             if len(raw) > MAX_BODY_BYTES:
                 raise _Refused(TOO_LARGE, "The request body is too large.", f"Send at most {MAX_BODY_BYTES} bytes.")
     except ClientDisconnect:  # no traceback in the instructor's terminal: no client reads the response
-        raise _Refused(BAD_REQUEST, "The request did not arrive completely.", "Send it again.") from None
+        raise _Refused(BAD_REQUEST, "The request did not arrive completely.", "Send the request again.") from None
     return raw

@@ -45,7 +45,7 @@ LESSON_SETTINGS: Final = frozenset(
 
 
 class Workshop(Checked):
-    """Workshop in which each learner has their own emulators. Thread-safe.
+    """Workshop in which each learner has their own emulators. It is thread-safe.
 
     Args:
         learners: Display names or e-mail addresses of the learners. Call `add` for more learners.
@@ -151,8 +151,8 @@ class Workshop(Checked):
         _check_lesson(lesson)
         if unknown := sorted(settings.keys() - LESSON_SETTINGS):
             raise InvalidArgument(
-                f"a lesson in a workshop cannot set {unknown[0]!r}",
-                hint=f"Omit it. Lessons may set {', '.join(sorted(LESSON_SETTINGS))}.",
+                f"a workshop lesson cannot set {unknown[0]!r}",
+                hint=f"Omit this setting. Lessons can set {', '.join(sorted(LESSON_SETTINGS))}.",
             )
         place = f"{lesson}-{hashlib.sha256(notebook.encode()).hexdigest()[:8]}"
         chosen = lesson_settings(lesson) | settings
@@ -192,7 +192,9 @@ class Workshop(Checked):
             InvalidArgument: The exercise does not exist.
         """
         if exercise not in EXERCISES:
-            raise InvalidArgument(f"no exercise has the name {exercise[:80]!r}", hint="Use a name of svcnb.exercises.")
+            raise InvalidArgument(
+                f"there is no exercise with the name {exercise[:80]!r}", hint="Use a name of svcnb.exercises."
+            )
         with self.roster.lock:
             learner = self.learner(name)
             before = learner.progress.get(exercise, Progress())
@@ -259,7 +261,7 @@ class Workshop(Checked):
         """
         if notebook not in self.roster.unlocked:
             raise InvalidArgument(
-                f"the solution {notebook[:80]!r} is not unlocked", hint="Ask your instructor to unlock it."
+                f"the solution {notebook[:80]!r} is not unlocked", hint="Ask your instructor to unlock the solution."
             )
         return next(path for path in solution_notebooks() if path.name == notebook).read_text(encoding="utf-8")
 
@@ -361,7 +363,7 @@ class Workshop(Checked):
         if self.emulators is None:
             raise InvalidArgument(
                 "the emulators of this workshop run on the learners' machines",
-                hint="Ask the learner to run the first cell of the lesson again, which starts a new one.",
+                hint="Ask the learner to run the first cell of the lesson again, which starts a new emulator.",
             )
         return self.emulators
 

@@ -108,7 +108,7 @@ def test_a_wallet_that_says_no_is_shown_with_the_next_step(opened, wallet):
     panel.get_by_role("button", name="Sign", exact=True).click()
     failure = panel.get_by_role("alert").filter(has_text="rejected in Test Wallet")
     failure.wait_for()
-    assert "try again and confirm it" in failure.inner_text()
+    assert "try again and confirm the request" in failure.inner_text()
     wallet.rejects.clear()
     panel.get_by_role("button", name="Sign", exact=True).click()
     assert "✗ broken" not in verdicts(panel)
@@ -229,7 +229,7 @@ def test_an_envelope_is_made_signed_and_sent_by_keyboard_alone(opened, wallet):
     hands.press("Enter")
     panel.locator(".svcnb-key").wait_for(state="detached")
     # What had the focus is gone, and the focus is not lost with it.
-    assert hands.at() == "The service answered"
+    assert hands.at() == "The service responded"
     hands.walk("As Python")
 
 
@@ -285,7 +285,7 @@ def test_a_refusal_reaches_python_with_its_next_step(notebook, wallet, rejects, 
     nb.rests()
     answer = nb.value("told")
     assert told in answer
-    assert "Nothing was signed or sent" in answer
+    assert "No data was signed or sent" in answer
 
 
 def test_a_request_on_the_wrong_chain_can_be_tried_again(notebook, wallet):

@@ -107,7 +107,7 @@ class LocalSigner(Signer):
             password: Password of an encrypted file.
 
         Raises:
-            SigningError: The file contains no key, the password is missing or wrong, or other users may read an
+            SigningError: The file contains no key, the password is missing or wrong, or other users can read an
                 unencrypted key.
             OSError: The file cannot be read.
         """
@@ -119,7 +119,7 @@ class LocalSigner(Signer):
             return cls.from_json(text, password, name=str(file))
         if os.name == "posix" and file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
             raise SigningError(
-                f"other users may read the private key in {file}",
+                f"other users can read the private key in {file}",
                 hint=f"Run chmod 600 {file}. If someone may have read it, transfer its assets to a new wallet.",
             )
         return cls.from_key(text)
@@ -139,7 +139,7 @@ class LocalSigner(Signer):
         return cls.from_key(_decrypted(name, text, password))
 
     def save(self, path: str | os.PathLike[str], password: str | Secret) -> Path:
-        """Writes the key to a new, encrypted file that only the owner can read. Takes about a second.
+        """Writes the key to a new, encrypted file that only the owner can read. This takes about a second.
 
         Args:
             path: Path of the new file. The method does not replace an existing file.
@@ -160,7 +160,9 @@ class LocalSigner(Signer):
         try:
             descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except FileExistsError:
-            raise SigningError(f"{file} already exists", hint="Choose another path, or move the file away.") from None
+            raise SigningError(
+                f"{file} already exists", hint="Choose another path, or move the existing file to another folder."
+            ) from None
         with os.fdopen(descriptor, "w", encoding="utf-8") as opened:
             opened.write(sealed)
         return file
@@ -236,7 +238,7 @@ class LocalSigner(Signer):
 def _secret_bytes(key: Secret) -> bytes:
     if not isinstance(key, Secret):  # do not show the value, because it can be a key
         raise InvalidType(
-            f"LocalSigner needs a Secret, not {type(key).__name__}", hint="Use LocalSigner.from_key(text)."
+            f"LocalSigner requires a Secret, not {type(key).__name__}", hint="Use LocalSigner.from_key(text)."
         )
     try:
         return parse_hex(key.reveal(), SECRET_BYTES, "private key")
@@ -267,7 +269,7 @@ def _decrypted(file: str, text: str, password: str | Secret | None) -> Secret:
     except (ValueError, TypeError, KeyError, NotImplementedError):
         # Omit the library's own message, because it can quote the file.
         raise SigningError(
-            f"{file} cannot be decrypted with this password, or is not a key file",
+            f"{file} cannot be decrypted with this password, or it is not a key file",
             hint=("Check the password and the file."),
         ) from None
 

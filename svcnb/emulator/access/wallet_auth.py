@@ -31,7 +31,7 @@ async def wallet_of_header(
         chain_id: The node's chain id.
         clock: The server's clock. The time of an envelope must be within 300 seconds of the server's time.
         vocabulary: Names of the service.
-        is_valid_contract_signature: Passed to `verify_envelope`.
+        is_valid_contract_signature: Function for `verify_envelope`.
 
     Returns:
         The wallet's address in lowercase, or None if the header is missing or cannot be decoded. The caller then reads

@@ -129,7 +129,7 @@ def require_owner(caller: Caller) -> None:
     """Rejects usage keys and all keys of a ChainSecured account, where only the admin wallet may write.
 
     The contract also rejects both. Use this function for calls that begin with a lookup, because the service checks the
-    permission before the existence (docs/service/permissions.md#permission-of-each-endpoint).
+    permission before it checks whether an object exists (docs/service/permissions.md#permission-of-each-endpoint).
 
     Raises:
         EndpointFailure: 403, the key is not the account key of a managed account.

@@ -82,9 +82,9 @@ class CreationOrder:
             *arguments: Additional arguments of the function, such as the group.
 
         Returns:
-            Positions by group id, hash, or lower-case address. Empty for a list from which no entry was removed. Also
-            empty if the node rejects a query over all blocks, as public nodes do. The caller then uses the contract's
-            order.
+            Positions by group id, hash, or lower-case address. Empty for a list from which no entry was removed. The
+            result is also empty if the node rejects a query over all blocks, as public nodes do. The caller then uses
+            the contract's order.
         """
         name = (function, master_hash, arguments)
         if (known := self._known.get(name)) is not None:

@@ -2,8 +2,7 @@
 
 One writer task makes all changes of the chain in sequence. It checks the pending transactions, writes them to the
 journal in one commit, and sends them to the node in the same order. It notifies the listeners before it returns results
-to the callers. After a crash of the node, the chain restarts the node and replays the journal. Requests wait until
-then.
+to the callers. After a crash, requests wait until the chain has restarted the node and replayed the journal.
 
 The timestamp of a block is the emulator's time in whole seconds, and never less than that of the previous block. With a
 frozen clock, all blocks have the same timestamp, which the node allows. A block is only created for a write. Calls
@@ -39,11 +38,9 @@ T = TypeVar("T")
 _READY_S: Final = 20.0
 _ATTEMPTS: Final = 3
 _NODES: Final = 8
-"""Maximum number of nodes that are started for one journalled write.
-
-If the emulator stopped trying too early, a block could still include a write that was reported as failed."""
+"""Maximum number of nodes for one journalled write, so that no write is reported as failed too early."""
 _REST_S: Final = 1.0
-"""Time for which a chain that cannot be rebuilt rejects requests, in seconds. The next request starts a new rebuild."""
+"""Time for which a chain that cannot be rebuilt rejects requests, in seconds. The next request starts a rebuild."""
 _MAX_WEI: Final = (1 << 256) - 1
 
 

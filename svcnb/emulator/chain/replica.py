@@ -102,7 +102,7 @@ class Replica:
 
         Args:
             chain_id: Chain id.
-            balances: Balances in wei by address in the first block. Only used at the first start.
+            balances: Balances in wei by address in the first block. They apply only at the first start.
             early: Node that is already starting. It is used if its first block matches.
 
         Raises:

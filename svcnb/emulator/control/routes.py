@@ -157,7 +157,7 @@ class ControlPlane:
         }
 
     async def reset(self, _call: Call, _body: Nothing) -> dict[str, bool]:
-        """Restores the initial state: no accounts, a new chain, and the configured clock. Snapshots are kept."""
+        """Restores the initial state: no accounts, a new chain, and the configured clock. Keeps the snapshots."""
         self._faults.clear()
         self._forgiven.clear()
         await in_thread(self._outbound.configure, self._settings.network_policy, self._settings.network_file)

@@ -50,8 +50,8 @@ _SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
 class Middleware:
     """The application that the server runs.
 
-    Every response has a new ``X-Request-Id``, even if the caller sent one. A caller's ``X-Correlation-Id`` is copied to
-    the response (docs/service/http.md#response-headers).
+    Every response has a new ``X-Request-Id``, even if the caller sent one. The middleware copies a caller's
+    ``X-Correlation-Id`` to the response (docs/service/http.md#response-headers).
 
     Args:
         app: The router. The middleware converts its `ServiceError` exceptions to responses.

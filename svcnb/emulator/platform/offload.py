@@ -58,7 +58,7 @@ async def once_in_thread(work: Callable[[], object]) -> None:
 
 
 def is_large(value: object) -> bool:
-    """Returns whether a value has more than `LARGE_BYTES` of text or more than 2,000 items. Takes less than 1 ms.
+    """Returns whether a value has more than `LARGE_BYTES` of text or 2,000 items. The check takes less than 1 ms.
 
     Args:
         value: JSON value or object with attributes, such as a wire model.

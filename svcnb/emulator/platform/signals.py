@@ -1,4 +1,4 @@
-"""SIGTERM and SIGINT handling, between two steps of the event loop.
+"""Handlers for SIGTERM and SIGINT, which run between two steps of the event loop.
 
 A signal handler that raises an exception at an arbitrary point is not safe. The exception can be lost, for example in a
 callback.

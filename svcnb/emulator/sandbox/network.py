@@ -205,7 +205,7 @@ class Network:
         return data if held else bytes(data), held
 
     async def _get_client(self) -> httpx.AsyncClient:
-        # Create the client in a thread, because the import of httpx and of the system's certificates takes half a
+        # Create the client in a thread, because importing httpx and loading the system's certificates takes half a
         # second.
         async with self._making:
             if self._client is None:

@@ -298,7 +298,7 @@ class Pool:
             task.add_done_callback(self._added)
 
     def _is_no_hurry(self) -> bool:
-        """Returns whether only accounts with clearly above-average use need spares. Other accounts then keep a core."""
+        """Returns whether only accounts with clearly above-average use need spares, so that a start can wait."""
         if not self._shares.contested:
             return False
         return (

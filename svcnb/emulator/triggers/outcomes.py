@@ -83,7 +83,7 @@ def judge(answer: Answer, attempt: int, *, retries: int, retry_thrown: bool) -> 
 
 
 def delay_s(attempt: int) -> float:
-    """Returns the delay before the next attempt in seconds, which is 1, 5, and then always 30."""
+    """Returns the delay before the next attempt: 1 second, 5 seconds, then always 30 seconds."""
     return float(RUN_RETRY_DELAYS_S[min(attempt, len(RUN_RETRY_DELAYS_S)) - 1])
 
 

@@ -13,8 +13,8 @@ def choose(truth: Mapping[str, bool], answer: Iterable[str] | str, *, missing: s
     Args:
         truth: All sentences, and whether each one belongs to the choice.
         answer: The chosen sentences.
-        missing: Hint for missing sentences. ``{count}`` is replaced by their number.
-        extra: Hint for a sentence that does not belong to the choice. ``{one}`` is replaced by that sentence.
+        missing: Hint for missing sentences. Their number replaces ``{count}``.
+        extra: Hint for a sentence that does not belong to the choice. That sentence replaces ``{one}``.
 
     Returns:
         A hint, or None if the choice is correct.

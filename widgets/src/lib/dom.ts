@@ -85,7 +85,9 @@ export function copyButton(text: () => string, label = "Copy", what = ""): HTMLB
   const name = what ? `${label} ${what}` : null;
   const button = h("button", { type: "button", class: "svcnb-quiet svcnb-copy", "aria-label": name }, label);
   button.addEventListener("click", async () => {
-    button.textContent = await copied(text()) ? "Copied" : "Copying failed: select the text and copy it";
+    button.textContent = await copied(text())
+      ? "Copied"
+      : "The browser did not copy the text: select and copy it manually";
     setTimeout(() => button.textContent = label, 2_000);
   });
   return button;

@@ -27,8 +27,8 @@ _MESSAGES: Final = {
     "requires_payment_method": "This payment has not been paid yet.",
     "processing": "The processor is waiting for the confirmation",
     "succeeded": "The processor has collected the payment.",
-    "failed": "The payment failed. Nothing was deducted.",
-    "canceled": "The payment was canceled. Nothing was deducted.",
+    "failed": "The payment failed. No money was deducted.",
+    "canceled": "The payment was canceled. No money was deducted.",
 }
 # A page with a pending payment reloads at intervals.
 _REFRESH: Final = '<meta http-equiv="refresh" content="3">'

@@ -51,7 +51,7 @@ export function deriveCard(at: Panel, source: () => string, use: (derived: strin
       h(
         "small",
         { class: "svcnb-hint" },
-        "The audited bytes of the template stay unchanged at the start. Each constant results in another CID and another key.",
+        "The derived action starts with the unchanged, audited bytes of the template. Each constant results in a different CID and a different key.",
       ),
       h(
         "div",

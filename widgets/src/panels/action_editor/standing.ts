@@ -54,7 +54,7 @@ export function standing(look: () => Promise<Account>, at: Panel, work: Work): S
     await at.call("register", args, "Registering");
     await read();
     work.registered();
-    said.textContent = `Registered as ${args.name}. To run it, permit it in a group.`;
+    said.textContent = `Registered as ${args.name}. To run the action, permit it in a group.`;
   }, { fields: { name: work.name, source: work.editor } });
 
   const permit = async (id: number) => {

@@ -41,7 +41,7 @@ export function answerRequests(panel: Panel, place: HTMLElement, wallet: Browser
     decline.addEventListener("click", () => {
       done();
       ask.fail(
-        new PanelError({ type: "Declined", message: "declined in the panel", hint: "Nothing was signed or sent." }),
+        new PanelError({ type: "Declined", message: "declined in the panel", hint: "No data was signed or sent." }),
       );
     });
     const button = panel.button(accept, async () => {
@@ -100,7 +100,7 @@ export function answerRequests(panel: Panel, place: HTMLElement, wallet: Browser
       ask,
       `Signature needed: ${purpose?.[0] ?? typedData.primaryType}`,
       [
-        h("p", {}, purpose?.[1] ?? "This is not one of the four envelopes. Sign it only if you understand it."),
+        h("p", {}, purpose?.[1] ?? "This is not one of the four envelopes. Sign it only if you understand its effect."),
         table(typedData),
         h("p", {}, "Digest ", h("code", {}, digest.text)),
         countdown,
@@ -132,7 +132,7 @@ export function answerRequests(panel: Panel, place: HTMLElement, wallet: Browser
         h("p", {}, h("strong", {}, `This will ${told.what}.`)),
         told.known
           ? null
-          : h("p", { class: "svcnb-warn" }, "The call cannot be decoded. Send it only if you understand it."),
+          : h("p", { class: "svcnb-warn" }, "The call cannot be decoded. Send it only if you understand its effect."),
         h(
           "table",
           {},
