@@ -138,7 +138,7 @@ def test_a_failed_or_unknown_transaction_is_refused(world: World) -> None:
 
 
 def test_a_node_of_another_chain_is_refused(world: World) -> None:
-    with pytest.raises(svcnb.ActionError, match="another chain"):
+    with pytest.raises(svcnb.ActionError, match="different chain"):
         world.sign(world.derive(source=world.config["source"] | {"chainId": 1}))
 
 
