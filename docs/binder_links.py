@@ -1,4 +1,4 @@
-"""Link "Run this on Binder" for each notebook of the documentation. Used by conf.py."""
+"""Adds the link "Run this on Binder" to each notebook of the documentation. `conf.py` uses it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ GITHUB = re.compile(r"https://github\.com/([^/]+/[^/]+?)(?:\.git)?/?$")
 
 
 def link(notebook: str, repository: str) -> str:
-    """The link as Markdown.
+    """Returns the link as Markdown.
 
     Args:
         notebook: Path of the notebook in the repository.

@@ -1,4 +1,4 @@
-"""Sphinx: the pages here, the lessons as pages, and reference pages derived from the code."""
+"""Configuration of Sphinx: the pages of this folder, the lessons, and the generated reference pages."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-import binder_links  # noqa: E402 - found through the line above
-import generate  # noqa: E402 - found through the line above
+import binder_links  # noqa: E402 - the line above adds the folder
+import generate  # noqa: E402 - the line above adds the folder
 
 generate.write(HERE / "generated")
-# Sphinx reads below its own folder only.
+# Sphinx reads only files in its own folder.
 ROOT = HERE.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 FIRST_LESSON = min(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))
@@ -44,10 +44,10 @@ html_static_path = ["style"]
 html_css_files = ["pages.css"]
 html_js_files = ["copy.js"]
 html_show_copyright = False
-nb_execution_mode = "off"  # the tests run the lessons and compare what they print
+nb_execution_mode = "off"  # the tests run the lessons and compare their outputs
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 suppress_warnings = [
-    "myst.header",  # a docstring may begin below the second level
-    "misc.highlighting_failure",  # cells of JavaScript, and Solidity with underscores; shown all the same
+    "myst.header",  # a docstring can begin below the second level
+    "misc.highlighting_failure",  # cells of JavaScript, and Solidity with underscores; they are still shown
 ]

@@ -21,7 +21,7 @@ _ELSEWHERE: Final = (
     "toolkit/cookbook/project",
     "supervised.py",
 )
-"""Parts whose errors are responses of the service, or that users do not call."""
+"""Parts of the package whose errors are responses of the service, or that users do not call."""
 
 _OF_COMMANDS: Final = frozenset({"BadParameter", "ClickException", "UsageError"})
 _VALUE: Final = "..."
@@ -31,16 +31,16 @@ _FIX: Final = re.compile(
     r"|create|remove|start|stop|name|add|try|confirm|install|`?svcnb)\b.*)|\b((?:must be|needs?|requires?) .*)",
     re.DOTALL | re.IGNORECASE,
 )
-"""The part of a message that says what is allowed or what to do."""
+"""Matches the part of a message that states the allowed values or the fix."""
 
 
 class Message(NamedTuple):
     """An error that code raises.
 
     Attributes:
-        error: Name of its class.
+        error: Name of the error class.
         text: The message, with three dots for each value.
-        fix: What to do: the hint, or the part of the message that says what is allowed. Empty if there is none.
+        fix: The hint, or the part of the message that states the allowed values. Empty if there is neither.
         place: Module and line.
     """
 

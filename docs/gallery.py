@@ -1,6 +1,6 @@
-"""Draws the pictures of charts.md: real runs of the emulator, through two simulated weeks, drawn by the charts.
+"""Creates the images of charts.md from real runs of an emulator in two simulated weeks.
 
-Run by hand after a change of the charts: ``python docs/gallery.py``. Lengths differ a little from time to time.
+After a change of the charts, run ``python docs/gallery.py``. The durations differ slightly between two executions.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ TRACED = """async function main() {
 
 
 def drawn() -> Iterator[tuple[str, Any]]:
-    """Every chart of the gallery with its name."""
+    """Yields each chart of the gallery with its name."""
     chance = random.Random(7)  # noqa: S311 - the rhythm of a made-up business, no secret
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -103,7 +103,7 @@ def drawn() -> Iterator[tuple[str, Any]]:
 
 
 def main() -> None:
-    """Writes every picture in light and in dark."""
+    """Writes each image with a light and with a dark theme."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     for name, chart in drawn():
         print(chart)  # noqa: T201 - a command's answer

@@ -1,4 +1,4 @@
-"""Reference pages derived from the code, so that they cannot be stale. Run by conf.py at every build."""
+"""Generates the reference pages from the code. `conf.py` runs it at every build."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PAGES: dict[str, Callable[[], str]] = {}
 
 
 def page(name: str) -> Callable[[Callable[[], str]], Callable[[], str]]:
-    """Registers a page by the name of its file."""
+    """Returns a decorator that registers a page by the name of its file."""
 
     def register(make: Callable[[], str]) -> Callable[[], str]:
         PAGES[name] = make
@@ -29,7 +29,7 @@ def page(name: str) -> Callable[[Callable[[], str]], Callable[[], str]]:
 
 
 def write(folder: Path) -> None:
-    """Writes every page.
+    """Writes all pages.
 
     Args:
         folder: Target folder; created if it does not exist.
@@ -42,7 +42,7 @@ def write(folder: Path) -> None:
 
 @page("settings")
 def settings() -> str:
-    """Every setting of the emulator."""
+    """Returns the page of all settings of the emulator."""
     from svcnb.emulator.settings import ENVIRONMENT_PREFIX, Settings
 
     rows = [
@@ -56,23 +56,26 @@ def settings() -> str:
         for name, field in Settings.model_fields.items()
     ]
     intro = (
-        "A setting is read from the argument of `svcnb.Emulator` or the option of `svcnb emulator`. Otherwise it is "
-        "read from the environment, and otherwise the default holds. The option is the name with hyphens "
-        f"(`--starter-credits`). The variable is `{ENVIRONMENT_PREFIX}` and the name in capitals "
+        "You can pass a setting as an argument of `svcnb.Emulator`, as an option of `svcnb emulator`, or in an "
+        "environment variable. An argument or an option overrides the variable. The name of the option has hyphens "
+        f"(`--starter-credits`). The name of the variable has the prefix `{ENVIRONMENT_PREFIX}` and capitals "
         f"(`{ENVIRONMENT_PREFIX}STARTER_CREDITS`)."
     )
     told = [
         part
         for name, option, variable, default, what in rows
-        for part in (f"## {name.strip('`')}", f"{what} Option {option}, environment {variable}, default {default}.")
+        for part in (
+            f"## {name.strip('`')}",
+            f"{what} Option: {option}. Environment variable: {variable}. Default: {default}.",
+        )
     ]
-    table = _table(("name", "default", "what"), [(name, default, what) for name, _, _, default, what in rows])
+    table = _table(("name", "default", "description"), [(name, default, what) for name, _, _, default, what in rows])
     return _document("Settings of the emulator", intro, table, *told)
 
 
 @page("limits")
 def limits() -> str:
-    """Every number of the interface."""
+    """Returns the page of all numeric limits of the interface."""
     from svcnb.protocol import limits as numbers
 
     rows = [
@@ -84,17 +87,17 @@ def limits() -> str:
     run = [(f"`{name}`", f"`{default}`", told[name]) for name, default in numbers.ActionLimits._field_defaults.items()]
     return _document(
         "Limits",
-        "All numeric limits of the interface. The names contain the units. [Limits of the service]"
-        "(../service/limits.md) says what happens beyond the important ones.",
+        "This page lists all numeric limits of the interface. The names contain the units. [Limits of the service]"
+        "(../service/limits.md) describes the effect of the most important limits.",
         _table(("name", "value"), rows),
         "## One execution of an action",
-        _table(("name", "value", "what"), run),
+        _table(("name", "value", "description"), run),
     )
 
 
 @page("errors")
 def errors() -> str:
-    """Every error of the client, with the step that follows it."""
+    """Returns the page of all error codes and error classes, with the next step for each."""
     import reference
 
     for name in reference.MODULES:  # the error classes of all packages form one tree
@@ -112,25 +115,25 @@ def errors() -> str:
         for kind in kinds
         for part in (
             f"### {kind.__name__}",
-            f"{_first_line(kind.__doc__)} A kind of `{kind.__bases__[0].__name__}`.",
+            f"{_first_line(kind.__doc__)} Subclass of `{kind.__bases__[0].__name__}`.",
             getattr(kind, "default_hint", "") or "",
         )
     ]
     codes = [(str(row.status), f"`{row.code}`", row.cause, "yes" if row.retry else "") for row in ERROR_CODES.values()]
     return _document(
         "Errors",
-        "## What the service answers",
-        _table(("status", "error", "cause", "may succeed later"), codes),
-        "## What the client raises",
-        _table(("error", "what happened", "next step"), rows),
-        "## One by one",
+        "## Errors of the service",
+        _table(("status", "error", "cause", "retry"), codes),
+        "## Error classes of the client",
+        _table(("error", "cause", "next step"), rows),
+        "## Details",
         *told,
     )
 
 
 @page("error-messages")
 def error_messages() -> str:
-    """Every message of the client, the toolkit and the command line, with its fix."""
+    """Returns the page of all messages of the client, the toolkit and the command line, with their fixes."""
     import error_messages as source
 
     rows = [(_cell(each.text), f"`{each.error}`", _cell(each.fix)) for each in source.messages()]
@@ -143,13 +146,13 @@ def error_messages() -> str:
 
 
 def _cell(text: str) -> str:
-    """Text that Markdown does not interpret."""
+    """Returns the text as code, so that Markdown does not interpret it."""
     return f"``{text}``" if "`" in text else f"`{text}`" if text else ""
 
 
 @page("exit-codes")
 def exit_codes() -> str:
-    """How a command ends."""
+    """Returns the page of the exit codes."""
     import ast
 
     from svcnb import exit_codes as module
@@ -161,40 +164,43 @@ def exit_codes() -> str:
         node.value.value for node in body.body if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     ]
     rows = [(f"{code.value}", str(text)) for code, text in zip(module.ExitCode, texts[1:], strict=True)]
-    return _document("Exit codes", "", _table(("code", "what happened"), rows))
+    return _document("Exit codes", "A command ends with one of these codes.", _table(("code", "meaning"), rows))
 
 
 @page("commands")
 def commands() -> str:
-    """Every command with its own help text."""
+    """Returns the page of all commands with their help texts."""
     from svcnb.cli._root import cli
 
     root = click.Context(cli, info_name="svcnb", terminal_width=90, help_option_names=["-h", "--help"])
     parts = [
         f"## {context.command_path}\n\n```text\n{command.get_help(context)}\n```" for context, command in _walk(root)
     ]
-    return _document("Commands", "", *parts)
+    return _document("Commands", "This page contains the help text of every command.", *parts)
 
 
 @page("routes")
 def routes() -> str:
-    """Every route of the emulator's description, and how faithfully it is imitated."""
+    """Returns the page of all HTTP routes, with the differences between the emulator and the service."""
     described = openapi()
     schemas = described["components"]["schemas"]
     rows = []
     for path, operations in described["paths"].items():
         for method, operation in operations.items():
-            state, why = ("partly", PARTLY[path]) if path in PARTLY else ("imitated", "")
+            state, why = ("partial", PARTLY[path]) if path in PARTLY else ("complete", "")
             if operation.get("deprecated"):
                 why = "deprecated"
             rows.append((operation["tags"][0], method.upper(), path, operation, state, why))
     parts = [
         _table(
-            ("method", "path", "", "what differs"),
+            ("method", "path", "state", "difference"),
             [(f"`{method}`", f"`{path}`", state, why) for _, method, path, _, state, why in rows],
         ),
-        "## Not imitated",
-        _table(("what", "instead"), [(f"`{what}`", instead) for what, instead in NOT_IMITATED.items()]),
+        "## Not available in the emulator",
+        _table(
+            ("feature of the service", "alternative"),
+            [(f"`{what}`", instead) for what, instead in NOT_IMITATED.items()],
+        ),
     ]
     for tag in dict.fromkeys(row[0] for row in rows):
         parts.append(f"## {tag}")
@@ -202,32 +208,32 @@ def routes() -> str:
             if mine == tag:
                 parts += [f"### {method} `{path}`", *_operation(operation, state, why, schemas)]
     intro = (
-        "This page lists parameters, members and errors of every endpoint. It is generated from the description that "
-        "the emulator serves at `/core/v1/openapi.json`. `svcnb doctor --live` compares that description with a live "
-        "service. *Imitated* means that request, answer, errors, order of checks and price are those of the service. "
-        "[The service](../service/index.md) explains the rules."
+        "This page lists the parameters, members and errors of every endpoint. It is generated from the description "
+        "that the emulator serves at `/core/v1/openapi.json`. `svcnb doctor --live` compares this description with a "
+        "live service. *Complete* means that requests, responses, errors, order of checks and prices are those of the "
+        "service. [The service](../service/index.md) explains the rules."
     )
     return _document("HTTP routes", intro, *parts)
 
 
 PARTLY = {
-    "/core/v1/svc_action": "imports resolve to local packages only (`action_packages`), not to a CDN",
-    "/core/v1/billing/create_payment_intent": "the emulator's payment processor takes play money",
-    "/core/v1/billing/confirm_payment": "asks the emulator's payment processor",
-    "/api/triggers": "chain events come from the built-in chain unless an RPC is set",
+    "/core/v1/svc_action": "imports use only local packages (`action_packages`), not a CDN",
+    "/core/v1/billing/create_payment_intent": "the payment processor of the emulator uses play money",
+    "/core/v1/billing/confirm_payment": "the emulator checks the payment with its own payment processor",
+    "/api/triggers": "chain events come from the built-in chain, unless an RPC address is set",
 }
-"""Routes that differ from the service in how they are implemented."""
+"""Routes whose implementation differs from that of the service, with the difference."""
 
 NOT_IMITATED = {
-    "the attestation of the execution environment": "none: a local process is not a trusted execution environment",
-    "the dashboard's pages": "notebooks, panels and the payment page",
-    "the processor's own API": "`/processor/v1/payment_intents/...`, just enough to pay",
+    "attestation of the execution environment": "none, because a local process is not a trusted environment",
+    "the pages of the dashboard": "notebooks, panels and the payment page",
+    "the API of the payment processor": "`/processor/v1/payment_intents/...`, which supports only payments",
 }
-"""What the emulator does not have, and what to use."""
+"""Features of the service that the emulator does not have, with alternatives."""
 
 
 def openapi() -> dict[str, Any]:
-    """The description that an emulator with default settings serves."""
+    """Returns the OpenAPI description that an emulator with default settings serves."""
     from svcnb.emulator.http.openapi import describe
     from svcnb.protocol.vocabulary import Vocabulary
 
@@ -257,13 +263,13 @@ def _operation(operation: dict[str, Any], state: str, why: str, schemas: dict[st
             (f"`{each['name']}`", each["in"], _type(each["schema"], schemas), _first_line(each.get("description")))
             for each in given
         ]
-        parts.append(_table(("parameter", "in", "type", "what"), rows))
+        parts.append(_table(("parameter", "in", "type", "description"), rows))
     if body := operation.get("requestBody"):
         parts += _body("Body", body["content"], schemas)
     answers = operation["responses"]
     for status, answer in answers.items():
         if status.startswith("2"):
-            parts += _body(f"Answer {status}", answer.get("content", {}), schemas)
+            parts += _body(f"Response {status}", answer.get("content", {}), schemas)
     failures = [
         f"{status} {_first_line(answer.get('description'))}".rstrip(".")
         for status, answer in answers.items()
@@ -274,7 +280,7 @@ def _operation(operation: dict[str, Any], state: str, why: str, schemas: dict[st
 
 
 def _body(title: str, content: dict[str, Any], schemas: dict[str, Any]) -> list[str]:
-    """The members of a JSON body; for any other value its type."""
+    """Returns the members of a JSON body, or the type of any other value."""
     schema = next((each["schema"] for each in content.values() if "schema" in each), None)
     if schema is None:
         return [f"{title}: none."]
@@ -295,7 +301,7 @@ def _body(title: str, content: dict[str, Any], schemas: dict[str, Any]) -> list[
         )
         for name, member in members.items()
     ]
-    return [f"{title}: {kind}.", _table(("member", "type", "required", "what"), rows)]
+    return [f"{title}: {kind}.", _table(("member", "type", "required", "description"), rows)]
 
 
 def _resolved(schema: dict[str, Any], schemas: dict[str, Any]) -> dict[str, Any]:
@@ -303,7 +309,7 @@ def _resolved(schema: dict[str, Any], schemas: dict[str, Any]) -> dict[str, Any]
 
 
 def _type(schema: dict[str, Any], schemas: dict[str, Any]) -> str:
-    """The type of a JSON value in words: ``list of string``, ``integer or null``."""
+    """Returns the type of a JSON value in words, for example ``list of string`` or ``integer or null``."""
     if "$ref" in schema:
         inner = _resolved(schema, schemas)
         return "object" if inner.get("properties") else _type(inner, schemas)
@@ -321,22 +327,22 @@ def _type(schema: dict[str, Any], schemas: dict[str, Any]) -> str:
 
 @page("control")
 def control() -> str:
-    """The routes of the control plane."""
+    """Returns the page of the routes of the control plane."""
     rows = [
         (f"`{row.method}`", f"`{row.path}`", _first_line(row.handler.__doc__))
         for row in _endpoints()
         if row.path.startswith("/_emulator")
     ]
     intro = (
-        "Time, faults, credit and snapshots of the emulator. `svcnb.Emulator` has a method for each. A live service "
-        "does not have these routes."
+        "These routes control the time, faults, credit and snapshots of the emulator. `svcnb.Emulator` has a method "
+        "for each route. A live service does not have these routes."
     )
-    return _document("Control plane", intro, _table(("method", "path", "what"), rows))
+    return _document("Control plane", intro, _table(("method", "path", "effect"), rows))
 
 
 @page("magics")
 def magics() -> str:
-    """The magics, with their own help."""
+    """Returns the page of the magics, with their help texts."""
     from IPython.testing.globalipapp import start_ipython
 
     from svcnb.magics import CELL, LINE, load
@@ -347,7 +353,7 @@ def magics() -> str:
     for kind, name, sign in (("line", LINE, "%"), ("cell", CELL, "%%")):
         function = shell.magics_manager.magics[kind][name]
         parts += [f"## `{sign}{name}`", f"```text\n{inspect.getdoc(function)}\n```"]
-    return _document("Magics", "`%load_ext svcnb` loads the magics.", *parts)
+    return _document("Magics", "The command `%load_ext svcnb` loads the magics.", *parts)
 
 
 def _register_reference() -> None:
@@ -382,7 +388,7 @@ def _first_line(text: str | None) -> str:
 
 
 def _attributes(kind: type) -> dict[str, str]:
-    """What a class says of its attributes, by name."""
+    """Returns the descriptions of the attributes in a class docstring, by name."""
     _, _, told = (inspect.getdoc(kind) or "").partition("Attributes:\n")
     lines = (line.strip() for line in told.partition("\n\n")[0].splitlines())
     return {name: text.strip() for name, colon, text in (line.partition(":") for line in lines) if colon}

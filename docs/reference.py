@@ -1,4 +1,4 @@
-"""The reference of the Python API, made from docstrings: one heading for each public name, method and property."""
+"""Generates the reference of the Python API from docstrings, with a heading for each name, method and property."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from svcnb.client import models
 from svcnb.client.models.base import Model
 
 MODULES: Final = {
-    "svcnb": "The package itself",
+    "svcnb": "Package svcnb",
     "svcnb.charts": "Charts",
     "svcnb.panels": "Panels",
     "svcnb.reports": "Reports",
-    "svcnb.testing": "Testing actions",
+    "svcnb.testing": "Tests of actions",
     "svcnb.toolkit.cost": "Cost",
-    "svcnb.toolkit.drift": "Differences to a live service",
+    "svcnb.toolkit.drift": "Differences from a live service",
     "svcnb.toolkit.exercises": "Exercises",
     "svcnb.toolkit.history": "History",
     "svcnb.toolkit.lint": "Linter",
@@ -89,7 +89,7 @@ def public(module: ModuleType) -> dict[str, Any]:
 
 
 def module_page(name: str) -> str:
-    """The page of one module."""
+    """Returns the page of one module."""
     module = import_module(name)
     # The names below are complete, so no module is put before them.
     module_target = target("module", name) + "\n```{py:currentmodule} None\n```"
@@ -100,10 +100,10 @@ def module_page(name: str) -> str:
 
 
 def nouns_page() -> str:
-    """The page of the classes behind a client's and an emulator's attributes."""
+    """Returns the page of the classes of a client's and an emulator's attributes."""
     parts = [
         "# Resources of a client and an emulator",
-        "The classes of `svc.groups`, `emulator.clock` and other attributes.",
+        "This page describes the classes of `svc.groups`, `emulator.clock` and other attributes.",
     ]
     for path in NOUNS:
         parts += entry(path.rpartition(".")[2], path, found(path))
@@ -111,10 +111,10 @@ def nouns_page() -> str:
 
 
 def results_page() -> str:
-    """The page of what a client's methods return."""
+    """Returns the page of the results of a client's methods."""
     parts = [
         "# Results",
-        "The classes of what methods return. Users do not import them, except for type annotations.",
+        "Methods return objects of these classes. You need to import a class only for a type annotation.",
     ]
     for path in sorted((*RESULTS, *result_models()), key=lambda path: path.rpartition(".")[2]):
         parts += entry(path.rpartition(".")[2], path, found(path))
@@ -130,13 +130,13 @@ def result_models() -> Iterable[str]:
 
 
 def found(path: str) -> Any:
-    """The class with this path."""
+    """Returns the class with this path."""
     module, _, name = path.rpartition(".")
     return getattr(import_module(module), name)
 
 
 def target(kind: str, path: str) -> str:
-    """An entry of ``objects.inv``, to which other projects link. It shows nothing on the page.
+    """Returns an entry of ``objects.inv``, to which other projects can link. It is not visible on the page.
 
     Args:
         kind: Kind of object in Sphinx's domain for Python, for example ``class``.
@@ -155,9 +155,9 @@ def entry(name: str, path: str, value: Any) -> Iterable[str]:
     """Yields heading, signature and docstring of one name, and of the members of a class.
 
     Args:
-        name: Its heading.
+        name: Heading of the entry.
         path: Module and name, to which other projects link.
-        value: What it names.
+        value: The object with this name.
     """
     yield f"## `{name}`"
     if not inspect.ismodule(value):
@@ -203,7 +203,7 @@ def fields(kind: type[Model]) -> Iterable[tuple[str, str, str]]:
 
 
 def members(kind: type) -> Iterable[tuple[str, Any]]:
-    """Public methods and properties that our own classes define, those of its bases included."""
+    """Yields public methods and properties from classes of this package, including the bases of a class."""
     seen = set()
     for base in kind.__mro__:
         if not base.__module__.startswith("svcnb"):
@@ -220,7 +220,7 @@ def members(kind: type) -> Iterable[tuple[str, Any]]:
 
 
 def signature(name: str, value: Any) -> str:
-    """A signature as Python, one parameter a line if it is long; empty if it cannot be read."""
+    """Returns a signature as Python, or an empty text if it is not readable. A long one has a line per parameter."""
     try:
         found = inspect.signature(value)
     except (TypeError, ValueError):
@@ -266,7 +266,7 @@ _CITATION: Final = re.compile(r"docs/service/([\w-]+)\.md#([\w-]+)")
 
 
 def prose(text: str | None) -> str:
-    """A docstring as Markdown: sections become lists, examples become code, references become links."""
+    """Returns a docstring as Markdown, with sections as lists, examples as code, and citations as links."""
     return _CITATION.sub(_link, _sections(text))
 
 

@@ -1,7 +1,7 @@
-"""A workbook, a toolkit and an emulator for the account, key-custody and action-execution service.
+"""Workbook, toolkit and emulator for the account, key-custody and action-execution service.
 
-Importing this package loads almost nothing: every name below is imported on first use. If a name needs packages that
-are not installed, the error names the extra that installs them.
+Importing this package loads almost nothing, because each name below is imported on first use. If a name needs packages
+that are not installed, the error names the extra that installs them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-    from svcnb import (  # imported on first use; pyright exports a name only if it is imported "as" itself
+    from svcnb import (  # imported on first use, and "as" itself, because pyright exports only such names
         charts as charts,
         panels as panels,
         reports as reports,
@@ -199,7 +199,7 @@ _HOME: Final = {
     "recover": _SIGNING,
     "verify": _SIGNING,
 }
-"""Module of each public name; names that are not listed are errors in `svcnb.client.errors`."""
+"""Module of each public name. Names that are not listed are errors in `svcnb.client.errors`."""
 
 _ROOMS: Final = {
     "charts": "lab",
@@ -213,14 +213,14 @@ _ROOMS: Final = {
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
-    """Loads the magics ``%svc`` and ``%%action``; called by ``%load_ext svcnb``."""
+    """Loads the magics ``%svc`` and ``%%action``. ``%load_ext svcnb`` calls this function."""
     from svcnb.magics import load
 
     load(shell)
 
 
 def unload_ipython_extension(shell: InteractiveShell) -> None:
-    """Removes the magics; called by ``%unload_ext svcnb``."""
+    """Removes the magics. ``%unload_ext svcnb`` calls this function."""
     from svcnb.magics import unload
 
     unload(shell)

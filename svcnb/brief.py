@@ -1,4 +1,4 @@
-"""Short tracebacks for notebooks: the user's own lines and the error message, without the frames of this package."""
+"""Short tracebacks for notebooks, with the user's own lines and the error message, without frames of this package."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _NOT_THE_READERS: Final = frozenset({"svcnb", "IPython", "ipykernel"})
 _RED: Final = "\x1b[31m{}\x1b[39m"
 _WIDTH: Final = 75
 NO_MATH: Final = "tex2jax_ignore mathjax_ignore"
-"""CSS classes that prevent dollar signs from being treated as formulas."""
+"""CSS classes that prevent Jupyter from treating dollar signs as formulas."""
 
 _BOX: Final = "border-left:3px solid var(--jp-error-color1,#d33);padding:2px 10px"
 _MUTED: Final = "color:var(--jp-ui-font-color2,inherit)"
 
 
 def box(title: str, message: str, hint: str, points: Sequence[str] = ()) -> str:
-    """Returns an error as a short HTML box with the message, details if there are any, and the next step."""
+    """Returns an error as a short HTML box with the message, any details, and the next step."""
     below = f"<div style='{_MUTED}'>{escape(hint)}</div>" if hint else ""
     listed = "".join(f"<li>{escape(point)}</li>" for point in points)
     inner = f"<ul style='margin:2px 0'>{listed}</ul>" if listed else ""
@@ -31,9 +31,9 @@ def box(title: str, message: str, hint: str, points: Sequence[str] = ()) -> str:
 def brief(error: BaseException) -> list[str]:
     """Returns the lines that IPython shows for an uncaught error.
 
-    The full traceback of a refused connection contains a dozen frames and two errors of other libraries. The user would
-    have to search for the line of the cell and the next step. ``%debug`` still steps through every frame, and ``%xmode
-    Verbose`` shows them all.
+    The full traceback of a refused connection contains a dozen frames and two errors of other libraries. In it, the
+    user would have to search for the line of the cell and for the next step. ``%debug`` still steps through every
+    frame, and ``%xmode Verbose`` shows them all.
 
     Args:
         error: The error, with its traceback.

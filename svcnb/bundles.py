@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 _GZIP: Final = 31
-"""The ``wbits`` argument with which zlib reads the gzip format."""
+"""The ``wbits`` argument that makes zlib read the gzip format."""
 
 
 def bundle_exists(path: Path) -> bool:

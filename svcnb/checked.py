@@ -1,9 +1,9 @@
-"""Clear errors for arguments of the wrong type.
+"""Decorator that produces clear errors for arguments of the wrong type.
 
-A public function runs without checking its arguments first. If it raises an error of another package, the arguments are
-compared with the annotations. If an argument does not match, `InvalidType` is raised and names it. If all arguments
-match, the error is a defect and is raised unchanged. Successful calls are therefore not slower, and the annotations
-remain the only description of the arguments.
+A public function runs without checking its arguments first. If it raises an error of another package, the decorator
+compares the arguments with the annotations. If an argument does not match, the decorator raises `InvalidType` with its
+name. If all arguments match, the error is a defect, and the decorator raises it unchanged. Successful calls are
+therefore not slower, and the annotations remain the only description of the arguments.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from svcnb.errors import InvalidArgument, InvalidType, SvcnbError
 F = TypeVar("F", bound=Callable[..., Any])
 _INT64: Final = 1 << 63
 DEPRECATED = "Deprecated name"
-"""First words of a deprecated method's docstring. Such methods are not wrapped: their warning counts stack frames."""
+"""First words of a deprecated method's docstring. Such methods are not wrapped, because their warning counts frames."""
 
 
 def checked(function: F) -> F:
@@ -85,8 +85,8 @@ def _explained(function: Callable[..., Any], args: Any, named: Any, error: Excep
         return InvalidType(f"invalid argument {name} of {called}: expected {wanted}, got {given}")
     if isinstance(error, UnicodeEncodeError):
         return InvalidArgument(
-            f"an argument of {called} contains a character that {error.encoding} cannot encode: "
-            "use characters of that encoding"
+            f"an argument of {called} contains a character that {error.encoding} cannot encode: use only characters "
+            f"that this encoding supports"
         )
     texts = [each for each in (*args, *named.values()) if isinstance(each, str)]
     if isinstance(error, ValueError) and any("\0" in each for each in texts):
@@ -112,7 +112,7 @@ def _misfits(function: Callable[..., Any], args: Any, named: Any) -> Iterator[tu
     signature = inspect.signature(function)
     try:
         bound = signature.bind(*args, **named)
-    except TypeError:  # for missing and unknown arguments, Python's own message is clear
+    except TypeError:  # Python's own message is clear for missing and unknown arguments
         return
     for name, value in bound.arguments.items():
         parameter = signature.parameters[name]
@@ -123,7 +123,7 @@ def _misfits(function: Callable[..., Any], args: Any, named: Any) -> Iterator[tu
             hint = _resolved(parameter.annotation, function)
             fits = _fits(hint, value)
         except (AttributeError, ImportError, NameError, OSError, TypeError, PydanticUserError):
-            continue  # the annotation can only be resolved by type checkers
+            continue  # only type checkers can resolve the annotation
         if not fits:
             yield name, str(parameter.annotation), type(value).__name__
 
@@ -133,7 +133,7 @@ def _fits(hint: Any, value: object) -> bool:
 
     if get_origin(hint) in {Union, UnionType}:
         return any(_fits(each, value) for each in get_args(hint))
-    # pydantic would accept a dictionary for a model or another class of this package, and convert it.
+    # pydantic would accept and convert a dictionary for a model or another class of this package.
     if isinstance(hint, type) and (issubclass(hint, BaseModel) or hint.__module__.startswith("svcnb.")):
         return isinstance(value, hint)
     adapter: TypeAdapter[Any] = TypeAdapter(hint, config=ConfigDict(arbitrary_types_allowed=True, strict=True))
@@ -164,7 +164,7 @@ class _ForTypeCheckers(dict[str, Any]):
 
     def __missing__(self, name: str) -> Any:
         if name in vars(self._module):
-            raise KeyError(name)  # the name is defined in the module itself
+            raise KeyError(name)  # the module itself defines the name
         for node in ast.walk(ast.parse(inspect.getsource(self._module))):
             if isinstance(node, ast.ImportFrom) and node.module and any(name == each.name for each in node.names):
                 return getattr(import_module(node.module), name)

@@ -1,8 +1,8 @@
-"""Store of control tokens, through which a user's programs find the tokens of the user's running emulators.
+"""Store of control tokens, in which a user's programs find the tokens of the user's running emulators.
 
 Each emulator creates a control token when it starts. It saves the token in a file that only its user can read, and
 deletes the file when it stops. A client, panel or command that has the emulator's address reads the token from that
-file. A token that the user chose is not saved; the user must pass it explicitly.
+file. The emulator does not save a token that the user chose. The user must pass this token explicitly.
 """
 
 from __future__ import annotations
@@ -31,14 +31,15 @@ def save(base_url: str, token: str) -> Path | None:
         token: Control token of the emulator.
 
     Returns:
-        Path of the file, for `delete`. None if the file cannot be written. Other programs then do not find the token.
+        Path of the file, for `delete`. None if the file cannot be written, so that other programs do not find the
+        token.
     """
     try:
         folder = _folder()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         _delete_stale(folder)
         file = folder / f"{urlsplit(base_url).port}.json"
-        file.unlink(missing_ok=True)  # a new file, because an older one may have another mode
+        file.unlink(missing_ok=True)  # create a new file, because an older one can have another mode
         with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as opened:
             json.dump({"base_url": base_url, "pid": os.getpid(), "control_token": token}, opened)
     except OSError:
@@ -48,7 +49,7 @@ def save(base_url: str, token: str) -> Path | None:
 
 def delete(file: Path | None) -> None:
     """Deletes a file that `save` wrote."""
-    if file is not None and _pid_of(file) == os.getpid():  # or another emulator uses the port now
+    if file is not None and _pid_of(file) == os.getpid():  # if it is missing, another emulator may use the port now
         with suppress(OSError):
             file.unlink()
 
@@ -82,9 +83,9 @@ def running() -> list[Running]:
 class Found:
     """Control token from the store.
 
-    The text of the token appears in no representation and no variable of the caller. The token must only be sent to the
+    The text of the token never appears in a representation or in a variable of the caller. Send the token only to the
     emulator's own address. On another loopback address, for example the first one that ``localhost`` resolves to,
-    another user may listen on the same port.
+    another user can listen on the same port.
     """
 
     __slots__ = ("_base_url", "_token")
@@ -116,7 +117,7 @@ class Found:
 
 
 def find(url: str) -> Found | None:
-    """Returns the control token of an emulator that this user runs on this machine, or None if there is none.
+    """Returns the control token of an emulator that this user runs on this machine, or None without such an emulator.
 
     Args:
         url: Any URL of the emulator.
@@ -161,7 +162,7 @@ def _read(file: Path) -> dict[str, object]:
 
 
 def _delete_stale(folder: Path) -> None:
-    """Deletes the files that killed emulators left behind."""
+    """Deletes the files of killed emulators."""
     for file in folder.glob("*.json"):
         pid = _pid_of(file)
         if not isinstance(pid, int) or not _is_running(pid):
@@ -170,13 +171,13 @@ def _delete_stale(folder: Path) -> None:
 
 def _is_running(pid: int) -> bool:
     if sys.platform == "win32":
-        return True  # on Windows, os.kill would end the process
+        return True  # on Windows, os.kill would terminate the process
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
     except (PermissionError, OverflowError):
-        return False  # a process of another user has this id now
+        return False  # a process of another user now has this id
     return True
 
 

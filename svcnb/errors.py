@@ -1,4 +1,4 @@
-"""Base class of all errors of this package, and the errors without dependencies.
+"""Base class of all errors of this package, and the errors that need no dependencies.
 
 `svcnb.client.errors` shows the complete tree.
 """
@@ -15,8 +15,8 @@ class SvcnbError(Exception):
     """Base class of all errors of this package.
 
     Args:
-        message: What is wrong and what is allowed.
-        hint: What to do next. If omitted, the default hint of the class is used.
+        message: Description of the problem and of the allowed values.
+        hint: Next step for the user. If omitted, the default hint of the class applies.
 
     Attributes:
         exit_code: Exit code of a command that fails with this error.
@@ -28,7 +28,7 @@ class SvcnbError(Exception):
     def __init__(self, message: str, *, hint: str | None = None) -> None:
         super().__init__(message)
         self.message = message
-        self.hint = self.default_hint if hint is None else hint
+        self.hint: str = self.default_hint if hint is None else hint
 
     def __str__(self) -> str:
         return f"{self.message}\nNext step: {self.hint}" if self.hint else self.message
@@ -39,7 +39,7 @@ class SvcnbError(Exception):
         return box(type(self).__name__, self.message, self.hint)
 
     def _render_traceback_(self) -> list[str]:
-        """Returns the lines that IPython shows if the error is not caught."""
+        """Returns the lines that IPython shows for an uncaught error."""
         from svcnb.brief import brief
 
         return brief(self)
@@ -58,7 +58,7 @@ def _rebuild(kind: type[SvcnbError], message: str) -> SvcnbError:
 
 
 class InvalidArgument(SvcnbError, ValueError):
-    """An argument was rejected locally. Nothing was sent or charged."""
+    """The client rejected an argument. Nothing was sent or charged."""
 
     exit_code = ExitCode.USAGE
 
@@ -68,7 +68,7 @@ class InvalidType(InvalidArgument, TypeError):
 
 
 class ExtraMissing(SvcnbError, ImportError):
-    """A package from an extra is not installed.
+    """Error for a package of an extra that is not installed.
 
     Args:
         message: Feature that needs the package.

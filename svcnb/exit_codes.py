@@ -11,7 +11,7 @@ class ExitCode(IntEnum):
     OK = 0
     """The command succeeded."""
     FAILED = 1
-    """The service, the chain or the action rejected the call or failed. The message names the cause."""
+    """The service, the chain or the action rejected the call or failed. The message contains the cause."""
     USAGE = 2
     """An argument, an option or a setting is invalid."""
     PART_MISSING = 3
@@ -27,4 +27,4 @@ class ExitCode(IntEnum):
     BUSY = 8
     """Another process is creating the same report. Nothing was done."""
     INTERRUPTED = 130
-    """Ctrl-C stopped the command."""
+    """Ctrl-C interrupted the command."""

@@ -1,4 +1,4 @@
-"""Installation commands for extras."""
+"""Functions that return the installation commands for extras."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ def install_command(extra: str) -> str:
 
 
 def how_to_get(extra: str) -> str:
-    """Returns the hint for a missing extra. In a browser page, nothing can be installed.
+    """Returns the hint for a missing extra. In a browser page, users cannot install anything.
 
     Args:
         extra: An extra of ``pyproject.toml``.
     """
     if sys.platform == "emscripten":
-        return "This page does not contain it. Use an installed svcnb for this step."
+        return "This page does not contain the package. Use an installed svcnb for this step."
     return f"Install it: {install_command(extra)}"

@@ -20,7 +20,7 @@ App = Callable[..., Awaitable[None]]
 
 NO_JSPI: Final = (
     "this browser does not support JavaScript Promise Integration, so a cell cannot wait for a response. "
-    "Use a current Chrome or Edge, or svcnb.AsyncClient with await"
+    "Use a current version of Chrome or Edge, or use svcnb.AsyncClient with await"
 )
 
 _apps: dict[str, App] = {}
@@ -85,7 +85,10 @@ def wait(awaitable: Awaitable[T]) -> T:
 
 
 async def _outcome(awaitable: Awaitable[T]) -> tuple[T | None, Exception | None]:
-    """Result or exception. The kernel shows the exception of a task in the notebook, even if the cell catches it."""
+    """Result or exception of a task.
+
+    The kernel would show the exception in the notebook even if the cell catches it.
+    """
     try:
         return await awaitable, None
     except Exception as error:  # noqa: BLE001 - the caller raises it
@@ -155,7 +158,7 @@ class _Exchange:
     async def receive(self) -> MutableMapping[str, Any]:
         content, self._content = self._content, None
         if content is None:
-            await asyncio.Event().wait()  # the caller waits for its response and does not disconnect
+            await asyncio.Event().wait()  # the caller waits for the response and never disconnects
         return {"type": "http.request", "body": content, "more_body": False}
 
     async def send(self, message: MutableMapping[str, Any]) -> None:

@@ -31,7 +31,7 @@ from svcnb.supervised import LISTENER
 if TYPE_CHECKING:
     from svcnb.emulator.in_page import PageService
 
-START_TIMEOUT_S = 300.0  # a failed start is reported immediately; the long limit is for busy machines
+START_TIMEOUT_S = 300.0  # a failed start is reported immediately, so the long limit only affects busy machines
 STOP_TIMEOUT_S = 30.0
 KEPT_LINES = 200
 SHOWN_LINES = 12
@@ -56,7 +56,7 @@ class EmulatorNotStarted(EmulatorError):
 class EmulatorPartMissing(EmulatorNotStarted):
     """An extra, an external tool or a built bundle is missing."""
 
-    default_hint = "`svcnb doctor` lists what is installed and what is missing."
+    default_hint = "To see what is missing, run `svcnb doctor`."
     exit_code = ExitCode.PART_MISSING
 
 
@@ -68,16 +68,16 @@ class PortInUse(EmulatorNotStarted):
 
 
 class StateFolderUnusable(EmulatorNotStarted):
-    """The state folder or the database cannot be used. Nothing was changed."""
+    """The emulator cannot use the state folder or the database. Nothing was changed."""
 
-    default_hint = "Use another `state` folder, or move this one away."
+    default_hint = "Use another `state` folder, or move this folder."
     exit_code = ExitCode.STATE_UNUSABLE
 
 
 class SettingRefused(EmulatorNotStarted):
-    """A setting is unknown, out of range, or contradicts another."""
+    """A setting is unknown, out of range, or contradicts another setting."""
 
-    default_hint = "`svcnb emulator --help` lists the settings."
+    default_hint = "To list the settings, run `svcnb emulator --help`."
     exit_code = ExitCode.USAGE
 
 
@@ -87,13 +87,13 @@ _BY_EXIT_CODE: dict[int, type[EmulatorNotStarted]] = {
 
 
 class Emulator(EmulatorControl):
-    """Emulator of the service, in a separate process on this machine. Ready when the constructor returns.
+    """Emulator of the service, in a separate process on this machine. It is ready when the constructor returns.
 
     Args:
         start_timeout: Seconds to wait until the emulator is ready. The first start on a machine may download external
             tools.
-        listener: A listening socket to use instead of a port (not on Windows). It stays open here, so connections wait
-            in its queue while no emulator runs.
+        listener: A listening socket to use instead of a port (not on Windows). This process keeps it open, so
+            connections wait in its queue while no emulator runs.
         **settings: Any setting of `svcnb emulator`, for example ``seed="demo"``, ``starter_credits=500`` (cents),
             ``port=8000``, ``state="./state"``, ``clock="frozen@1767225600"`` (Unix seconds), ``grant_delay_ms=300``,
             ``allow_address=["127.0.0.1:8545"]``.
@@ -120,7 +120,7 @@ class Emulator(EmulatorControl):
     ) -> None:
         self._settings = settings
         self._process = _in_page(settings) if IN_PAGE else _Process(_COMMAND, settings, listener)
-        # Also runs if stop() is not called: at garbage collection and when the interpreter exits.
+        # This also runs without a call of stop(): at garbage collection, and when the interpreter exits.
         self._finalizer = weakref.finalize(self, self._process.stop)
         try:
             ready = self._process.wait_ready(start_timeout)
@@ -138,11 +138,11 @@ class Emulator(EmulatorControl):
 
         Args:
             base_url: Address of the emulator, without ``/core/v1``.
-            control_token: Token of the emulator's control plane. For an emulator that you run on this machine, you can
-                omit it, unless you started the emulator with a token of your own.
+            control_token: Token of the emulator's control plane. You can omit it for an emulator that you run on this
+                machine, unless you chose the token yourself.
 
         Raises:
-            EmulatorUnreachable: Nothing responds at the address.
+            EmulatorUnreachable: No server responds at the address.
             ControlRefused: The server is not an emulator, or the token is wrong.
         """
         handle = EmulatorControl(base_url, control_token=control_token)
@@ -224,8 +224,8 @@ class _Process:
         self._writing = threading.Lock()
         self._ready: dict[str, Any] | None = None
         self._told = threading.Event()
-        # In a separate session, the emulator receives no Ctrl-C from a terminal or an interrupted notebook cell. All
-        # its child processes can be ended together.
+        # In a separate session, the emulator receives no Ctrl-C from a terminal or an interrupted notebook cell. In
+        # addition, the launcher can end all its child processes together.
         self._popen = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -277,7 +277,7 @@ class _Process:
             code = self._popen.wait(STOP_TIMEOUT_S)
             self._readers[1].join(STOP_TIMEOUT_S)
             kind = _BY_EXIT_CODE.get(code, EmulatorNotStarted)
-            # The hint in the process's output is about the command line; the hint of this error replaces it.
+            # The hint of this error replaces the hint in the process's output, which is for the command line.
             told = [line for line in self._tail().splitlines() if not line.startswith("Next step: ")]
             raise kind(f"the emulator ended with exit code {code} before it was ready", log="\n".join(told))
         return self._ready
@@ -286,10 +286,10 @@ class _Process:
         if os.getpid() != self._owner:
             return  # a forked child does not stop the emulator; the emulator belongs to the parent process
         with suppress(BrokenPipeError):
-            self._pipe.close()  # which ends it
+            self._pipe.close()  # the closed pipe ends the emulator
         try:
             if self.running and self._ready is None:
-                self._popen.terminate()  # the process may not have started to read the pipe
+                self._popen.terminate()  # the process may not have read the pipe yet
             self._popen.wait(STOP_TIMEOUT_S)
         except subprocess.TimeoutExpired:
             pass
@@ -315,7 +315,7 @@ class _Process:
             if self._ready is None and line.startswith("{"):
                 self._ready = json.loads(line)
                 self._told.set()
-        self._told.set()  # at the end of the stream, the emulator cannot become ready any more
+        self._told.set()  # the stream has ended, so the emulator cannot become ready any more
 
     def _read_log(self, stream: IO[str]) -> None:
         for line in stream:

@@ -1,4 +1,4 @@
-"""Function for the first cell of a lesson: returns the service for the lesson, with the same state on every machine."""
+"""Function for the first cell of a lesson. It returns the lesson's service in the same state on every machine."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = [
     "solution_notebooks",
 ]
 
-# 1 January 2026, 00:00:00 UTC, a time that readers recognise in the outputs.
+# 1 January 2026, 00:00:00 UTC, which readers recognise in the outputs.
 LESSON_TIME_S = 1_767_225_600
 
 _SOLUTIONS = "solutions"
@@ -51,9 +51,9 @@ def lesson(
     (``SVC_WORKSHOP_URL``), the instructor's machine can run the emulator. Its state is then kept when the kernel stops.
 
     If ``SVC_BASE_URL`` is set outside a workshop, the lesson uses that service instead: a live service, or an emulator,
-    which others may share. With ``SVC_LESSONS=own``, which `svcnb lab` sets, the lesson uses its own emulator in any
-    case. A lesson on a live service must be confirmed first, and skips the cells that need an emulator. Lessons that
-    need an emulator throughout run one on this computer (`svcnb.live_lessons`).
+    which others may share. With ``SVC_LESSONS=own``, which `svcnb lab` sets, the lesson always uses its own emulator. A
+    lesson on a live service needs a confirmation first, and skips the cells that need an emulator. Lessons that need an
+    emulator throughout start one on this computer (`svcnb.live_lessons`).
 
     Args:
         name: Name of the lesson, for example ``"quickstart"``.
@@ -62,10 +62,10 @@ def lesson(
             Elsewhere the state is lost when the kernel stops, and this argument has no effect.
         confirm: Whether you agree to run the lesson on a live service, where calls cost money. ``SVC_LESSONS=live``
             confirms all lessons.
-        **settings: Further settings of the lesson's own emulator, as for `Emulator`.
+        **settings: Additional settings of the lesson's own emulator; see `Emulator`.
 
     Returns:
-        A handle with ``client()``. On a live service the control methods raise `NotAnEmulator`.
+        A handle with the method ``client()``. On a live service, the control methods raise `NotAnEmulator`.
 
     Raises:
         EmulatorError: The emulator could not be started or reached. The hint contains the next step.
@@ -91,7 +91,7 @@ def lesson(
 
 
 def lesson_settings(name: str) -> dict[str, Any]:
-    """Returns the settings of a lesson's emulator: the same keys, ids and time on every machine.
+    """Returns the settings of a lesson's emulator, which produce the same keys, ids and time on every machine.
 
     Args:
         name: Name of the lesson.
@@ -196,7 +196,7 @@ class WorkshopEmulator(EmulatorControl):
         return f"Emulator({', '.join(f'{name}={value!r}' for name, value in self._settings.items())})"
 
     def stop(self) -> None:
-        """Closes the clients. The workshop server stops the emulator when it has been idle for some time."""
+        """Closes the clients. The workshop server stops an idle emulator after some time."""
         self.close()
 
 
@@ -221,7 +221,7 @@ def _in_workshop(name: str, settings: dict[str, Any], *, resume: bool) -> Worksh
             f"the workshop server at {place[0]} does not respond",
             hint="Ask your instructor. To work without the workshop, unset SVC_WORKSHOP_URL and restart the kernel.",
         ) from error.with_traceback(None)
-    with suppress(OSError):  # the lesson runs even if the folder cannot be written to
+    with suppress(OSError):  # the lesson also runs if the folder is not writable
         fetch_solutions(names.pop("solutions", ()))
     return WorkshopEmulator(names, lesson_settings(name) | settings) if "base_url" in names else None
 
@@ -231,4 +231,4 @@ def _shared(base_url: str) -> EmulatorControl | None:
     try:
         return Emulator.connect(base_url, control_token=os.environ.get("SVC_CONTROL_TOKEN"))
     except ControlRefused:
-        return None  # the service responds, but has no control plane for this user
+        return None  # the service responds, but provides no control plane to this user

@@ -1,8 +1,8 @@
-"""Lessons on a live service or in a browser page: requirements, confirmation and skipped cells.
+"""Support for lessons on a live service or in a browser page: requirements, confirmation and skipped cells.
 
-A live service cannot be reset, its clock cannot be frozen, it has no injected faults, and its calls cost money. A
-lesson therefore needs one confirmation before it starts. Then, in IPython, every cell is analysed before it runs. Cells
-that use functions of the emulator are skipped, and so are cells that use a name from a skipped cell.
+A live service has no reset, no frozen clock and no injected faults, and its calls cost money. A lesson therefore needs
+one confirmation before it starts. Then IPython analyses every cell before it runs. It skips cells that use functions of
+the emulator, and cells that use a name from a skipped cell.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Live(NamedTuple):
     Args:
         cents: Approximate cost in US cents.
         needs: Requirements besides an account with credit, as a sentence, or an empty string.
-        skips: Description of the skipped cells, for use in a sentence, or an empty string.
+        skips: Description of the skipped cells, as part of a sentence, or an empty string.
         own_wallet: Whether the learner needs their own wallet, because the practice keys are public.
     """
 
@@ -45,8 +45,9 @@ class Live(NamedTuple):
     @property
     def text(self) -> str:
         """Returns the text of the box at the top of the lesson."""
-        cost = f"Costs about {self.cents} cents." if self.cents else "Costs nothing."
-        parts = ["Runs live.", self.needs, cost, f"Skipped there: {self.skips}." if self.skips else ""]
+        cost = f"It costs about {self.cents} cents." if self.cents else "It costs nothing."
+        skipped = f"On a live service, it skips {self.skips}." if self.skips else ""
+        parts = ["This lesson can run on a live service.", self.needs, cost, skipped]
         return " ".join(filter(None, parts))
 
 
@@ -54,15 +55,16 @@ LIVE: Final[dict[str, Live]] = {
     "quickstart": Live(10),
     "actions-and-cids": Live(15),
     "keys": Live(30, skips="the trace of a run"),
-    "groups": Live(25, "Shows the errors for missing credit only with a new account."),
+    "groups": Live(25, "It shows the errors for missing credit only with a new account."),
     "typed-data": Live(0, skips="the cells that move the clock"),
     "chain-secured": Live(
         10,
-        "Needs your own wallet as `owner`, with currency of the service's chain for gas.",
-        "practice keys, the faucet, the cells that move the clock, and the cells that need `owner` until you set it",
+        "It needs your own wallet as `owner`, with currency of the service's chain for gas.",
+        "the practice keys, the faucet, and the cells that move the clock. It also skips the cells that need `owner` "
+        "until you set it",
         own_wallet=True,
     ),
-    "webhooks": Live(20, "Needs a triggers service in `SVC_TRIGGERS_URL` and your approval in a browser."),
+    "webhooks": Live(20, "It needs a triggers service in `SVC_TRIGGERS_URL` and your approval in a browser."),
     "history": Live(20, skips="the simulated day"),
     "batches": Live(60, skips="the injected faults and the account with three cents"),
 }
@@ -72,8 +74,8 @@ All others use an emulator on this computer.
 """
 
 EMULATOR_TEXT: Final = (
-    "Uses the [emulator](glossary.md#emulator), the complete service on your own computer, even if a live service "
-    "is configured. Costs nothing."
+    "This lesson uses the [emulator](glossary.md#emulator), which is the complete service on your own computer, even "
+    "if a live service is configured. It costs nothing."
 )
 """Text of the box at the top of all other lessons."""
 
@@ -82,7 +84,7 @@ CONFIRMED: Final = "live"
 
 
 class NotAnEmulator(EmulatorError):
-    """The lesson runs on a live service, which cannot be controlled."""
+    """The lesson runs on a live service, which has no control plane."""
 
 
 class LiveService:
@@ -96,7 +98,7 @@ class LiveService:
         self.base_url = base_url.rstrip("/")
 
     def __repr__(self) -> str:
-        """Returns the address, because readers must see which live service is used."""
+        """Returns the address, because readers must see which live service the lesson uses."""
         return f"LiveService({self.base_url!r})"
 
     def __getattr__(self, name: str) -> Any:
@@ -104,7 +106,7 @@ class LiveService:
         if name.startswith("_"):
             raise AttributeError(name)
         raise NotAnEmulator(
-            f"a live service has no {name!r}: only an emulator can be controlled",
+            f"a live service does not have {name!r}: only an emulator can be controlled",
             hint="Unset SVC_BASE_URL and run the lesson from its first cell to use an emulator.",
         )
 
@@ -131,7 +133,9 @@ class LiveService:
         from svcnb.client.triggers import TriggersClient
 
         if not (url := os.environ.get("SVC_TRIGGERS_URL")):
-            raise NotAnEmulator("no triggers service is configured", hint="Set SVC_TRIGGERS_URL to its address.")
+            raise NotAnEmulator(
+                "no triggers service is configured", hint="Set SVC_TRIGGERS_URL to the address of the service."
+            )
         client = TriggersClient(url, token=os.environ.get("SVC_TRIGGERS_TOKEN"))
         client.authorize(open_page=lambda page: print(f"Approve this notebook at {page}"))  # noqa: T201
         return client
@@ -141,11 +145,11 @@ class LiveService:
 
 
 class LiveClient(Client):
-    """Client that never pays automatically. It uses the account of ``SVC_API_KEY`` if that variable is set."""
+    """Client that never pays automatically, and uses the account of ``SVC_API_KEY`` if that variable is set."""
 
     @cached_property
     def accounts(self) -> Accounts:
-        """Accounts; `create` returns the account of ``SVC_API_KEY``."""
+        """Accounts. `create` returns the account of ``SVC_API_KEY``."""
         return _Accounts(self._session)
 
     @cached_property
@@ -189,14 +193,15 @@ def begin(name: str, base_url: str, *, confirm: bool) -> LiveService:
         raise NotConfirmed(
             f"this lesson will run on the live service {base_url}",
             consequences=(live.text, f"It uses {key}.", "Nothing has been done."),
-            hint=f"svcnb.lesson({name!r}, confirm=True) starts it. To use an emulator, unset SVC_BASE_URL.",
+            hint=f"To start the lesson, call svcnb.lesson({name!r}, confirm=True). To use an emulator, unset "
+            f"SVC_BASE_URL.",
         )
     _install(Skipper, live)
     return LiveService(base_url)
 
 
 def end() -> None:
-    """Stops skipping cells, for a lesson that uses an emulator."""
+    """Disables the skipping of cells, for a lesson that uses an emulator."""
     if (shell := _shell()) is not None:
         shell.ast_transformers[:] = [each for each in shell.ast_transformers if not isinstance(each, Skipper)]
 
@@ -264,7 +269,7 @@ class Skipper:
                 if node.attr == "practice_key" and self._live is not None and self._live.own_wallet:
                     return "the practice keys are public. Set these names to your own wallets in a new cell."
         if needed := sorted(self.missing & set(_needed(cell))):
-            return f"it needs {', '.join(needed)}, from a cell that was skipped."
+            return f"it requires {', '.join(needed)}, which a skipped cell defines."
         return ""
 
 
@@ -281,7 +286,7 @@ class PageSkipper(Skipper):
 
 
 def begin_in_page() -> None:
-    """Starts to skip cells that need a package or a process that a browser page does not have."""
+    """Enables the skipping of cells that need a package or a process that a browser page does not have."""
     _install(PageSkipper, None)
 
 

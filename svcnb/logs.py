@@ -1,7 +1,7 @@
 """Logging filter that masks secrets.
 
-This package does not log keys. The filter is for other code: HTTP libraries that log headers at level DEBUG, and user
-code that logs secrets by mistake.
+This package does not log keys. The filter is for HTTP libraries that log headers at level DEBUG, and for user code that
+logs secrets by mistake.
 
 Example:
     >>> import logging
@@ -17,7 +17,7 @@ from typing import Final
 MASK: Final = "********"
 
 _PATTERNS: Final = (
-    # A header in a mapping, in a tuple of bytes, or in its HTTP form.
+    # A header in a mapping, in a tuple of bytes, or in its HTTP format.
     re.compile(
         r"""(?ix) ( \b(?:x-api-key|authorization|x-wallet-auth|cookie|set-cookie)['"]? \s*[:=,]\s*
             (?:b?['"])? (?:bearer\s+)? ) [^\s'",;)\]}]+"""
@@ -46,7 +46,7 @@ class RedactingFilter(logging.Filter):
         """Masks the record in place, and returns True."""
         try:
             message = record.getMessage()
-        except (TypeError, ValueError):  # the arguments do not match the message; logging itself reports that
+        except (TypeError, ValueError):  # the arguments do not match the message, which logging itself reports
             return True
         masked = redact(message)
         if masked != message:
@@ -60,7 +60,7 @@ def protect(*names: str) -> None:
     """Adds the filter to loggers that do not have it yet.
 
     Args:
-        names: Names of loggers. A filter applies to the records of its own logger, not to those of child loggers.
+        names: Names of loggers. A filter applies to the records of its own logger, not to records of child loggers.
     """
     for name in names:
         logger = logging.getLogger(name)

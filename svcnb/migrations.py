@@ -1,8 +1,8 @@
 """Versions of all state on disk, and the migrations between them.
 
-Each kind of state has a `Schema`: its current version and one step for each earlier version. A step migrates the state
-from one version to the next. Before the first step, the caller makes a copy (`copy_file`, or a copy inside the
-database), so that an earlier svcnb can still be used.
+Each kind of state has a `Schema`, with its current version and one step for each earlier version. A step migrates the
+state from one version to the next. Before the first step, the caller makes a copy (`copy_file`, or a copy inside the
+database). The user can then still return to an earlier svcnb.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class UnreadableVersion(SvcnbError):
 
 
 class Schema(Generic[T]):
-    """The versions of one kind of state.
+    """Versions of one kind of state.
 
     Args:
         what: Name of the state, for messages.
@@ -45,7 +45,7 @@ class Schema(Generic[T]):
         self.steps = dict(steps or {})
 
     def needs_migration(self, found: int, where: object, writer: str = "") -> bool:
-        """Checks that this svcnb can read a version, and whether the state needs a migration.
+        """Checks whether this svcnb can read a version, and whether the state needs a migration.
 
         Args:
             found: Version of the state.
@@ -79,7 +79,7 @@ class Schema(Generic[T]):
 
 
 class DocumentSchema(Schema[dict[str, Any]]):
-    """Versions of a JSON document in a file. The arguments are those of `Schema`."""
+    """Versions of a JSON document in a file. The arguments are the same as for `Schema`."""
 
     def read(self, document: Any, path: Path) -> dict[str, Any]:
         """Returns a document in the current version. If the file has an earlier version, keeps a copy of it.
@@ -123,7 +123,7 @@ def copy_path(path: Path, found: int) -> Path:
 def copy_file(path: Path, found: int) -> Path:
     """Copies a file before its migration.
 
-    Only the owner can read the copy. An existing copy is kept, because it is older.
+    Only the owner can read the copy. The function keeps an existing copy, because it is older.
 
     Args:
         path: Path of the file.

@@ -1,4 +1,4 @@
-"""Store for emulator states in a browser page: folders in the browser's storage (IndexedDB).
+"""Store for emulator states in a browser page, with folders in the browser's storage (IndexedDB).
 
 Emscripten keeps the files in memory and copies them to IndexedDB. A state has the same format as the folder of ``svcnb
 emulator --state --chain-engine ethereumjs``, so an installed svcnb can open the output of `export`. Only one tab can
@@ -28,10 +28,10 @@ ROOT: Final = Path("/svcnb-states")
 """Folder that contains all states. It is also the name of the database in the browser."""
 
 NOTE: Final = (
-    "This page is for practice. Everyone who uses this browser profile can read the keys that it stores, so never use "
-    "a key that owns anything."
+    "This page is for practice. Everyone who uses this browser profile can read the keys that the page stores. "
+    "Never use a key that controls anything of value."
 )
-"""Warning that is displayed wherever states are stored."""
+"""Warning that is displayed wherever the page stores states."""
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 _LOCK: Final = "lock"
@@ -96,7 +96,7 @@ async def claim(name: str) -> Callable[[], None] | None:
         if not locked.done():
             locked.set_result(False)
 
-    # After a reload, the worker of the earlier page can hold the lock for a moment.
+    # After a reload, the worker of the earlier page can keep the lock for a moment.
     signal = AbortSignal.timeout(_PATIENCE_MS)
     options = to_js({"signal": signal}, dict_converter=Object.fromEntries)
     navigator.locks.request(f"{ROOT}/{name}", options, create_proxy(hold)).catch(create_proxy(give_up))
@@ -119,7 +119,7 @@ def names() -> list[str]:
 def export(name: str, target: str | Path) -> Path:
     """Writes a state to a ZIP file for an installed svcnb.
 
-    To use it, unpack it and run ``svcnb emulator --state FOLDER --chain-engine ethereumjs``.
+    To use the state, unpack the file and run ``svcnb emulator --state FOLDER --chain-engine ethereumjs``.
 
     Args:
         name: Name of the state.
@@ -142,7 +142,7 @@ def export(name: str, target: str | Path) -> Path:
 
 
 def erase(name: str | None = None) -> list[str]:
-    """Deletes states from the browser's storage. A state is kept while an emulator in any tab uses it.
+    """Deletes states from the browser's storage, except states that an emulator in any tab uses.
 
     Args:
         name: Name of the state, or None for all states.

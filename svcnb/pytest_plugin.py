@@ -1,9 +1,9 @@
 """Pytest plugin with fixtures for testing your own actions on an emulator, which is reset between tests.
 
 The plugin is installed with svcnb, and pytest finds it automatically. The fixture ``svc`` is a client with its own
-funded account, and ``svc_emulator`` is the emulator. Every test starts in the same state, because a snapshot is
-restored after each test. With ``--svc-live``, the same tests run against the live service of ``SVC_BASE_URL`` and
-``SVC_API_KEY``, and tests that control the emulator are skipped.
+funded account, and ``svc_emulator`` is the emulator. Every test starts in the same state, because the plugin restores a
+snapshot after each test. With ``--svc-live``, the same tests run against the live service of ``SVC_BASE_URL`` and
+``SVC_API_KEY``. pytest then skips tests that control the emulator.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         default=False,
         help=(
-            "Run against SVC_BASE_URL with SVC_API_KEY instead of an emulator. Costs real credit, and changes are "
-            "permanent."
+            "Run against SVC_BASE_URL with SVC_API_KEY instead of an emulator. The tests use real credit, and their "
+            "changes are permanent."
         ),
     )
 
 
 @pytest.fixture(scope="session")
 def svc_emulator_settings() -> dict[str, Any]:
-    """Settings of the emulator. Override this fixture to change them, for example to ``{"seed": "mine"}``.
+    """Settings of the emulator. To change them, override this fixture, for example with ``{"seed": "mine"}``.
 
     The default preset is ``strict``: a request that the live service would reject also fails in the test. The setting
     ``{"preset": "tolerant"}`` accepts such requests.
@@ -66,9 +66,9 @@ def svc_start(request: pytest.FixtureRequest) -> Iterator[tuple[Emulator, Accoun
 
 @pytest.fixture
 def svc_emulator(request: pytest.FixtureRequest) -> Iterator[EmulatorControl]:
-    """The emulator in its initial state; skipped with ``--svc-live``."""
+    """The emulator in its initial state. Tests with this fixture are skipped with ``--svc-live``."""
     if _live(request):
-        pytest.skip("needs an emulator, but --svc-live uses a live service")
+        pytest.skip("requires an emulator, but --svc-live uses a live service")
     emulator, _ = request.getfixturevalue("svc_start")
     yield emulator
     emulator.faults.clear()
@@ -108,7 +108,7 @@ def svc(request: pytest.FixtureRequest, svc_account: Account) -> Iterator[Client
 
 @pytest.fixture
 def svc_recorded(svc_emulator: EmulatorControl) -> Callable[[Any], Recorded]:
-    """A function that reads the emulator's record of a run: ``svc_recorded(run)``, or ``svc_recorded(error)``."""
+    """Function that reads the emulator's record of a run: ``svc_recorded(run)``, or ``svc_recorded(error)``."""
     from svcnb.testing import recorded
 
     return lambda run: recorded(svc_emulator, run)
@@ -139,7 +139,9 @@ def _live_account() -> Account:
     from svcnb.client.errors import ConfigError
     from svcnb.client.models.accounts import Account
 
-    needs = "--svc-live needs SVC_BASE_URL and SVC_API_KEY, the key of an account with credit, or SVC_PROFILE"
+    needs = (
+        "--svc-live requires SVC_PROFILE, or SVC_BASE_URL and SVC_API_KEY with the key of an account that has credit"
+    )
     try:
         key = load().api_key
     except ConfigError as error:

@@ -1,4 +1,4 @@
-"""Assertions for testing your own actions: the signers and effects of runs.
+"""Assertions about the signers and effects of runs, for tests of your own actions.
 
 The fixtures are in `svcnb.pytest_plugin`.
 """
@@ -59,7 +59,7 @@ def assert_signed_by(signed: dict[str, Any] | str | bytes, signature: str | byte
 
     who = recover(signed, signature)
     if who.lower() != address.lower():
-        raise AssertionError(f"signed by {who}, not by {address}: the key or the signed message differs")
+        raise AssertionError(f"signed by {who}, not by {address}: the key or the signed message is different")
 
 
 @checked
@@ -71,8 +71,8 @@ def assert_trace(
     Args:
         trace: Timeline of the run: ``svc.trace(run)``.
         key_operations: Number of keys that the run received.
-        fetches: Number of outbound requests, including refused ones.
-        hosts: The only hosts that the run may contact.
+        fetches: Number of outbound requests, including rejected ones.
+        hosts: Complete list of the hosts that the run may contact.
 
     Raises:
         AssertionError: The run did something else. The message names the difference.

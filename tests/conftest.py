@@ -68,7 +68,6 @@ _folder = pytest.StashKey["tempfile.TemporaryDirectory[str]"]()
 
 # Every skip that may happen in CI, by a part of its reason. CI installs whatever else a test asks for.
 SKIPS_IN_CI = {
-    "needs the extra lite": "JupyterLite and its wheels; docs/browser.md",
     "the superuser may write anywhere": "CI runs as root, which ignores file modes",
     "no advisory data": "advisories are a file that whoever runs the audit brings along",
     "no copy of the chart": "the chart of JupyterHub is a file that a person who changes the values supplies",

@@ -1,4 +1,4 @@
-"""JupyterHub on one machine, in front of a workshop that runs beside it (`svcnb workshop start`)."""
+"""JupyterHub on one machine, for the learners of a workshop on the same machine (`svcnb workshop start`)."""
 
 import os
 import sys
@@ -16,8 +16,8 @@ c.SharedPasswordAuthenticator.user_password = os.environ["SVC_HUB_PASSWORD"]
 c.Authenticator.allow_all = True
 c.Authenticator.username_pattern = "[a-z0-9][a-z0-9._-]{0,63}"
 
-# All learners' servers run as this machine's one user: their folders and emulators are separate, but the system does
-# not protect them from each other. For people who do not trust each other use a spawner with containers.
+# All learners' servers run as one user of this machine. Their folders and emulators are separate, but the system does
+# not protect them from each other. If learners do not trust each other, use a spawner with containers.
 c.JupyterHub.spawner_class = "simple"
 c.Spawner.cmd = [str(Path(sys.executable).with_name("jupyterhub-singleuser"))]
 c.SimpleLocalProcessSpawner.home_dir_template = str(Path("workshop-homes").resolve() / "{username}")

@@ -1,6 +1,6 @@
 """Altair charts of runs, spending, traces, permissions and audits, from frames or models.
 
-Data are aggregated before they are drawn, so a chart of a million runs is as small as one of a hundred.
+Each function aggregates the data before drawing, so a chart of a million runs is as small as one of a hundred.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ try:
 except ModuleNotFoundError as error:
     if not IN_PAGE:
         raise
-    # The package can still be imported, so that a notebook can run the cells that draw no chart.
+    # The import still works, so that a notebook can run the cells that draw no chart.
     _absent = error.name
     if not TYPE_CHECKING:
 

@@ -31,13 +31,13 @@ def audit_timeline(entries: Any, *, zone: str = "UTC") -> Layers:
         zone: Time zone of the axis.
 
     Raises:
-        InvalidArgument: There are no data to draw, or columns are missing or have the wrong type.
+        InvalidArgument: There is no data to draw, or columns are missing or have the wrong type.
     """
     table = Table(entries, "events")
     times = wall_clock(table.times(), zone)
     events, names = table.labels("event")
     senders, who = table.labels("who")
-    # The four senders with the most events have shapes of their own.
+    # The four senders with the most events have their own shapes.
     most = np.argsort(-np.bincount(senders, minlength=len(who)), kind="stable")
     own = most[: len(_SHAPES) if len(who) <= len(_SHAPES) else len(_SHAPES) - 1]
     signs = [short(who[number], 40) for number in own] + [_OTHERS] * (len(who) > len(own))

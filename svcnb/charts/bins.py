@@ -12,7 +12,7 @@ from svcnb.client.errors import InvalidArgument
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
 SECOND: Final = 1_000_000
-"""Type of times: whole microseconds since 1970."""
+"""Array type of times: whole microseconds since 1970."""
 
 DAY: Final = 86_400 * SECOND
 _STEPS_S: Final = (
@@ -20,9 +20,9 @@ _STEPS_S: Final = (
 )  # fmt: skip
 _UNITS: Final = ((604_800, "week"), (86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
 MAX_BINS: Final = 60
-"""Maximum number of spans in one chart. More could not be distinguished visually."""
+"""Maximum number of spans in one chart. More spans would be too narrow to distinguish."""
 
-# 1970 began on a Thursday; weeks begin on Mondays.
+# 1970 began on a Thursday, but weeks begin on Mondays.
 _MONDAY: Final = 4 * DAY
 
 

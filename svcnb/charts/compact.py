@@ -1,4 +1,4 @@
-"""Compact PNG images with a palette. The renderer's images have four bytes for each pixel and are hardly compressed."""
+"""Converter to compact PNG images with a palette. The renderer's images have four bytes per pixel."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _OPAQUE: Final = 255
 
 
 def compact(png: bytes) -> bytes:
-    """Converts an image to a palette of at most 256 colours, which takes about a twentieth of the bytes.
+    """Converts an image to a palette of at most 256 colours, which reduces its size to about a twentieth.
 
-    Most charts have fewer colours. Otherwise, the rarest colours, which are shades at the edges of letters, are
-    replaced by the nearest other colours.
+    Most charts have fewer colours. If a chart has more, the nearest other colours replace the rarest ones, which are
+    shades at the edges of letters.
 
     Args:
-        png: PNG image from the renderer: opaque, with 8 bits each for red, green, blue and alpha. Other images are
-            returned unchanged.
+        png: PNG image from the renderer: opaque, with 8 bits each for red, green, blue and alpha. The function returns
+            other images unchanged.
     """
     import numpy as np
     import pandas as pd

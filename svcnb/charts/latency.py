@@ -39,28 +39,28 @@ def latency(
     """Draws percentiles of the durations of successful runs, over time or for each action.
 
     Args:
-        runs: A `svcnb.toolkit.history.History`, its runs, runs of a trigger, or a frame with ``started_at``,
-            ``status``, ``elapsed`` (seconds) and, by action, ``action``.
+        runs: A `svcnb.toolkit.history.History`, its runs, runs of a trigger, or a frame. A frame needs the columns
+            ``started_at``, ``status`` and ``elapsed`` (seconds), and ``action`` if the runs are grouped by action.
         by: Property by which runs are grouped.
-        percentiles: Up to four percentiles, each from 0 to 100. A percentile is the shortest time that this percentage
-            of runs did not exceed.
+        percentiles: Up to four percentiles, each from 0 to 100. A percentile is the shortest duration that this
+            percentage of runs did not exceed.
         log: Whether the axis is logarithmic.
         zone: Time zone of the axis.
 
     Raises:
-        InvalidArgument: There are no data to draw, columns are missing or have the wrong type, or a percentile is
+        InvalidArgument: There is no data to draw, columns are missing or have the wrong type, or a percentile is
             invalid.
     """
     wanted = _checked(percentiles)
     table = Table(runs)
     well = table.status() == SUCCESS
     if not well.any():
-        raise NothingToDraw(f"none of {count(len(well), 'run')} succeeded, and only successful runs have a latency")
+        raise NothingToDraw(f"no successful run among {count(len(well), 'run')}; only successful runs have a latency")
     seconds = table.seconds()[well]
     if np.isnan(seconds).any():
         raise InvalidArgument(
             "some successful runs have no duration",
-            hint=("Omit these runs, or add the missing values to the column of seconds."),
+            hint=("Remove these runs, or add the missing durations."),
         )
     factor, unit = (1_000.0, "ms") if float(np.median(seconds)) < 1 else (1.0, "s")
     if by == "action":
@@ -93,12 +93,12 @@ def latency(
 def percentiles_of(groups: Array, values: Array, count: int, wanted: Sequence[float]) -> tuple[Array, Array]:
     """Returns percentiles of each group (nearest rank), and the number of values of each.
 
-    The function sorts once, by numbers that combine the group and the value. A million values take 60 ms.
+    The function sorts once, by numbers that combine the group and the value. It processes a million values in 60 ms.
 
     Args:
         groups: Group of each value, counted from 0.
-        values: Values from 0 to below a billion. They are compared with a precision of a billionth of the largest
-            value.
+        values: Values from 0 to below a billion. The function compares them with a precision of a billionth of the
+            largest value.
         count: Number of groups.
         wanted: Requested percentiles.
 
@@ -136,7 +136,7 @@ def _by_action(
     names = _names(wanted)
     found, sizes = percentiles_of(groups, took, len(texts), wanted)
     most = [int(number) for number in np.argsort(-sizes, kind="stable")[:MAX_ACTIONS] if sizes[number]]
-    # The slowest action is at the top.
+    # Put the slowest action at the top.
     shown = sorted(most, key=lambda number: (-found[number, -1], texts[number]))
     labels = {number: f"{short(texts[number])} ({sizes[number]:,})" for number in shown}
     rows = [
@@ -151,7 +151,7 @@ def _by_action(
     text = f"Latency of successful runs by action ({unit})"
     left_out = int((sizes > 0).sum()) - len(shown)
     below = (count(len(took), "run"), f"{count(left_out, 'action')} with fewer runs left out" * bool(left_out))
-    # The title is above the names, because beside them it would overlap the longest name.
+    # Put the title above the names, because it would overlap the longest name next to them.
     heading = alt.Axis(
         title="action (runs)", titleAngle=0, titleAlign="right", titleAnchor="end", titleX=-4, titleY=-8, ticks=False
     )

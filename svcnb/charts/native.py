@@ -1,8 +1,8 @@
 """Client of the child process that draws charts with vl-convert.
 
-vl-convert is native code and aborts its process on some inputs, for example on a control character in a text. So it
-runs in a child process, which starts with the first chart and is reused. A crash or a timeout affects only one chart,
-and the next chart gets a new process.
+vl-convert is native code and aborts its process on some inputs, for example on a control character in a text.
+Therefore, it runs in a child process, which starts with the first chart and is reused. A crash or a timeout affects
+only one chart, and the next chart gets a new process.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from svcnb.client.errors import SvcnbError
 from svcnb.protocol.text import xml_text
 
 TIMEOUT_SECONDS: Final = 120.0
-"""Time limit of one drawing in seconds, including the start of the process."""
+"""Time limit for drawing one chart in seconds, including the start of the process."""
 
 _PROGRAM: Final = Path(__file__).with_name("native_process.py")
 _KEPT: Final = 500
 
 
 class RenderFailed(SvcnbError):
-    """Error for a chart that could not be drawn: the renderer rejected it, crashed, or did not respond in time."""
+    """Error for a failed drawing: the renderer rejected the chart, crashed, or did not respond in time."""
 
-    default_hint = "Check the data and the expressions of this chart; other charts can still be drawn."
+    default_hint = "Check the data and the expressions of this chart. Other charts are not affected."
 
 
 def draw(form: Literal["svg", "png"], spec: Mapping[str, Any], version: str, **options: float) -> bytes:
@@ -42,7 +42,7 @@ def draw(form: Literal["svg", "png"], spec: Mapping[str, Any], version: str, **o
     Args:
         form: ``svg`` or ``png``.
         spec: Vega-Lite specification of the chart.
-        version: Version of Vega-Lite for which the chart is written, for example ``6.4``.
+        version: Vega-Lite version of the specification, for example ``6.4``.
         **options: Other arguments of vl-convert: ``scale`` and ``ppi`` of a PNG.
 
     Returns:
@@ -94,7 +94,7 @@ class _Timer(threading.Timer):
 
 
 class _Renderer:
-    """Client of the renderer's process. Starts it when it is needed, and sends one chart at a time."""
+    """Client of the renderer's process, which starts it when needed and sends one chart at a time."""
 
     def __init__(self) -> None:
         self.running: subprocess.Popen[bytes] | None = None
@@ -107,7 +107,7 @@ class _Renderer:
             timer.start()
             try:
                 answer = _exchange(child, request)
-            except BaseException:  # also after an interrupt, because a late response would not match the next request
+            except BaseException:  # also an interrupt, because a late response would not match the next request
                 self._end(child)
                 raise
             finally:
@@ -115,14 +115,14 @@ class _Renderer:
             if answer is None:
                 code = self._end(child)
                 raise RenderFailed(
-                    f"the chart was not drawn within {TIMEOUT_SECONDS:g} seconds"
+                    f"drawing the chart took more than {TIMEOUT_SECONDS:g} seconds"
                     if timer.expired
-                    else f"the chart renderer stopped with exit code {code} while it drew this chart"
+                    else f"the chart renderer stopped with exit code {code} while drawing this chart"
                 )
         well, content = answer
         if well:
             return content
-        # The rest is a stack trace of the renderer's own code.
+        # The rest of the text is a stack trace of the renderer's own code.
         reason = content.decode(errors="replace").partition("\n    at ")[0]
         raise RenderFailed(f"this chart cannot be drawn: {' '.join(reason.split())[:_KEPT]}")
 
@@ -132,7 +132,7 @@ class _Renderer:
             self._end(self.running)
 
     def forget(self) -> None:
-        """After a fork, leaves the renderer's process to the parent process."""
+        """Drops the renderer's process after a fork, because it belongs to the parent process."""
         self.running = None
         self._lock = threading.Lock()
 
@@ -161,7 +161,7 @@ class _Renderer:
 
 
 def _exchange(child: subprocess.Popen[bytes], request: bytes) -> tuple[bool, bytes] | None:
-    """Returns whether the chart was drawn, with the drawing or the reason, or None if the process ended."""
+    """Returns whether the drawing succeeded, with the drawing or the reason. Returns None if the process ended."""
     assert child.stdin is not None  # noqa: S101 - it was started so
     assert child.stdout is not None  # noqa: S101 - as above
     try:

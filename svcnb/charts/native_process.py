@@ -1,4 +1,4 @@
-"""Program of the process that draws charts. `svcnb.charts.native` starts it and reads its standard output.
+"""Program that draws charts in a separate process. `svcnb.charts.native` starts it and reads its standard output.
 
 A request consists of a line with a number of bytes, and JSON of this size. A response consists of a line with ``drawn``
 or ``failed`` and a number of bytes, and content of this size. The process ends when its standard input is closed.
@@ -17,7 +17,7 @@ from typing import Any
 def main() -> None:
     """Draws charts until standard input is closed."""
     timeout = float(sys.argv[1])
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt in a notebook is sent to the whole process group
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt in a notebook reaches the whole process group
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # output of native code must not corrupt a response
     with open(os.devnull, "w") as nowhere:  # noqa: PTH123 - a device, not a file
@@ -26,7 +26,7 @@ def main() -> None:
         draw: dict[str, Any] = {"svg": vl_convert.vegalite_to_svg, "png": vl_convert.vegalite_to_png}
         for line in sys.stdin.buffer:
             request = json.loads(sys.stdin.buffer.read(int(line)))
-            # An endless drawing must also end when the process that waits for it has ended.
+            # If the parent process has ended, this process must end even during an endless drawing.
             faulthandler.dump_traceback_later(timeout + 5, exit=True, file=nowhere)
             try:
                 made = draw[request["form"]](request["spec"], **request["options"])

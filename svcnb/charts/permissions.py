@@ -39,7 +39,7 @@ def permission_graph(explanation: Explanation) -> Layers:
     """
     if not isinstance(explanation, Explanation):
         raise InvalidArgument(
-            f"invalid explanation of type {type(explanation).__name__}",
+            f"invalid argument explanation: expected an Explanation, got {type(explanation).__name__}",
             hint=("Pass the result of svc.explain(key, action)."),
         )
     groups = sorted(explanation.groups, key=lambda link: (-_links(link), link.id))[:MAX_GROUPS]
@@ -79,12 +79,12 @@ def _lines(
 
 
 def _line(x: float, y: float, x2: float, y2: float, *, there: bool, wildcard: bool = False) -> dict[str, Any]:
-    # Boxes cover the ends of a line, so the sign is in the middle of the visible part.
+    # Boxes cover the ends of a line, so put the sign in the middle of the visible part.
     begin, end = x + _BOX / 2, x2 - _BOX / 2
-    # The sign is not at a crossing of lines.
+    # Do not put the sign at a crossing of lines.
     share = 0.36 if wildcard else 0.5
     return {
-        "x": begin, "y": y, "x2": end, "y2": y2, "link": "there" if there else "missing",
+        "x": begin, "y": y, "x2": end, "y2": y2, "link": "existing" if there else "missing",
         "sign": ("any" if wildcard else "") if there else TIMES,
         "at_x": begin + (end - begin) * share, "at_y": y + (y2 - y) * share - (7 if wildcard else 0),
     }  # fmt: skip
@@ -110,8 +110,8 @@ def _box(x: float, y: float, kind: str, text: str, *, strong: bool = False) -> d
 
 
 def _line_marks(lines: list[dict[str, Any]]) -> list[alt.Chart]:
-    kinds = [kind for kind in ("there", "missing") if any(line["link"] == kind for line in lines)]
-    looks = {"there": (BLUE, [1, 0]), "missing": (VERMILLION, [4, 4])}
+    kinds = [kind for kind in ("existing", "missing") if any(line["link"] == kind for line in lines)]
+    looks = {"existing": (BLUE, [1, 0]), "missing": (VERMILLION, [4, 4])}
     legend = alt.Legend(title=None, symbolType="stroke", symbolStrokeWidth=2)
     colour = alt.Scale(domain=kinds, range=[looks[kind][0] for kind in kinds])
     dash = alt.Scale(domain=kinds, range=[looks[kind][1] for kind in kinds])
@@ -149,7 +149,7 @@ def _box_marks(boxes: list[dict[str, Any]]) -> list[alt.Chart]:
 
 
 def _at(x: str, y: str) -> dict[str, Any]:
-    """Returns a scale for positions that are given in pixels."""
+    """Returns a scale for positions in pixels."""
     return {
         "x": alt.X(x, type="quantitative", scale=None, axis=None),
         "y": alt.Y(y, type="quantitative", scale=None, axis=None),
@@ -165,7 +165,7 @@ def _links(link: GroupLink) -> int:
 
 
 def _name(label: str) -> str:
-    """Returns the name without the hash after it, if there is a name."""
+    """Returns the name without the hash that follows it. A label without a name stays unchanged."""
     return label.rpartition(" ")[0].strip("'\"") if label.startswith(("'", '"')) else label
 
 

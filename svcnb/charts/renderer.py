@@ -1,11 +1,11 @@
-"""Renderer that draws charts as images in a light, dark or automatic theme, without internet access.
+"""Renderer that draws charts as images with a light, dark or automatic theme, without internet access.
 
-The same chart always results in the same bytes.
+The same chart always produces the same bytes.
 
 Altair's own renderers are not suitable for stored notebooks. One writes a random id into every output, and another
-loads its code from the internet. Charts of this package are displayed as a PNG image, with their description as
-alternative text. Viewers that sanitise HTML keep images: JupyterLab for notebooks that are not trusted, GitHub, and
-VS Code. They remove the shapes of an SVG inside HTML, so only its text would remain.
+loads its code from the internet. Notebooks show charts of this package as PNG images, with their descriptions as
+alternative text. Viewers that sanitise HTML keep images: JupyterLab for notebooks that are not trusted, GitHub, and VS
+Code. They remove the shapes of an SVG inside HTML, so only its text would remain.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ NAME: Final = "svcnb"
 """Name of the renderer. ``alt.renderers.enable("svcnb")`` enables it for your own charts."""
 
 _PAGE: Final = Theme(text="#010101", muted="#020202", grid="#030303", background="transparent")
-"""Placeholder colours, which are replaced by the colours of the page in a finished drawing."""
+"""Placeholder colours. A finished drawing contains the colours of the page instead."""
 
 _PAGE_COLOURS: Final = {
     _PAGE.text: "currentColor",
@@ -51,7 +51,7 @@ _PIXELS_PER_INCH: Final = 72
 
 @checked
 def svg(chart: alt.TopLevelMixin, *, theme: ThemeName = "light") -> str:
-    """Returns a chart as SVG. The same chart always results in the same bytes.
+    """Returns a chart as SVG. The same chart always produces the same bytes.
 
     Args:
         chart: Any Altair chart.
@@ -73,7 +73,7 @@ def png(chart: alt.TopLevelMixin, *, theme: ThemeName = "light", scale: float = 
         InvalidArgument: The theme is ``auto``: the colours of a PNG cannot change.
     """
     if theme == "auto":
-        raise InvalidArgument('theme="auto" is not possible for PNG', hint='Pass theme="light" or theme="dark".')
+        raise InvalidArgument('a PNG image does not support theme="auto"', hint='Pass theme="light" or theme="dark".')
     themed = _themed(_spec(chart), _theme(theme))
     return draw("png", themed, _VERSION, scale=scale, ppi=_PIXELS_PER_INCH)
 
@@ -100,13 +100,13 @@ def save(chart: alt.TopLevelMixin, path: str | Path, *, theme: ThemeName = "ligh
         case ".png":
             file.write_bytes(png(chart, theme=theme, scale=scale))
         case other:
-            raise InvalidArgument(f"charts cannot be saved as {other or 'a file without an extension'}", hint=_SUFFIXES)
+            raise InvalidArgument(f"cannot save a chart as {other or 'a file without an extension'}", hint=_SUFFIXES)
     return file
 
 
 @checked
 def live(chart: Any) -> JupyterChart:
-    """Returns a chart as a widget with zoom and tooltips. It works without internet access.
+    """Returns a chart as a widget with zoom and tooltips. The widget works without internet access.
 
     Args:
         chart: Any Altair chart.
@@ -130,8 +130,8 @@ def render(spec: Mapping[str, Any], **_options: Any) -> dict[str, str]:
         spec: Vega-Lite specification of the chart.
 
     Returns:
-        HTML that contains the image with the chart's description as alternative text, the image alone, and the
-        description.
+        The chart in three formats: HTML with the image and the chart's description as alternative text, the image
+        alone, and the description.
     """
     said = describe(spec)
     fine, coarse = (_stored(spec, scale) for scale in (_SCALE, 1))
@@ -170,7 +170,7 @@ def describe(spec: Mapping[str, Any]) -> str:
 class Shown:
     """Mixin for charts that use this renderer, unless ``alt.renderers.enable`` selected another one."""
 
-    # Not a chart class itself, because Altair reads the schema of all chart classes.
+    # This is not a chart class, because Altair reads the schema of all chart classes.
 
     def _repr_mimebundle_(self, *args: Any, **kwds: Any) -> Any:
         if alt.renderers.active not in {"default", NAME}:
@@ -204,7 +204,7 @@ class Rows(Shown, alt.FacetChart):
 
 
 _VERSION: Final = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
-_SUFFIXES: Final = "End the file's name with .svg or .png."
+_SUFFIXES: Final = "Use a file name that ends with .svg or .png."
 _BOTH: Final = Theme(text="#808080", muted="#808080", grid="#80808044", background="transparent")
 
 alt.renderers.register(NAME, render)
@@ -246,7 +246,7 @@ def _svg(spec: Mapping[str, Any], theme: ThemeName) -> str:
 
 
 def _named(drawn: str, said: str) -> str:
-    """Returns the drawing with unique ids. vl-convert counts ids within a process, so ids on a page could collide."""
+    """Returns the drawing with unique ids. vl-convert numbers ids per process, so ids on a page could collide."""
     found = list(dict.fromkeys(_IDS.findall(drawn)))
     for number, name in enumerate(found):
         drawn = re.sub(rf'(id="|#){name}(?=["\)])', rf"\1@{number}@", drawn)

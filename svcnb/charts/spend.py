@@ -45,7 +45,7 @@ def spend(runs: Any, *, zone: str = "UTC") -> Rows | Layers:
         zone: Time zone that determines the start of a day.
 
     Raises:
-        InvalidArgument: There are no data to draw, or columns are missing or have the wrong type.
+        InvalidArgument: There is no data to draw, or columns are missing or have the wrong type.
     """
     table = Table(runs)
     times = wall_clock(table.times(), zone)
@@ -70,7 +70,7 @@ def spend(runs: Any, *, zone: str = "UTC") -> Rows | Layers:
     text = f"Spend per {bins.name} (US dollars)"
     below = (f"{dollars(round(float(cents.sum())))} for {count(len(times), 'run')}", span(times, zone))
     bars = _bars(alt.X("begin", **time_axis(zone, *bins.whole_ms)), _dollars(rows, 2, None))
-    # Actions without cost also have a row.
+    # Actions without a cost also have a row.
     kept = [name for name, _ in lines]
     return Rows(
         data=alt.InlineData(values=rows),
@@ -84,7 +84,7 @@ def spend(runs: Any, *, zone: str = "UTC") -> Rows | Layers:
 
 
 def _dollars(rows: list[dict[str, Any]], ticks: int, name: str | None) -> alt.Axis:
-    """Returns an axis without ticks between two whole cents, because their labels would be equal."""
+    """Returns an axis without ticks between two whole cents, because the labels of such ticks would be equal."""
     cents = round(100 * max((row["dollars"] for row in rows), default=0.0))
     few = [cent / 100 for cent in range(0, cents + 1, -(-cents // ticks) or 1)]
     return alt.Axis(title=name, format="$,.2f", tickCount=ticks, values=few if cents <= _FEW_CENTS else alt.Undefined)

@@ -18,7 +18,7 @@ MAX_ACTIONS: Final = 20
 """Maximum number of actions in one chart. The actions with the most runs are shown."""
 
 _Z: Final = 1.959964
-"""Quantile of the normal distribution for 95 percent."""
+"""Quantile of the normal distribution for 95 %."""
 
 _ROW: Final = 24
 _NOTE: Final = "pale: 95 % confidence interval"
@@ -30,18 +30,18 @@ def success_rate(runs: Any, *, by: Literal["time", "action"] = "time", zone: str
 
     Args:
         runs: A `svcnb.toolkit.history.History`, its runs, runs of a trigger, or a frame with ``status`` and
-            ``started_at``, by action also ``action``.
+            ``started_at``, and ``action`` if the runs are grouped by action.
         by: Property by which runs are grouped.
         zone: Time zone of the axis.
 
     Raises:
-        InvalidArgument: There are no data to draw, or columns are missing or have the wrong type.
+        InvalidArgument: There is no data to draw, or columns are missing or have the wrong type.
     """
     table = Table(runs)
     status = table.status()
     ended = status != OPEN
     if not ended.any():
-        raise NothingToDraw(f"none of {count(len(ended), 'run')} has ended")
+        raise NothingToDraw(f"no ended run among {count(len(ended), 'run')}")
     failed = status[ended] == FAILED
     if by == "action":
         groups, texts = table.labels("action")
@@ -92,7 +92,7 @@ def wilson(wells: Array, sizes: Array) -> tuple[Array, Array]:
 def _percent(low: Array) -> alt.Scale:
     """Returns the range of the axis: from the multiple of ten below the lowest interval to 100.
 
-    Unlike bars, points need no axis that starts at zero.
+    Unlike bars, points do not need an axis that starts at zero.
     """
     return alt.Scale(domain=[int(10 * float(np.nanmin(low))) * 10, 100], nice=False)
 

@@ -36,7 +36,7 @@ class NothingToDraw(InvalidArgument):
 
 
 class Table:
-    """Rows of data, which a chart reads column by column.
+    """Rows of data for a chart, which reads them by column.
 
     Args:
         data: Frame, mapping of columns, models, or a `svcnb.toolkit.history.History`. Frames can be from pandas,
@@ -45,8 +45,8 @@ class Table:
         what: Name of the rows, in the plural.
 
     Raises:
-        InvalidArgument: The data have another type.
-        NothingToDraw: The data have no rows.
+        InvalidArgument: The data has another type.
+        NothingToDraw: The data has no rows.
     """
 
     def __init__(self, data: Any, what: str = "runs") -> None:
@@ -60,7 +60,7 @@ class Table:
         return len(self._frame)
 
     def has(self, name: str) -> bool:
-        """Returns whether a column exists, by any of its names."""
+        """Returns whether a column exists under any of its names."""
         return any(each in self.columns for each in _NAMES[name])
 
     def times(self) -> Array:
@@ -71,7 +71,7 @@ class Table:
         """
         column = _bare(self._column("time"))
         if np.issubdtype(column.dtype, np.number) if isinstance(column, np.ndarray) else column.dtype.kind in "iuf":
-            raise self._wrong("time", "contains numbers without a unit; expected times")
+            raise self._wrong("time", "contains numbers without a unit: expected dates and times")
         try:
             stamps = pd.DatetimeIndex(pd.to_datetime(column, utc=True, format="ISO8601"))
         except (ValueError, TypeError) as error:
@@ -99,10 +99,10 @@ class Table:
         return found
 
     def labels(self, name: str) -> tuple[Array, list[str]]:
-        """Returns a column with few distinct texts, as the index of the text of each row and the list of texts."""
+        """Returns a column with few distinct strings: the index of each row's string, and the list of strings."""
         codes, names = pd.factorize(_bare(self._column(name)))
         texts = [_brief(str(each)) for each in names]
-        # A missing name is replaced by the CID, if there is one.
+        # The CID, if available, replaces a missing name.
         if name == "action" and ("" in texts or (codes < 0).any()) and self.has("cid"):
             return self._named_by_cid(codes, texts)
         if (codes < 0).any():
@@ -132,8 +132,8 @@ class Table:
                 return self._frame[each]
         wanted = " or ".join(repr(each) for each in _NAMES[name])
         raise InvalidArgument(
-            f"these {self._what} have no column {wanted}; they have {', '.join(self.columns) or 'none'}",
-            hint="Pass a History, its runs, or a frame with the columns of History().measures().",
+            f"the {self._what} have no column {wanted}; available columns: {', '.join(self.columns) or 'none'}",
+            hint="Pass a History, its runs, or a data frame with the columns of History().measures().",
         )
 
     def _whole(self, name: str, missing: Any) -> None:
@@ -142,7 +142,9 @@ class Table:
 
     def _wrong(self, name: str, what: str) -> InvalidArgument:
         column = next(each for each in _NAMES[name] if each in self.columns)
-        return InvalidArgument(f"column {column!r} {what}", hint="Correct or omit these rows before drawing.")
+        return InvalidArgument(
+            f"column {column!r} {what}", hint="Before you draw the chart, correct or remove these rows."
+        )
 
 
 def _brief(text: str) -> str:
@@ -163,13 +165,14 @@ def _frame(data: Any, what: str) -> Any:
         return pd.DataFrame(data)
     if not isinstance(data, Iterable) or isinstance(data, (str, bytes)):
         raise InvalidArgument(
-            f"a {type(data).__name__} does not contain {what}", hint="Pass a frame, a list of models, or a History."
+            f"an argument of type {type(data).__name__} does not contain {what}",
+            hint="Pass a data frame, a list of models, or a History.",
         )
     rows = list(data)
     known = [each for names in _NAMES.values() for each in names if any(hasattr(row, each) for row in rows)]
     if rows and not known:
         raise InvalidArgument(
-            f"a list of {type(rows[0]).__name__} does not contain {what}",
-            hint=("Pass a frame, a list of models, or a History."),
+            f"a list of {type(rows[0]).__name__} objects does not contain {what}",
+            hint=("Pass a data frame, a list of models, or a History."),
         )
     return pd.DataFrame({name: [getattr(row, name, None) for row in rows] for name in known})

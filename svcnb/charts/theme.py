@@ -1,9 +1,9 @@
 """Theme of the charts: one design with a light and a dark variant.
 
-The colours are those of Okabe and Ito (2008), which people with any kind of colour blindness can distinguish. Blue is
-lightened and purple is darkened. So each colour has a contrast of at least 3 to 1 (WCAG 2.2, 1.4.11) on white and on
-JupyterLab's dark grey, and marks look the same in both. No chart relies on colour alone: shapes, dashes, fills or words
-show the same information.
+The colours are those of Okabe and Ito (2008), which people with any kind of colour blindness can distinguish. The theme
+uses a lighter blue and a darker purple. Each colour therefore has a contrast of at least 3 to 1 (WCAG 2.2, 1.4.11) on
+white and on JupyterLab's dark grey. Marks look the same in both variants. No chart relies on colour alone: shapes,
+dashes, fills or words show the same information.
 """
 
 from __future__ import annotations
@@ -27,18 +27,20 @@ FONT: Final = f"Liberation Sans, Arial, Helvetica, {_FIT}, sans-serif"
 """Fonts of the charts. The first font is part of vl-convert, so charts have the same layout on every machine."""
 
 FONT_FACE: Final = f'@font-face{{font-family:{_FIT};src:local("DejaVu Sans");size-adjust:88%}}'
-"""Fallback for machines without these fonts. The machine's font, which is an eighth wider, is made as narrow as
-them. Otherwise, labels would overlap and extend beyond the edge of the drawing."""
+"""Fallback for machines without these fonts.
+
+The drawing condenses the machine's font, which is an eighth wider. Otherwise, labels would overlap and extend beyond
+the edge of the drawing."""
 
 WIDTH: Final = 640
 """Width of the plot, in pixels, without titles and labels."""
 
 HEIGHT: Final = 220
 MUTED: Final = "muted"
-"""Name of the style of less important texts."""
+"""Name of the style for less important text."""
 
 OUTLINE: Final = "outline"
-"""Name of the style of frames."""
+"""Name of the style for frames."""
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ _LOOKS: Final = {
 
 _FEW: Final = 5
 _MOST_LABELS: Final = 30
-"""Maximum number of bars at which a number fits above each bar."""
+"""Maximum number of bars for which a number fits above each bar."""
 
 
 @checked
@@ -39,7 +39,7 @@ def run_timeline(runs: Any, *, zone: str = "UTC") -> Layers:
         zone: Time zone of the axis.
 
     Raises:
-        InvalidArgument: There are no data to draw, columns are missing or have the wrong type, or the time zone is
+        InvalidArgument: There is no data to draw, columns are missing or have the wrong type, or the time zone is
             unknown.
     """
     table = Table(runs)
@@ -82,7 +82,7 @@ def run_timeline(runs: Any, *, zone: str = "UTC") -> Layers:
 
 
 def _whole_numbers(most: int) -> alt.Axis:
-    """Returns ticks at whole numbers of runs, even for small numbers."""
+    """Returns ticks at whole numbers of runs, including for small numbers."""
     return alt.Axis(title="runs", format=",d", values=[*range(most + 1)] if most <= _FEW else alt.Undefined)
 
 
@@ -92,7 +92,7 @@ def _bar(begin: int, end: int, reached: int, height: int, status: str) -> dict[s
 
 def _look(kinds: list[str]) -> dict[str, Any]:
     fillings, outlines, dashes = zip(*(_LOOKS[kind] for kind in kinds), strict=True)
-    # The axis leaves space for the crosses above the highest bars.
+    # Leave space on the axis for the crosses above the highest bars.
     legend = alt.Legend(title=None, symbolType="square", offset=20)
 
     def scale(values: Any) -> alt.Scale:

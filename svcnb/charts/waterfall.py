@@ -48,7 +48,8 @@ def trace(run: Run | Trace) -> Layers | Stack:
     found = run.trace() if isinstance(run, Run) else run
     if not isinstance(found, Trace):
         raise InvalidArgument(
-            f"a {type(run).__name__} has no timeline", hint="Pass a run, or the result of run.trace()."
+            f"an argument of type {type(run).__name__} has no timeline",
+            hint="Pass a run, or the result of run.trace().",
         )
     if not found.events:
         raise NothingToDraw("this trace contains no events")
@@ -93,7 +94,7 @@ def trace(run: Run | Trace) -> Layers | Stack:
 
 
 def _row(number: int, event: TraceEvent) -> dict[str, Any]:
-    # The time in the queue is before the start of the run.
+    # The run waits in the queue before it starts.
     took = 0.0 if event.kind == "start" else event.took_ms or 0.0
     failed = event.refused is not None or event.ok is False
     return {

@@ -1,4 +1,4 @@
-"""Texts of charts: titles with units, and descriptions of the covered period."""
+"""Text in charts: titles with units, and descriptions of the covered period."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def span(times: Array, zone: str) -> str:
 
 
 def short(text: str, longest: int = _LONGEST) -> str:
-    """Shortens a text in the middle, where names differ least."""
+    """Shortens a string in the middle, where names differ least."""
     if len(text) <= longest:
         return text
     half = (longest - 1) // 2
@@ -64,13 +64,13 @@ def time_axis(zone: str, begin: int, end: int) -> dict[str, Any]:
     """
     return {
         "type": "temporal",
-        # Times are already by the clock of the zone, so the scale must not convert them again.
+        # The times are already in the time zone, so the scale must not convert them again.
         "scale": alt.Scale(type="utc", domain=[begin, end]),
         "axis": alt.Axis(
             title=f"time ({zone})",
             labelOverlap=True,
             labelSeparation=6,
-            # Ticks are not finer than seconds, which are the smallest unit of the labels.
+            # Do not use ticks finer than seconds, which are the smallest unit of the labels.
             tickCount=max(1, min(8, (end - begin) // 1000)),
             labelFlush=False,
             labelExpr=_clock(end - begin),

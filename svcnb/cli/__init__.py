@@ -1,7 +1,7 @@
-"""Command line of svcnb, with one file per resource.
+"""Command line of svcnb, with one file for each resource.
 
-The file of a command is imported when the command runs. Its dependencies are imported on first use. ``svcnb --help``
-does not import click: its text is in `svcnb.cli._overview`.
+The module of a command is imported when the command runs, and its dependencies are imported on first use. ``svcnb
+--help`` does not import click, because `svcnb.cli._overview` contains its text.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: The arguments after ``svcnb``. None means the arguments of the process.
 
     Returns:
-        An `ExitCode`. Expected failures are printed on standard error in two lines, without a traceback.
+        An `ExitCode`. The function prints expected failures on standard error in two lines, without a traceback.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
-    if "_SVCNB_COMPLETE" in os.environ:  # a shell requests completions: click's own text, written as bytes
+    if "_SVCNB_COMPLETE" in os.environ:  # a shell requests completions, which click itself writes as bytes
         return _run_with_click(given)
     if given in ([], ["-h"], ["--help"]):
         sys.stdout.write(help_text())

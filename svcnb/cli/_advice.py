@@ -1,6 +1,6 @@
 """Hints for users of the command line.
 
-The hints of the client contain Python code. They are replaced by hints with commands.
+The hints of the client contain Python code. The hints in this module contain commands instead.
 """
 
 from __future__ import annotations
@@ -13,19 +13,20 @@ _APPROVAL: Final = "Get a token approved with `svcnb triggers authorize FILE`. T
 
 _IN_PYTHON: Final = ("error.explain()", "triggers.authorize()")
 
-# Class in svcnb.client.errors -> next step. Only the default hint of a class is replaced, never a hint for a specific
+# Class in svcnb.client.errors -> next step. This replaces only the default hint of a class, never a hint for a specific
 # case.
 _ADVICE: Final = {
     "Unauthorized": (
-        f"{_KEY}. `svcnb account create NAME --save FILE` creates one. A deleted key is not valid any more."
+        f"{_KEY}. To create an account, run `svcnb account create NAME --save FILE`. A deleted key is no longer valid."
     ),
-    "OutOfCredit": "Add credit with `svcnb billing top-up 500`. `svcnb billing balance` shows the balance.",
+    "OutOfCredit": "Add credit with `svcnb billing top-up 500`. To see the balance, run `svcnb billing balance`.",
     "Forbidden": (
-        "Run `svcnb explain ACTION`: it shows what is missing and how to fix it. A new permission takes a "
-        "few seconds: `svcnb run --until-effective 60`."
+        "To see what is missing and how to fix it, run `svcnb explain ACTION`. A new permission takes a few seconds "
+        "to take effect: use `svcnb run --until-effective 60`."
     ),
-    "NotFound": "Check the id: `svcnb groups list`, `keys list`, `wallets list` and `actions list` show what exists.",
-    "ActionError": "Correct the source. Its CID changes, so permit the new action.",
+    "NotFound": "Check the id. To see the existing objects, run `svcnb groups list`, `svcnb keys list`, `svcnb "
+    "wallets list` or `svcnb actions list`.",
+    "ActionError": "Correct the source. The CID then changes, so permit the new action in a group.",
     "TimedOut": "Try again: the service may be busy.",
     "NotTheApi": "Check --base-url or SVC_BASE_URL: it must be the part before /core/v1.",
     "PaymentFailed": "Start a new payment: `svcnb billing top-up CENTS`.",

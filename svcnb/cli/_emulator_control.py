@@ -1,4 +1,4 @@
-"""``svcnb emulator status`` and related commands: control of an emulator that runs in another terminal."""
+"""``svcnb emulator status`` and related commands, which control an emulator in another terminal."""
 
 from __future__ import annotations
 
@@ -26,12 +26,13 @@ POLL_S = 0.05
 
 _url_option = click.option(
     "--url",
-    help="Address of the emulator. Default: that of the profile or SVC_BASE_URL, else the only running one.",
+    help="Address of the emulator. Default: the address in the profile or in SVC_BASE_URL, otherwise the only running "
+    "emulator.",
 )
 
 
 def _with_emulator(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator that passes a handle for the emulator to a command."""
+    """Decorator that passes an emulator handle to a command."""
 
     @_url_option
     @profile_option
@@ -45,7 +46,7 @@ def _with_emulator(function: Callable[..., Any]) -> Callable[..., Any]:
 def _chosen(url: str | None) -> str | None:
     """Returns the address from the option, the profile or the environment, or None if none of them is set.
 
-    The address at the top of the configuration file is not used: it is usually that of a live service.
+    The function ignores the address at the top of the configuration file, which usually belongs to a live service.
     """
     if url is None and os.environ.get("SVC_PROFILE", "").strip():
         from svcnb.client.config import address
@@ -61,7 +62,7 @@ def _address(url: str | None) -> str:
     found = control_tokens.running()
     if not found:
         raise click.ClickException(
-            "no running emulator was found. Start one with `svcnb emulator`. For another user's emulator, pass "
+            "no emulator is running. Start one with `svcnb emulator`. To control an emulator of another user, pass "
             "--url and set its token in SVC_CONTROL_TOKEN."
         )
     if len(found) > 1:
@@ -88,9 +89,11 @@ def _pid(address: str) -> int | None:
 
 @click.command("status")
 @click.option(
-    "--url", help="Address of the emulator. Default: that of the profile or SVC_BASE_URL, else all running ones."
+    "--url",
+    help="Address of the emulator. Default: the address in the profile or in SVC_BASE_URL, otherwise all running "
+    "emulators.",
 )
-@click.option("--all", "every", is_flag=True, help="List all running ones, also if an address is set.")
+@click.option("--all", "every", is_flag=True, help="List all running emulators, even if an address is set.")
 @profile_option
 @output_options
 def status(url: str | None, every: bool, as_json: bool) -> None:
@@ -114,17 +117,17 @@ def _brief(state: dict[str, Any]) -> dict[str, Any]:
 @_url_option
 @profile_option
 def stop(url: str | None) -> None:
-    """Stop an emulator on this machine, and wait until it has ended."""
+    """Stop an emulator on this machine, and wait for its end."""
     import signal
 
     address = _address(url)
     pid = _pid(address)
     if pid is None:
         raise click.ClickException(
-            f"no emulator of this user is running at {address}, or it has its own control token. "
-            "Stop it where it was started."
+            f"no emulator of this user is running at {address}, or the emulator has its own control token. Stop the "
+            f"emulator in the terminal that started it."
         )
-    _control(address).state()  # never signals another process that received the id of an ended emulator
+    _control(address).state()  # do not signal another process that has received the id of an ended emulator
     os.kill(pid, signal.SIGTERM)
     until = time.monotonic() + STOP_TIMEOUT_S
     while any(each.pid == pid for each in control_tokens.running()):
@@ -138,10 +141,10 @@ def stop(url: str | None) -> None:
 
 
 @click.command("clock", epilog=examples("svcnb emulator clock --advance 10m", "svcnb emulator clock --freeze"))
-@click.option("--advance", metavar="SPAN", help="Move forward, for example 90s, 10m or 2d.")
+@click.option("--advance", metavar="SPAN", help="Move the clock forward by this duration, for example 90s, 10m or 2d.")
 @click.option("--freeze", "freeze", is_flag=True, help="Stop the clock now.")
 @click.option("--at", metavar="TIME", help="Stop the clock at this time: Unix seconds or ISO 8601, in UTC.")
-@click.option("--real", is_flag=True, help="Follow the clock of the machine again.")
+@click.option("--real", is_flag=True, help="Use the clock of the machine again.")
 @output_options
 @_with_emulator
 def clock(
@@ -168,8 +171,8 @@ def clock(
 @click.command("fault", epilog=examples("svcnb emulator fault chain --times 3", "svcnb emulator fault --clear"))
 @click.argument("part", type=click.Choice(get_args(Part)), required=False)
 @click.option("--times", type=click.IntRange(1), default=1, show_default=True, help="Number of calls that fail.")
-@click.option("--until-cleared", is_flag=True, help="Every call fails until --clear.")
-@click.option("--status", "code", type=int, help="HTTP status of the response. Default: depends on PART.")
+@click.option("--until-cleared", is_flag=True, help="Fail every call until you run this command with --clear.")
+@click.option("--status", "code", type=int, help="HTTP status of the response. The default depends on PART.")
 @click.option("--delay", metavar="SPAN", help="Delay of each call, for example 2s.")
 @click.option("--clear", is_flag=True, help="Remove all faults.")
 @output_options
@@ -187,7 +190,7 @@ def fault(
 ) -> None:
     """Make the next calls that need PART fail or wait. Without PART, list the faults."""
     if clear and part is not None:
-        raise click.UsageError("pass the PART that must fail, or --clear.")
+        raise click.UsageError("pass the PART of the service that must fail, or pass --clear.")
     faults = control.faults
     if clear:
         faults.clear()
@@ -229,12 +232,12 @@ def credit(control: EmulatorControl, wallet: str, cents: int, as_json: bool) -> 
 @output_options
 @_with_emulator
 def snapshot(control: EmulatorControl, verb: str, name: str | None, as_json: bool) -> None:
-    """Save, restore, delete or list snapshots of all state: the database and the chain together."""
+    """Save, restore, delete or list snapshots of all state (the database and the chain)."""
     if verb == "list":
         show(control.snapshots(), as_json=as_json)
         return
     if name is None:
-        raise click.UsageError(f"`snapshot {verb}` needs the NAME of a snapshot.")
+        raise click.UsageError(f"`snapshot {verb}` requires the NAME of a snapshot.")
     {"save": control.snapshot, "restore": control.restore, "delete": control.delete_snapshot}[verb](name)
 
 

@@ -1,4 +1,4 @@
-"""Reporter of expected failures: two lines for people, and an exit code for scripts."""
+"""Reporter of expected failures, with two lines for people and an exit code for scripts."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def guarded(command: Callable[[], int]) -> int:
     except Exception as error:
         known = explain(error)
         if known is None:
-            raise  # a defect of this program, whose bug report needs the traceback
+            raise  # this is a defect, and a bug report needs the traceback
         hint = f"Next step: {known.hint}\n" if known.hint else ""
         sys.stderr.write(f"Error: {known.message}\n{hint}")
         return known.code
@@ -55,9 +55,9 @@ def explain(error: BaseException) -> Explanation | None:
     code = getattr(error, "exit_code", None)
     if isinstance(code, ExitCode):
         return Explanation(_message(error), advice(error), code)
-    # A class that was never imported cannot have been raised, so the lookup must not import it.
+    # Do not import the class for the lookup, because a class that was never imported cannot have been raised.
     if _is(error, "pydantic", "ValidationError"):
-        return Explanation(_invalid(error), "`svcnb emulator --help` lists the settings.", ExitCode.USAGE)
+        return Explanation(_invalid(error), "To list the settings, run `svcnb emulator --help`.", ExitCode.USAGE)
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         where = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else str(error.filename)
         return Explanation(f"{where}: {error.strerror}", _FILE_HINT, ExitCode.FAILED)
@@ -67,7 +67,7 @@ def explain(error: BaseException) -> Explanation | None:
 
 
 def _message(error: BaseException) -> str:
-    if _is(error, "svcnb.client.errors", "ActionError"):  # its own text also contains the kind and the line
+    if _is(error, "svcnb.client.errors", "ActionError"):  # the text of the error also contains the kind and the line
         return str(error).removeprefix("Error: ")
     return str(getattr(error, "message", error))
 
@@ -98,10 +98,10 @@ def _unknown(name: str) -> str:
     return f"unknown setting {name!r}" + (f": did you mean {' or '.join(map(repr, near))}?" if near else "")
 
 
-_FILE_HINT = "Check that the file exists, that you may read and write it, and that the disk has free space."
+_FILE_HINT = "Check that the file exists, that you can read and write it, and that the disk has free space."
 
 _EXTRAS = ("emulator", "chain", "lab", "lint", "reports")
-"""Extras that can be suggested, smallest first."""
+"""Extras that a hint can suggest, smallest first."""
 
 
 def _extra_of(module: str | None) -> str | None:

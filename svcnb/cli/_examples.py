@@ -1,4 +1,4 @@
-"""Examples at the foot of a command's help."""
+"""Examples at the end of a command's help."""
 
 from __future__ import annotations
 

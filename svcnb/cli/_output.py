@@ -1,4 +1,4 @@
-"""Output of commands: tables for people, JSON and CSV for programs, and only identifiers for pipes."""
+"""Output of commands, with tables for people, JSON and CSV for programs, and only identifiers for pipes."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _IDENTIFIERS: Final = (
     *("id", "hash", "api_key_hash", "wallet_address", "address", "cid", "hashed_cid", "request_id", "what", "name"),
     *("file", "folder", "event", "status"),
 )
-"""Members that identify an entry. With ``--quiet``, the first of them that an entry has is printed."""
+"""Members that identify an entry. ``--quiet`` prints the first of them that an entry has."""
 
 
 def output_options(command: F) -> F:
     """Adds ``--output``, its short form ``--json``, and ``--quiet``.
 
-    The command receives the argument ``as_json``: whether it must pass complete records to `show`.
+    The command receives the argument ``as_json``, which is True if the command must pass complete records to `show`.
     """
 
     @click.option(
@@ -36,7 +36,7 @@ def output_options(command: F) -> F:
         type=click.Choice(["table", "json", "csv"]),
         default="table",
         show_default=True,
-        help="Format: a table, one JSON document, or CSV with the members of the JSON as columns.",
+        help="Output format: a table, a JSON document, or CSV with the JSON fields as columns.",
     )
     @click.option("--json", "json_flag", is_flag=True, help="Same as --output json.")
     @click.option("-q", "--quiet", is_flag=True, help="Print only identifiers, one per line.")
@@ -64,7 +64,7 @@ def show(value: object, *, as_json: bool, text: str | None = None) -> None:
     Args:
         value: A model, a mapping, a list of them, or a plain value.
         as_json: Whether to print one JSON document, or CSV if ``--output csv`` was given.
-        text: Text to print instead of a table. If the text is empty, nothing is printed.
+        text: Text to print instead of a table. An empty string prints nothing.
     """
     plain = jsonable(value)
     if as_json:
@@ -82,7 +82,7 @@ def show(value: object, *, as_json: bool, text: str | None = None) -> None:
     elif isinstance(plain, list):
         _show_list(plain)
         if not plain:
-            click.echo("No entries.", err=True)  # no output would look like a failure
+            click.echo("No entries.", err=True)  # an empty output would look like a failure
     elif isinstance(plain, dict):
         _show_members(plain)
     else:
@@ -122,7 +122,8 @@ def _echo_header(line: str) -> None:
     if not _is_terminal() or os.environ.get("NO_COLOR"):
         click.echo(line)
         return
-    # All output is filtered for control characters. These two sequences are the program's own and bypass the filter.
+    # A filter removes control characters from all output. These two sequences are the program's own and bypass the
+    # filter.
     raw = getattr(sys.stdout, "unfiltered", sys.stdout)
     raw.write("\x1b[1m")
     click.echo(line, nl=False)
@@ -151,7 +152,7 @@ class Noun(click.Group):
     """Command group whose help shows the complete first sentence of each command."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Writes the list of commands without truncation. click truncates the sentences at the terminal's width."""
+        """Writes the list of commands without truncation, because click would truncate the sentences."""
         found = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
         rows = [
             (name, each.get_short_help_str(limit=1000)) for name, each in found if each is not None and not each.hidden
@@ -205,7 +206,7 @@ def _write_csv(plain: Any) -> None:
 def _csv_cell(value: Any) -> Any:
     """Returns the text of one cell.
 
-    Lists, objects and booleans are JSON. Text that a spreadsheet would execute is quoted.
+    Lists, objects and booleans become JSON. The function quotes text that a spreadsheet would execute.
     """
     if isinstance(value, (bool, list, dict)):
         return json.dumps(value, ensure_ascii=False)

@@ -9,16 +9,16 @@ COMMANDS: dict[str, str] = {
     "account": "Create, show, convert and transfer accounts.",
     "actions": "Register actions and add them to groups.",
     "apply": "Change the account to match its description file.",
-    "billing": "Show the credit and add credit.",
-    "chain-secured": "Open ChainSecured accounts, create wallets and keys, resume, audit.",
+    "billing": "Show the credit, and add credit.",
+    "chain-secured": "Open and audit ChainSecured accounts, and create wallets and keys.",
     "cid": "Print the CID of a source file, or of each action of a plan.",
     "completion": "Print the completion script of a shell.",
     "doctor": "Check versions, external tools, ports and the service.",
     "emulator": "Run the service on this machine.",
-    "explain": "Explain why a key may or may not run an action.",
+    "explain": "Explain why a key can or cannot run an action.",
     "fetch": "Download the non-Python dependencies for offline use.",
-    "groups": "Manage groups: which keys may run which actions with which wallets.",
-    "history": "Show past runs of this machine's clients, and their cost.",
+    "groups": "Manage groups, which define the actions and wallets that keys can use.",
+    "history": "Show past runs on this machine, and their cost.",
     "keys": "Manage usage keys: restricted API keys.",
     "lab": "Open the lessons in JupyterLab, with a running emulator.",
     "lite": "Build the lessons and the emulator as a static site for the browser.",
@@ -30,11 +30,11 @@ COMMANDS: dict[str, str] = {
     "report": "Create a report: run history, spend, permissions, triggers, or your own notebook.",
     "run": "Run an action from a source file, or from a plan.",
     "sign": "Sign the typed data of a ChainSecured flow.",
-    "templates": "Manage templates of derived actions; a released version never changes.",
+    "templates": "Manage templates of derived actions.",
     "triggers": "Manage triggers, which run actions automatically.",
     "types": "Write TypeScript declarations for editing actions.",
-    "wallets": "Manage wallets; their keys stay in the service's custody.",
-    "workshop": "Teach a group, with an emulator for each learner and a progress board.",
+    "wallets": "Manage wallets, whose private keys the service stores.",
+    "workshop": "Run a workshop, with an emulator for each learner and a progress board.",
 }
 
 _HELP = """\
@@ -52,7 +52,7 @@ Usage: svcnb [OPTIONS] COMMAND [ARGS]...
 
 Options:
   --version   Print the version.
-  -h, --help  Print this help. Each command has its own: svcnb emulator --help
+  -h, --help  Print this help. Each command has its own help: svcnb emulator --help
 
 Commands:
 """

@@ -1,4 +1,4 @@
-"""Root command, and conversion of results and errors into exit codes."""
+"""Root command, which converts results and errors to exit codes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Resolves a command as click does, and suggests similar names for a mistyped one."""
+        """Resolves a command like click, and suggests similar names for a mistyped one."""
         try:
             return super().resolve_command(ctx, args)
         except click.exceptions.NoSuchCommand as error:

@@ -25,14 +25,14 @@ from svcnb.supervised import LISTENER
 
 
 class PortTaken(Exception):
-    """The requested port is already in use by another program."""
+    """Another program already uses the requested port."""
 
     hint = "Use another --port, or omit it to use a free port."
     exit_code = ExitCode.PORT_IN_USE
 
 
 class StopRequested(BaseException):
-    """A signal arrived during the start. Everything that was started is stopped again."""
+    """Error for a signal during the start. All started components are stopped again."""
 
 
 def serve(given: Mapping[str, Any]) -> ExitCode:
@@ -52,7 +52,7 @@ def serve(given: Mapping[str, Any]) -> ExitCode:
 def serve_supervised() -> ExitCode:
     """Runs the emulator with settings from one line of JSON on standard input, until standard input ends.
 
-    In addition to the settings, the member `LISTENER` can contain the file descriptor of an inherited listening socket.
+    The member `LISTENER` can also contain the file descriptor of an inherited listening socket.
     """
     with _stoppable():
         given = json.loads(sys.stdin.readline() or "{}")
@@ -77,7 +77,7 @@ def _serve(given: Mapping[str, Any], listener: socket.socket | None = None) -> N
     if settings.chain_rpc is None:
         _ensure_anvil()
     if settings.seed is not None:
-        _say("This emulator is seeded: anyone can compute its keys. Do not use it for anything of value.")
+        _say("This emulator uses a seed, so anyone can compute its keys. Do not use them to protect anything of value.")
     from svcnb.emulator.main import serve as serve_app
 
     try:
@@ -89,9 +89,9 @@ def _serve(given: Mapping[str, Any], listener: socket.socket | None = None) -> N
 
 
 def _print_ready(ready: dict[str, object], *, chosen: bool) -> None:
-    gc.freeze()  # later garbage collections skip all objects that exist now
-    # Terminal output stays in the scrollback and on screenshots, so the token is not printed. The user chose the token,
-    # or the user's programs read it from its file.
+    gc.freeze()  # later garbage collections then skip all existing objects
+    # Do not print the token, because terminal output stays in the scrollback and on screenshots. Either the user chose
+    # the token, or the user's programs read it from its file.
     if sys.stdout.isatty() and (chosen or control_tokens.find(str(ready["base_url"])) is not None):
         ready = {name: value for name, value in ready.items() if name != "control_token"}
     sys.stdout.write(json.dumps(ready) + "\n")

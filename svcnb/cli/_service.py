@@ -1,4 +1,4 @@
-"""Shared options of commands that use a service, the client of these commands, and readers of key and source files."""
+"""Shared options and client of commands that use a service, and readers of key and source files."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ def with_service(function: Callable[..., Any]) -> Callable[..., Any]:
 
     Each setting comes from an option, otherwise from ``--profile``, the environment or the configuration file.
 
-    No option accepts the key itself, because the process list would show it to all users of the machine.
+    No option accepts the key itself, because the process list would show the key to all users of the machine.
     """
 
     @click.option("--base-url", help="Address of the service, the part before /core/v1. Default: SVC_BASE_URL.")
     @click.option(
         "--key-file",
         type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
-        help="File with the key, alone or as saved by `svcnb apply`; - is standard input. Default: SVC_API_KEY.",
+        help="File that contains only the key, or that `svcnb apply` saved. Use - for standard input. Default: "
+        "SVC_API_KEY.",
     )
     @profile_option
     @wraps(function)
@@ -42,7 +43,7 @@ def with_service(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def profile_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns the option ``--profile``, whose value is passed on through an environment variable of this process."""
+    """Returns the option ``--profile``, which sets an environment variable of this process."""
 
     @click.option("--profile", metavar="NAME", help="Profile that `svcnb login` stored. Default: SVC_PROFILE.")
     @wraps(function)
@@ -94,11 +95,11 @@ def read_key(file: Path) -> str:
         keys = parse(text)
     except ValueError:
         raise click.BadParameter(
-            f"{file} is neither a key nor valid JSON. Pass a file that contains one of them.", param_hint="--key-file"
+            f"{file} is neither a key nor valid JSON. Pass a file that contains a key or JSON.", param_hint="--key-file"
         ) from None
     if len(keys) != 1:
         names = ", ".join(keys) or "none"
-        hint = f"{file} contains {len(keys)} keys ({names}), expected one: save it in its own file."
+        hint = f"{file} contains {len(keys)} keys ({names}), but only one is allowed: save each key in its own file."
         raise click.BadParameter(hint, param_hint="--key-file")
     return str(next(iter(keys.values())))
 
@@ -109,13 +110,14 @@ def read_source(file: Path) -> str:
     Raises:
         click.BadParameter: The file is empty, or is not UTF-8 text.
     """
-    # Read as bytes, because a changed line ending would change the CID.
+    # Read bytes, because a changed line ending would change the CID.
     source = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
     try:
         text = source.decode("utf-8")
     except UnicodeDecodeError as error:
         raise click.BadParameter(
-            f"{file} is not UTF-8 text: byte {source[error.start]:#04x} at {error.start}. Save it as UTF-8.",
+            f"{file} is not UTF-8 text: invalid byte {source[error.start]:#04x} at position {error.start}. Save the "
+            f"file as UTF-8.",
             param_hint="FILE",
         ) from None
     if not text:
@@ -140,13 +142,13 @@ def save_option(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextmanager
 def new_key_file(file: Path | None) -> Iterator[TextIO | None]:
-    """Creates the file for a key before the key itself is created, because a key that cannot be saved would be lost.
+    """Creates the file for a key before the key itself, because a key that cannot be saved would be lost.
 
     Args:
         file: Path of a file that does not exist, or None to print the key instead.
 
     Raises:
-        click.BadParameter: The file exists. Keys are never overwritten.
+        click.BadParameter: The file exists. The command never overwrites keys.
     """
     if file is None:
         yield None
@@ -155,7 +157,7 @@ def new_key_file(file: Path | None) -> Iterator[TextIO | None]:
         opened = open(file, "x", encoding="utf-8", opener=_private)  # noqa: SIM115 - in the block below
     except FileExistsError:
         raise click.BadParameter(
-            f"{file} already exists and is not overwritten. Name a new file.", param_hint="--save"
+            f"{file} already exists and will not be overwritten. Pass the path of a new file.", param_hint="--save"
         ) from None
     try:
         with opened:
@@ -171,14 +173,14 @@ def _private(path: str, flags: int) -> int:
 
 
 def tell_secret(name: str, secret: str, *, as_json: bool, beside: dict[str, Any], into: TextIO | None) -> None:
-    """Prints a new key on standard output, and a reminder to store it on standard error. The key cannot be shown again.
+    """Prints a new key on standard output, and a reminder to store the key on standard error.
 
     Args:
         name: Name of the key in the output.
         secret: The key.
         as_json: Whether to print one JSON document.
         beside: Other values to print with the key.
-        into: File to which the key is written instead of standard output.
+        into: File to write the key to, instead of standard output.
     """
     from svcnb.cli._output import quiet, show
 

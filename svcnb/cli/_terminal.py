@@ -1,4 +1,4 @@
-"""Output filter of the command line, so that text from a service or an action cannot control the terminal."""
+"""Output filter of the command line, which prevents text from a service or an action from controlling the terminal."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class _Stream:
 def safe_terminal() -> Iterator[None]:
     """Context manager that filters standard output and standard error.
 
-    After an exception the filter stays active, since the interpreter still prints the traceback.
+    After an exception, the filter stays active, because the interpreter still prints the traceback.
     """
     before = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = (None if stream is None else cast("TextIO", _Stream(stream)) for stream in before)

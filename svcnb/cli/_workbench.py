@@ -1,4 +1,4 @@
-"""Notebook for ``svcnb lab --workbench``, with one cell that shows all panels."""
+"""Notebook for ``svcnb lab --workbench``, which has one cell that shows all panels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ _TEXT: Final = """\
 2. Press the button ▶ in the toolbar above, or <kbd>Shift</kbd>+<kbd>Enter</kbd>.
 
 The Workbench appears below the cell. You need no Python from here on. Start with **Account**: type a name,
-press **Create**, and store the key. Then press **Add credit**. On this local service no real money is paid.
+press **Create**, and store the key. Then press **Add credit**. On this local service, you do not pay real money.
+Next, open **Actions** and follow *Steps to a first signature*.
 
 If you reload this page or start again, run the cell again."""
 
@@ -27,7 +28,7 @@ svcnb.panels.Workbench(svc)"""
 
 
 def workbench_folder(folder: Path) -> Path:
-    """Writes the notebook into a folder, and returns the folder. An existing notebook is kept.
+    """Writes the notebook into a folder, and returns the folder. Keeps an existing notebook.
 
     Args:
         folder: Path of the folder, which is created if it does not exist.

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from svcnb.client import Client
     from svcnb.client.signing import Signer
 
-_WALLET_HELP = "File that contains the wallet's private key, in hex or as an encrypted key file; - is standard input."
+_WALLET_HELP = (
+    "File that contains the wallet's private key, in hex or as an encrypted key file. Use - for standard input."
+)
 
 
 @click.group("account", cls=Noun)
@@ -26,7 +28,7 @@ def command() -> None:
 
 
 def with_wallet(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator that passes a signer to a command, made from ``--wallet-key-file`` and ``--contract-wallet``."""
+    """Decorator that passes a signer to a command, with the options ``--wallet-key-file`` and ``--contract-wallet``."""
 
     @click.option(
         "--wallet-key-file",
@@ -57,7 +59,7 @@ def with_wallet(function: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--description", default="", help="Description.")
 @click.option("--email", help="E-mail address for the payment processor.")
 @click.option(
-    "--chain-secured", is_flag=True, help=("Create an account that a wallet owns; needs --wallet-key-file, and gas.")
+    "--chain-secured", is_flag=True, help=("Create an account that a wallet owns. Requires --wallet-key-file and gas.")
 )
 @click.option(
     "--wallet-key-file",
@@ -83,7 +85,7 @@ def create(
     save: Path | None,
     as_json: bool,
 ) -> None:
-    """Create an account with the name NAME, and print its key. The key is shown only once.
+    """Create an account with the name NAME, and print its key. The command shows the key only once.
 
     The command is free. On a live service, the first call takes about 15 seconds, because it waits for the chain. With
     --chain-secured, the account has no key: the wallet owns the account and pays the gas.
@@ -127,7 +129,7 @@ def exists(service: Client, ctx: click.Context, as_json: bool) -> None:
 def convert(service: Client, owner: Signer, yes: bool, as_json: bool) -> None:
     """Convert the account of the key to ChainSecured, owned by a wallet. This is irreversible.
 
-    Shows the consequences and asks for confirmation.
+    The command shows the consequences and requests a confirmation.
     """
     mine = _confirmed(lambda confirm: service.accounts.convert(owner, confirm=confirm), yes=yes)
     show({"owner": owner.address, "api_key_hash": mine.api_key_hash}, as_json=as_json)
@@ -142,7 +144,7 @@ def convert(service: Client, owner: Signer, yes: bool, as_json: bool) -> None:
 def transfer(service: Client, to: str, owner: Signer, yes: bool, as_json: bool) -> None:
     """Transfer the ChainSecured account of a wallet to the wallet at ADDRESS. This is irreversible.
 
-    Shows the consequences and asks for confirmation. The current owner cannot get the account back.
+    The command shows the consequences and requests a confirmation. The current owner cannot get the account back.
     """
     mine = service.chain_secured.open(owner)
     handed = _confirmed(lambda confirm: mine.transfer_ownership(to, confirm=confirm), yes=yes)

@@ -38,11 +38,11 @@ def command() -> None:
 
 
 @command.command("list")
-@click.option("--group", help="Only the actions in this group.")
+@click.option("--group", help="List only the actions in this group.")
 @output_options
 @with_service
 def list_(service: Client, group: str | None, as_json: bool) -> None:
-    """List the actions that the account registered. Free."""
+    """List the actions that the account registered. This is free."""
     show(service.actions.list(group), as_json=as_json)
 
 
@@ -53,7 +53,7 @@ def list_(service: Client, group: str | None, as_json: bool) -> None:
 @output_options
 @with_service
 def register(service: Client, action: str, name: str, description: str, as_json: bool) -> None:
-    """Give an action a name in the account. Costs one cent."""
+    """Give an action a name in the account. This costs one cent."""
     show(service.actions.register(cid_or_file(action), name=name, description=description), as_json=as_json)
 
 
@@ -61,5 +61,5 @@ def register(service: Client, action: str, name: str, description: str, as_json:
 @click.argument("action")
 @with_service
 def delete(service: Client, action: str) -> None:
-    """Delete an action's name, by CID, file or hashed CID. Costs one cent."""
+    """Delete an action's name, by CID, file or hashed CID. This costs one cent."""
     service.actions.delete(cid_or_file(action))

@@ -36,8 +36,8 @@ def command(
 ) -> None:
     """Change the account to match its description file.
 
-    Shows the plan and its cost, asks for confirmation, and makes the changes. After an interruption, run the command
-    again to continue.
+    The command shows the plan and its cost, requests a confirmation, and applies the changes. After an interruption,
+    run the command again to continue.
     """
     from svcnb.toolkit.plan import plan
 

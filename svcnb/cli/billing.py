@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 @click.group("billing", cls=Noun)
 def command() -> None:
-    """Show the credit and add credit."""
+    """Show the credit, and add credit."""
 
 
 @command.command("balance")
 @output_options
 @with_service
 def balance(service: Client, as_json: bool) -> None:
-    """Print the credit that all keys of the account share. Free."""
+    """Print the credit that all keys of the account share. This is free."""
     found = service.billing.balance()
     shown = {"available_cents": found.available_cents, "balance_cents": found.balance_cents}
     show(shown | {"balance_display": found.balance_display} if as_json else found.balance_display, as_json=as_json)
@@ -37,8 +37,8 @@ def balance(service: Client, as_json: bool) -> None:
 def top_up(service: Client, cents: int, method: Literal["card", "crypto"], as_json: bool) -> None:
     """Buy CENTS of credit, at least 500.
 
-    On an emulator, the payment is made immediately with test money. On a live service, a person must pay. `svcnb
-    billing confirm` then credits the payment.
+    On an emulator, the command pays immediately with test money. On a live service, a person must pay. `svcnb billing
+    confirm` then credits the payment.
     """
     payment = service.billing.top_up(cents, method=method)
     shown = {"status": payment.status, "amount_cents": payment.amount_cents, "payment": payment.payment_intent_id}

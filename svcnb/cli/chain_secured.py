@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @click.group("chain-secured", cls=Noun)
 def command() -> None:
-    """Open ChainSecured accounts, create wallets and keys, resume, audit.
+    """Open and audit ChainSecured accounts, and create wallets and keys.
 
     The wallet of --wallet-key-file owns the account, signs each change, and pays the gas on the chain.
     """
@@ -63,7 +63,9 @@ def mint_wallet(service: Client, owner: Signer, name: str, description: str, as_
 )
 @click.argument("name")
 @click.option("--description", default="", help="Description.")
-@click.option("--execute-in-group", "execute", multiple=True, help="Group in which the key may run actions; 0 for all.")
+@click.option(
+    "--execute-in-group", "execute", multiple=True, help="Group in which the key can run actions. Use 0 for all groups."
+)
 @save_option
 @output_options
 @with_wallet
@@ -77,7 +79,7 @@ def mint_key(
     save: Path | None,
     as_json: bool,
 ) -> None:
-    """Create a usage key called NAME, register it on the chain, and print it. The key is shown only once."""
+    """Create a usage key called NAME, register it on the chain, and print it. The command shows the key only once."""
     with new_key_file(save) as into:
         key = service.chain_secured.open(owner).usage_keys.create(
             name, description=description, execute_in_groups=list(execute)

@@ -22,8 +22,9 @@ from svcnb.cli._output import output_options, show
 def command(file: Path, expect: str | None, as_json: bool) -> None:
     """Print the CID of a source file, or of each action of a plan.
 
-    FILE is read as bytes, without changes; - reads standard input. A file that ends with .toml is a plan: the
-    command lists its actions, including derived ones. The CIDs (IPFS CIDv0 of UnixFS) are computed without the service.
+    The command reads FILE as bytes, without changes. Use - for standard input. A file that ends with .toml is a plan:
+    the command lists its actions, including derived actions. The CIDs (IPFS CIDv0 of UnixFS) are computed without the
+    service.
     """
     from svcnb.errors import InvalidArgument
     from svcnb.protocol.cid import cid, parse_cid

@@ -9,7 +9,7 @@ from svcnb.cli._examples import examples
 
 _VARIABLE = "_SVCNB_COMPLETE"
 _ZSH_COMPLETION = "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit }"
-"""Starts the completion system of zsh if the user's configuration has not started it; without it, `compdef` fails."""
+"""Starts the completion system of zsh if the user's configuration has not started it. Otherwise, `compdef` fails."""
 
 
 @click.command("completion", epilog=examples("svcnb completion bash"))
@@ -31,7 +31,7 @@ def command(shell: str) -> None:
     kind = get_completion_class(shell)
     if kind is None:
         raise click.UsageError(f"this version of click does not support completion for {shell}. Install a newer click.")
-    # click's own `source()` runs bash to check its version, which fails on a computer without bash.
+    # Do not use click's own `source()`, because it runs bash to check its version, which fails without bash.
     script = kind(cli, {}, "svcnb", _VARIABLE)
     text = script.source_template % script.source_vars()
     if shell == "zsh":

@@ -21,7 +21,7 @@ from svcnb.cli._service import profile_option
 from svcnb.exit_codes import ExitCode
 from svcnb.extras import install_command
 
-# Calls that are immediate on an idle machine can take seconds on a busy one.
+# Calls that return immediately on an idle machine can take seconds on a busy machine.
 ANSWER_TIMEOUT_S = 60.0
 PACKAGES = {
     "client": ("click", "httpx", "multiformats", "pycryptodome", "pydantic"),
@@ -29,7 +29,7 @@ PACKAGES = {
     "chain": ("eth-account",),
     "lab": ("altair", "anywidget", "ipywidgets", "jupyterlab", "pandas"),
 }
-_ADDRESS = "Check the address, which --base-url, the profile, SVC_BASE_URL or the configuration file sets."
+_ADDRESS = "Check the address in --base-url, the profile, SVC_BASE_URL or the configuration file."
 # The emulator runs without these extras.
 OPTIONAL = {"chain", "lab", "strict types"}
 
@@ -55,10 +55,11 @@ class Finding:
 def command(ctx: click.Context, live: str | None, base_url: str | None, as_json: bool) -> None:
     """Check versions, external tools, ports and the service.
 
-    The service is that of --base-url, --profile, SVC_BASE_URL or the configuration file. The exit code is 3 if a
-    requirement of the emulator is missing, 2 if the configuration is wrong, and 6 if the service does not respond. With
-    --live, the command checks only that service, including its clock. The exit code is then 1 if a call would fail.
-    With --quiet, it prints the names of failed checks. The command changes nothing and sends no key.
+    The command checks the service that --base-url, --profile, SVC_BASE_URL or the configuration file selects. The exit
+    code is 3 if a requirement of the emulator is missing, 2 if the configuration is wrong, and 6 if the service does
+    not respond. With --live, the command checks only that service, including its clock. The exit code is then 1 if a
+    call would fail. With --quiet, it prints the names of failed checks. The command does not change anything and does
+    not send a key.
     """
     if live is not None:
         ctx.exit(_compare(live, as_json=as_json))
@@ -85,7 +86,7 @@ def _compare(url: str, *, as_json: bool) -> ExitCode:
     with Client(url) as service:
         found = [*live_drift(service.with_key(None)), *recorded_drift(url, service.vocabulary)]
     breaks = sum(each.weight == "breaks" for each in found)
-    told = [*map(str, found), f"{breaks} differences break calls; {len(found) - breaks} do not."]
+    told = [*map(str, found), f"{breaks} differences break calls, and {len(found) - breaks} do not."]
     show(list(found), as_json=as_json, text="\n".join(told))
     return ExitCode.FAILED if breaks else ExitCode.OK
 
@@ -109,7 +110,7 @@ def examine(base_url: str | None = None) -> Iterator[Finding]:
 
 
 def _configured(base_url: str | None) -> Iterator[Finding]:
-    """Checks the service that commands use. Yields nothing if no service is configured."""
+    """Yields the checks of the service that commands use. Yields nothing if no service is configured."""
     from svcnb.client import config
     from svcnb.client.errors import ConfigError
 
@@ -137,15 +138,15 @@ def _forgiven(base_url: str) -> Iterator[Finding]:
     except (SvcnbError, KeyError):
         return
     if not found:
-        yield Finding("strict types", good=True, seen="no request that the live service would reject")
+        yield Finding("strict types", good=True, seen="no requests that the live service would reject")
     for each in found:
         yield Finding(
             "strict types",
             good=False,
             seen=f"{each['method']} {each['path']}: {each['form']}, {each['times']} times",
             fix=(
-                "Correct the client: the live service rejects this. To test, run svcnb emulator --preset strict, "
-                "which also rejects it."
+                "Correct the client: the live service rejects these requests. To test the client, run `svcnb emulator "
+                "--preset strict`, which also rejects them."
             ),
         )
 
@@ -167,7 +168,7 @@ def _curve() -> Finding:
 
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SlowSignatures)  # the line shows it
+            warnings.simplefilter("ignore", SlowSignatures)  # the line already shows it
             name = library().name
     except ImportError as error:
         fix = str(error).replace("signatures need", "Run")
@@ -206,7 +207,7 @@ def _bundles() -> Finding:
 
     package = Path(tools.__file__).resolve().parents[1]
     manifest = package / "tools" / "static" / "bundles.json"
-    fix = "Run in the working copy: python hatch_build.py"
+    fix = "In the working copy, run: python hatch_build.py"
     if not manifest.is_file():
         return Finding("bundles", good=False, seen=f"no {manifest}", fix=fix)
     files = parse(manifest.read_text(encoding="utf-8"))["files"]
@@ -227,7 +228,12 @@ def _loopback() -> Finding:
             probe.bind(("127.0.0.1", 0))
             probe.listen(1)
     except OSError as error:
-        return Finding("loopback", good=False, seen=str(error), fix="Free a port on 127.0.0.1: the emulator needs one.")
+        return Finding(
+            "loopback",
+            good=False,
+            seen=str(error),
+            fix="The emulator needs a free port on 127.0.0.1: stop a program that uses one.",
+        )
     return Finding("loopback", good=True, seen="a free port on 127.0.0.1")
 
 

@@ -1,7 +1,7 @@
 """Command ``svcnb emulator``, which runs the service as a process.
 
-The options are generated from the emulator's table of settings, so they always match the environment variables and the
-documentation.
+This module generates the options from the emulator's table of settings, so they always match the environment variables
+and the documentation.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _options() -> list[click.Parameter]:
             click.Option(
                 [f"--{name.replace('_', '-')}", name],
                 # All values are strings here. The table of settings parses them, so that options and environment
-                # variables have the same errors.
+                # variables cause the same errors.
                 type=str,
                 multiple=several,
                 default=None,
@@ -65,7 +65,7 @@ def _kind(annotation: Any) -> str:
 def _run(ctx: click.Context, /, **options: str | tuple[str, ...] | None) -> int | None:
     if ctx.invoked_subcommand is not None:
         return None
-    # A repeatable option that was omitted is an empty tuple.
+    # An omitted repeatable option is an empty tuple.
     return serve({name: value for name, value in options.items() if value not in (None, ())})
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def command(
     service: Client, ctx: click.Context, action: str, key_hash: str | None, wallet: str | None, as_json: bool
 ) -> None:
-    """Explain why a key may or may not run an action.
+    """Explain why a key can or cannot run an action.
 
     ACTION is a CID or a source file. The output shows what is missing, and Python code that fixes it. The command is
     free. The exit code is 1 if the service would reject the run.

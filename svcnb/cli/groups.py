@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 @click.group("groups", cls=Noun)
 def command() -> None:
-    """Manage groups: which keys may run which actions with which wallets.
+    """Manage groups, which define the actions and wallets that keys can use.
 
-    ACTION is a CID or a source file, WALLET an address, GROUP a number.
+    ACTION is a CID or a source file, WALLET is an address, and GROUP is a number.
     """
 
 
@@ -27,7 +27,7 @@ def command() -> None:
 @output_options
 @with_service
 def list_(service: Client, as_json: bool) -> None:
-    """List the account's groups. Free."""
+    """List the account's groups. This is free."""
     show(service.groups.list(), as_json=as_json)
 
 
@@ -36,21 +36,23 @@ def list_(service: Client, as_json: bool) -> None:
 @output_options
 @with_service
 def show_(service: Client, group: str, as_json: bool) -> None:
-    """Show the contents of a group. Free."""
+    """Show the contents of a group. This is free."""
     show(service.groups.contents(group), as_json=as_json)
 
 
 @command.command("create", epilog=examples("svcnb groups create signers --wallet 0x93ab... --action action.js"))
 @click.argument("name")
 @click.option("--description", default="", help="Description.")
-@click.option("--wallet", "wallets", multiple=True, help="Wallet that its actions may use; repeatable.")
-@click.option("--action", "actions", multiple=True, help="Action that may run, as a CID or a file; repeatable.")
+@click.option("--wallet", "wallets", multiple=True, help="Wallet that the actions of the group can use; repeatable.")
+@click.option(
+    "--action", "actions", multiple=True, help="Action that the group permits, as a CID or a file; repeatable."
+)
 @output_options
 @with_service
 def create(
     service: Client, name: str, description: str, wallets: tuple[str, ...], actions: tuple[str, ...], as_json: bool
 ) -> None:
-    """Create a group with the name NAME, and print its number. Costs one cent."""
+    """Create a group with the name NAME, and print its number. This costs one cent."""
     group = service.groups.create(
         name, description=description, wallets=list(wallets), actions=[cid_or_file(action) for action in actions]
     )
@@ -61,7 +63,7 @@ def create(
 @click.argument("group")
 @with_service
 def delete(service: Client, group: str) -> None:
-    """Delete a group permanently. Its number is not used again. Costs one cent."""
+    """Delete a group permanently. Its number is never reused. This costs one cent."""
     service.groups.delete(group)
 
 
@@ -73,7 +75,7 @@ command.rename("remove", delete)
 @click.argument("action")
 @with_service
 def add_action(service: Client, group: str, action: str) -> None:
-    """Permit an action in a group. Costs one cent."""
+    """Permit an action in a group. This costs one cent."""
     service.groups.add_action(group, cid_or_file(action))
 
 
@@ -82,7 +84,7 @@ def add_action(service: Client, group: str, action: str) -> None:
 @click.argument("action")
 @with_service
 def remove_action(service: Client, group: str, action: str) -> None:
-    """Remove an action from a group. Costs one cent."""
+    """Remove an action from a group. This costs one cent."""
     service.groups.remove_action(group, cid_or_file(action))
 
 
@@ -91,7 +93,7 @@ def remove_action(service: Client, group: str, action: str) -> None:
 @click.argument("wallet")
 @with_service
 def add_wallet(service: Client, group: str, wallet: str) -> None:
-    """Permit the actions of a group to use a wallet. Costs one cent."""
+    """Permit the actions of a group to use a wallet. This costs one cent."""
     service.groups.add_wallet(group, wallet)
 
 
@@ -100,5 +102,5 @@ def add_wallet(service: Client, group: str, wallet: str) -> None:
 @click.argument("wallet")
 @with_service
 def remove_wallet(service: Client, group: str, wallet: str) -> None:
-    """Remove a wallet from a group. Costs one cent."""
+    """Remove a wallet from a group. This costs one cent."""
     service.groups.remove_wallet(group, wallet)

@@ -12,7 +12,7 @@ from svcnb.cli._output import Noun, output_options, show
 if TYPE_CHECKING:
     from svcnb.toolkit.history import By
 
-_SINCE = "Only runs of this last period, for example 12h or 7d."
+_SINCE = "Include only runs of this period before now, for example 12h or 7d."
 
 
 def _span(_ctx: click.Context, _param: click.Parameter, text: str | None) -> str | None:
@@ -28,9 +28,10 @@ def _span(_ctx: click.Context, _param: click.Parameter, text: str | None) -> str
 
 @click.group("history", cls=Noun)
 def command() -> None:
-    """Show past runs of this machine's clients, and their cost.
+    """Show past runs on this machine, and their cost.
 
-    The record is a local file without secrets. Set SVC_HISTORY to use another file, or to `off` to record nothing.
+    The record is a local file without secrets. Set SVC_HISTORY to use another file, or set it to `off` to disable the
+    record.
     """
 
 
@@ -38,7 +39,7 @@ def command() -> None:
 @click.option(
     "--limit", type=click.IntRange(1), default=20, show_default=True, help=("Maximum number of runs, newest first.")
 )
-@click.option("--status", type=click.Choice(["success", "failed"]), help="Only runs with this status.")
+@click.option("--status", type=click.Choice(["success", "failed"]), help="Include only runs with this status.")
 @click.option("--since", callback=_span, help=_SINCE)
 @output_options
 def list_(limit: int, status: Literal["success", "failed"] | None, since: str | None, as_json: bool) -> None:
@@ -65,7 +66,7 @@ def list_(limit: int, status: Literal["success", "failed"] | None, since: str | 
     type=click.Choice(["action", "key", "day", "service", "trigger"]),
     default="action",
     show_default=True,
-    help="Grouping of the sums.",
+    help="Property by which the costs are grouped.",
 )
 @click.option("--since", callback=_span, help=_SINCE)
 @output_options
@@ -96,8 +97,8 @@ def clear(*, yes: bool) -> None:
 def merge(files: tuple[Path, ...], as_json: bool) -> None:
     """Add the records of other machines to this one.
 
-    FILES are history files that were copied from other machines. They are not changed. You can repeat the command: runs
-    that are already recorded are not added again.
+    FILES are history files from other machines. The command does not change them. You can repeat the command, because
+    it never adds a run twice.
     """
     from svcnb.toolkit.history import History
 

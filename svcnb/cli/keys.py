@@ -14,14 +14,14 @@ from svcnb.cli._service import new_key_file, save_option, tell_secret, with_serv
 if TYPE_CHECKING:
     from svcnb.client import Client
 
-_GROUPS = "number of a group, 0 for all; repeatable"
+_GROUPS = "number of a group, or 0 for all groups; repeatable"
 
 
 @click.group("keys", cls=Noun)
 def command() -> None:
     """Manage usage keys: restricted API keys.
 
-    These commands need the account key. A usage key is identified by its hash, which `svcnb keys list` shows.
+    These commands need the account key. Use the hash of a usage key to identify it. `svcnb keys list` shows the hashes.
     """
 
 
@@ -29,7 +29,7 @@ def command() -> None:
 @output_options
 @with_service
 def list_(service: Client, as_json: bool) -> None:
-    """List the account's usage keys, without their secrets. Free."""
+    """List the account's usage keys, without their secrets. This is free."""
     keys = service.usage_keys.list()
     short = [{"hash": key.api_key_hash, "name": key.name, "groups": list(key.execute_in_groups)} for key in keys]
     show(keys if as_json else short, as_json=as_json)
@@ -38,17 +38,27 @@ def list_(service: Client, as_json: bool) -> None:
 @command.command("create", epilog=examples("svcnb keys create runner --execute-in-group 1 --save runner.key"))
 @click.argument("name")
 @click.option("--description", default="", help="Description.")
-@click.option("--execute-in-group", "execute", multiple=True, help=f"Groups where it may run actions: {_GROUPS}.")
 @click.option(
-    "--manage-actions-in-group", "manage", multiple=True, help=(f"Groups where it may change actions: {_GROUPS}.")
+    "--execute-in-group", "execute", multiple=True, help=f"Groups in which the key can run actions: {_GROUPS}."
 )
-@click.option("--add-wallets-to-group", "add", multiple=True, help=f"Groups where it may add wallets: {_GROUPS}.")
 @click.option(
-    "--remove-wallets-from-group", "take", multiple=True, help=(f"Groups where it may remove wallets: {_GROUPS}.")
+    "--manage-actions-in-group",
+    "manage",
+    multiple=True,
+    help=(f"Groups in which the key can change actions: {_GROUPS}."),
 )
-@click.option("--can-create-groups", is_flag=True, help="Permit it to create groups.")
-@click.option("--can-delete-groups", is_flag=True, help="Permit it to delete groups.")
-@click.option("--can-create-wallets", is_flag=True, help="Permit it to create wallets.")
+@click.option(
+    "--add-wallets-to-group", "add", multiple=True, help=f"Groups to which the key can add wallets: {_GROUPS}."
+)
+@click.option(
+    "--remove-wallets-from-group",
+    "take",
+    multiple=True,
+    help=(f"Groups from which the key can remove wallets: {_GROUPS}."),
+)
+@click.option("--can-create-groups", is_flag=True, help="Permit the key to create groups.")
+@click.option("--can-delete-groups", is_flag=True, help="Permit the key to delete groups.")
+@click.option("--can-create-wallets", is_flag=True, help="Permit the key to create wallets.")
 @save_option
 @output_options
 @with_service
@@ -67,7 +77,7 @@ def create(
     save: Path | None,
     as_json: bool,
 ) -> None:
-    """Create a usage key with the name NAME, and print it. The key is shown only once. Costs one cent."""
+    """Create a usage key with the name NAME, and print it. The command shows the key only once. This costs one cent."""
     with new_key_file(save) as into:
         key = service.usage_keys.create(
             name,
@@ -92,9 +102,9 @@ def create(
 @click.option("--manage-actions-in-group", "manage", multiple=True, help=f"The complete new list: {_GROUPS}.")
 @click.option("--add-wallets-to-group", "add", multiple=True, help=f"The complete new list: {_GROUPS}.")
 @click.option("--remove-wallets-from-group", "take", multiple=True, help=f"The complete new list: {_GROUPS}.")
-@click.option("--can-create-groups/--cannot-create-groups", default=None, help="Whether it may create groups.")
-@click.option("--can-delete-groups/--cannot-delete-groups", default=None, help="Whether it may delete groups.")
-@click.option("--can-create-wallets/--cannot-create-wallets", default=None, help="Whether it may create wallets.")
+@click.option("--can-create-groups/--cannot-create-groups", default=None, help="Whether the key can create groups.")
+@click.option("--can-delete-groups/--cannot-delete-groups", default=None, help="Whether the key can delete groups.")
+@click.option("--can-create-wallets/--cannot-create-wallets", default=None, help="Whether the key can create wallets.")
 @output_options
 @with_service
 def update(
@@ -112,10 +122,10 @@ def update(
     can_create_wallets: bool | None,
     as_json: bool,
 ) -> None:
-    """Change a usage key, by its hash. Omitted settings stay unchanged. Costs one cent.
+    """Change a usage key, by its hash. Omitted settings stay unchanged. This costs one cent.
 
-    A list in the options replaces the old list. The validity period starts again, as for a new key, unless only the
-    name or the description changes.
+    A list in the options replaces the old list. The validity period starts again as for a new key, unless only the name
+    or the description changes.
     """
     rights: dict[str, Any] = {
         "execute_in_groups": list(execute) or None,
@@ -131,7 +141,7 @@ def update(
     elif name is not None or description is not None:
         key = service.usage_keys.update_metadata(key_hash, name=name, description=description)
     else:
-        raise click.UsageError("nothing to change: pass at least one option, for example --name.")
+        raise click.UsageError("no change was passed: pass at least one option, for example --name.")
     short = {"hash": key.api_key_hash, "name": key.name, "groups": list(key.execute_in_groups)}
     show(key if as_json else short, as_json=as_json)
 
@@ -140,7 +150,7 @@ def update(
 @click.argument("key_hash")
 @with_service
 def delete(service: Client, key_hash: str) -> None:
-    """Delete a usage key permanently, by its hash. Costs one cent."""
+    """Delete a usage key permanently, by its hash. This costs one cent."""
     service.usage_keys.delete(key_hash)
 
 

@@ -36,7 +36,7 @@ POLL_S = 0.2
 )
 @click.option("--state", type=click.Path(file_okay=False, path_type=Path), help="Folder for the emulator's state.")
 @click.option("--browser/--no-browser", default=True, help="Whether to open the browser.")
-@click.option("--shared", is_flag=True, help="Use one emulator for all lessons instead of one for each.")
+@click.option("--shared", is_flag=True, help="Use one emulator for all lessons instead of one for each lesson.")
 @click.option("--workbench", is_flag=True, help="Open a notebook with all panels instead of the lessons.")
 def command(port: int, folder: Path | None, state: Path | None, browser: bool, shared: bool, workbench: bool) -> None:
     """Open the lessons in JupyterLab, with a running emulator.
@@ -48,15 +48,15 @@ def command(port: int, folder: Path | None, state: Path | None, browser: bool, s
     emulator with fixed keys and a fixed time, so that its outputs match the saved ones.
 
     In a workshop (SVC_WORKSHOP_URL is set), notebooks use the emulators that the workshop server runs for this learner.
-    If the server runs none, lessons start their own. The copy of the lessons contains no solutions. They are downloaded
-    after the instructor unlocks them.
+    If the server runs none, lessons start their own. The copy of the lessons contains no solutions. Lessons download
+    the solutions after the instructor has unlocked them.
 
     With --workbench, JupyterLab opens a notebook of one cell, which shows accounts, actions, permissions, runs and
     triggers as panels. Its default folder is ./svcnb-workbench.
     """
     if _missing("jupyterlab"):
         raise ModuleNotFoundError("No module named 'jupyterlab'", name="jupyterlab")
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # every kind of exit stops JupyterLab and the emulator
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # stop JupyterLab and the emulator on every kind of exit
     if workbench:
         shown, first = _workbench.workbench_folder(folder or Path("svcnb-workbench")), _workbench.NAME
     else:
@@ -74,7 +74,7 @@ def command(port: int, folder: Path | None, state: Path | None, browser: bool, s
             )
             try:
                 click.echo("Starting JupyterLab …")
-                _wait_until_it_answers(server, chosen)  # the address must work as soon as it is printed
+                _wait_until_it_answers(server, chosen)  # the address must already work when it is printed
             except BaseException:
                 _end(server)
                 raise
@@ -83,7 +83,7 @@ def command(port: int, folder: Path | None, state: Path | None, browser: bool, s
             click.echo(f"JupyterLab  {url}")
             click.echo(f"{what:<12}{settings['SVC_BASE_URL']}")
             click.echo(f"{'Folder' if workbench else 'Lessons':<12}{shown}")
-            click.echo("Ctrl-C stops both." if what == "Emulator" else "Ctrl-C stops JupyterLab.")
+            click.echo("Press Ctrl-C to stop both." if what == "Emulator" else "Press Ctrl-C to stop JupyterLab.")
             server.wait()
         finally:
             _end(server)
@@ -128,8 +128,8 @@ def _wait_until_it_answers(server: subprocess.Popen[bytes], port: int) -> None:
         except OSError:
             time.sleep(POLL_S)
     raise click.ClickException(
-        f"JupyterLab did not respond on port {port}; its output is above. Next step: run `python -m jupyterlab "
-        "--version` to check the installation, and `svcnb doctor` to find what is missing."
+        f"JupyterLab did not respond on port {port}. Its output is above. To check the installation, run `python -m "
+        f"jupyterlab --version`. To find what is missing, run `svcnb doctor`."
     )
 
 
@@ -168,13 +168,13 @@ def _quiet(own: Path) -> dict[str, str]:
 
 @contextmanager
 def _held(port: int) -> Iterator[int]:
-    """Reserves a port until JupyterLab listens on it. Yields the port, which is a free one if 0 was given."""
+    """Reserves a port until JupyterLab listens on it. Yields the port, or a free port for 0."""
     if port:
         yield port
         return
     with socket.socket() as holder:
-        # Only Linux lets two processes bind a port while one listens. On other systems, another process could take the
-        # port.
+        # Only on Linux can two processes bind a port while one listens. On other systems, another process could take
+        # the port.
         if holds := sys.platform == "linux":
             holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         holder.bind(("127.0.0.1", 0))

@@ -13,14 +13,14 @@ from svcnb.exit_codes import ExitCode
 
 @click.command("lint", epilog=examples("svcnb lint action.js actions/*.js"))
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--service-name", help="The service's name, if it is not svc. Default: SVC_SERVICE_NAME.")
+@click.option("--service-name", help="Name of the service, if it is not svc. Default: SVC_SERVICE_NAME.")
 @output_options
 @click.pass_context
 def command(ctx: click.Context, files: tuple[Path, ...], service_name: str | None, as_json: bool) -> None:
     """Find problems in actions before they run.
 
-    Finds a missing main function, undefined names, parameters used as globals, leaked keys, and exceeded limits. The
-    command needs no service. The exit code is 1 if a problem would make a run fail.
+    The command finds a missing main function, undefined names, parameters used as globals, leaked keys, and exceeded
+    limits. The command needs no service. The exit code is 1 if a problem would make a run fail.
     """
     from svcnb.client.config import vocabulary as configured
     from svcnb.protocol.action import Action

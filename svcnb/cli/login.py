@@ -23,29 +23,35 @@ if TYPE_CHECKING:
     "login",
     epilog=examples("svcnb login --base-url https://api.example.org", "svcnb login --profile test --key-file test.key"),
 )
-@click.option("--base-url", help="Address of the service, the part before /core/v1. Prompts for it if omitted.")
+@click.option(
+    "--base-url",
+    help="Address of the service, the part before /core/v1. If omitted, the command prompts for the address.",
+)
 @click.option(
     "--key-file",
     type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
-    help="File that holds the key; - is standard input. Prompts for it, without echo, if omitted.",
+    help="File that contains the key. Use - for standard input. If omitted, the command prompts for the key, without "
+    "echo.",
 )
 @click.option(
     "--profile", metavar="NAME", help=("Name of the profile, for --profile. Default: the settings without a profile.")
 )
 @click.option(
-    "--check/--no-check", default=True, help=("Whether to check with the service that the key belongs to an account.")
+    "--check/--no-check", default=True, help=("Whether to check that the key belongs to an account of the service.")
 )
 def command(base_url: str | None, key_file: Path | None, profile: str | None, *, check: bool) -> None:
     """Store a service address and a key in the configuration file.
 
-    The file is SVCNB_CONFIG or ~/.config/svcnb/config.toml, readable only by you (0600). Other settings and profiles
-    stay unchanged. The key is never printed, and is sent only to this address.
+    The file is SVCNB_CONFIG or ~/.config/svcnb/config.toml, and only you can read it (0600). Other settings and
+    profiles stay unchanged. The command never prints the key, and clients send it only to this address.
     """
     from svcnb.client.config import API_PATH, clean_key, clean_url, config_file, read_settings
 
     path = config_file()
     if path is None:
-        raise click.UsageError("no home folder for the configuration file: set SVCNB_CONFIG to its path.")
+        raise click.UsageError(
+            "there is no home folder for the configuration file: set SVCNB_CONFIG to the path of the file."
+        )
     if profile is not None and not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", profile):
         raise click.BadParameter(
             f"invalid profile name {profile!r}: use at most 64 letters, digits, - and _.", param_hint="--profile"
@@ -67,18 +73,18 @@ def command(base_url: str | None, key_file: Path | None, profile: str | None, *,
 def _belongs_to_an_account(url: str, key: Secret) -> bool:
     from svcnb.client import Client
 
-    # The stored settings may not exist yet, and will be replaced.
+    # The stored settings may not exist yet, and the command replaces them.
     with environment(SVC_PROFILE=None, SVCNB_CONFIG=os.devnull), Client(url, api_key=key) as service:
         return service.accounts.exists()
 
 
 def _write(path: Path, values: Mapping[str, Any]) -> None:
-    """Replaces the file atomically: readers see either the old or the new file, and other users can never read it."""
+    """Replaces the file atomically. Readers see either the old or the new file, and other users can never read it."""
     lines = [f"{name} = {_text(value)}" for name, value in values.items() if name != "profiles"]
     for profile, settings in values.get("profiles", {}).items():
         lines += ["", f"[profiles.{_text(profile)}]", *(f"{name} = {_text(value)}" for name, value in settings.items())]
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    target = path.resolve()  # a symbolic link is kept
+    target = path.resolve()  # keep a symbolic link
     new = target.with_name(f".{target.name}.{os.getpid()}")
     with os.fdopen(os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8") as file:
         file.write("\n".join(lines).lstrip("\n") + "\n")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def plan_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options that `plan` and `apply` share."""
+    """Decorator that adds the options of both `plan` and `apply`."""
     for option in (
         click.option("--prune", is_flag=True, help="Delete groups, keys and actions that are not in FILE."),
         click.option(
@@ -33,7 +33,7 @@ def plan_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--triggers-token-file",
             "token_file",
             type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
-            help="File with a token of the triggers service, for descriptions with triggers.",
+            help="File that contains a token of the triggers service. Required if the description contains triggers.",
         ),
         click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path)),
     ):
@@ -78,8 +78,8 @@ def command(
 ) -> None:
     """Show the changes needed to match the description file.
 
-    FILE is a TOML file with actions, wallets, groups, keys and triggers by name. The command changes nothing and costs
-    nothing.
+    FILE is a TOML file with actions, wallets, groups, keys and triggers by name. The command does not change anything,
+    and it is free.
     """
     from svcnb.toolkit.plan import plan
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     type=click.Path(file_okay=False, path_type=Path),
     default=Path("recordings"),
     show_default=True,
-    help="Folder for the files; files with the same name are replaced.",
+    help="Folder for the files. Existing files with the same name are replaced.",
 )
 def command(service: Client, live: bool, folder: Path) -> None:
     """Record the responses of a live service, without secrets.
@@ -41,7 +41,7 @@ def command(service: Client, live: bool, folder: Path) -> None:
     source = f"recorded on {datetime.now(UTC):%Y-%m-%d}"
     for conversation in recorded.load():
         if conversation.needs == "account" and key is None:
-            click.echo(f"skipped    {conversation.name}: needs a key, see --key-file")
+            click.echo(f"skipped    {conversation.name}: a key is required; pass --key-file")
             continue
         path = recorded.record(
             conversation,

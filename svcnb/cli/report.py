@@ -33,7 +33,9 @@ _NEW = "new"
 )
 @click.argument("name", required=False)
 @click.argument("file_of_new", metavar="[FILE]", required=False)
-@click.option("--list", "listed", is_flag=True, help="List the reports, or those of NAME, with their parameters.")
+@click.option(
+    "--list", "listed", is_flag=True, help="List all reports, or only the report NAME, with their parameters."
+)
 @click.option(
     "--param", "-p", "given", multiple=True, metavar="NAME=VALUE", help=("A parameter of the report; repeatable.")
 )
@@ -44,15 +46,17 @@ _NEW = "new"
     help=("Folder for the report. Default: the current folder."),
 )
 @click.option(
-    "--file", metavar="STEM", help="Name of its files, without extension. Default: the report's name and the time."
+    "--file",
+    metavar="STEM",
+    help="Name of the report's files, without an extension. Default: the name of the report and the time.",
 )
 @click.option("--code", is_flag=True, help="Include the code of the cells in the page.")
-@click.option("--pdf", is_flag=True, help="Also create a PDF; needs Chromium.")
+@click.option("--pdf", is_flag=True, help="Also create a PDF file. Requires Chromium.")
 @click.option("--base-url", help="Address of the service, the part before /core/v1. Default: SVC_BASE_URL.")
 @click.option(
     "--key-file",
     type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
-    help="File that contains the key; - is standard input. Default: SVC_API_KEY.",
+    help="File that contains the key. Use - for standard input. Default: SVC_API_KEY.",
 )
 @click.option("--triggers-url", help="Address of the triggers service. Default: SVC_TRIGGERS_URL.")
 @click.option(
@@ -61,9 +65,9 @@ _NEW = "new"
     help="File that contains the token of the triggers service. Default: SVC_TRIGGERS_TOKEN_FILE.",
 )
 @click.option("--profile", metavar="NAME", help="Profile that `svcnb login` stored. Default: SVC_PROFILE.")
-@click.option("--summary", is_flag=True, help="Print the result as Markdown instead of the page's name.")
+@click.option("--summary", is_flag=True, help="Print the result as Markdown instead of the name of the page.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("--quiet", is_flag=True, help="Print nothing when no problem is found.")
+@click.option("--quiet", is_flag=True, help="Do not print anything if no problem is found.")
 @click.option(
     "--log-json", is_flag=True, help=("Log start, progress and end on standard error, one JSON object per line.")
 )
@@ -71,7 +75,7 @@ _NEW = "new"
 @click.option(
     "--keep",
     type=click.IntRange(1),
-    help=("Number of older results of this report to keep in --out; the others are deleted."),
+    help=("Number of older results of this report to keep in --out. Older results are deleted."),
 )
 @click.pass_context
 def command(ctx: click.Context, /, name: str | None, file_of_new: str | None, **options: Any) -> None:
@@ -80,9 +84,9 @@ def command(ctx: click.Context, /, name: str | None, file_of_new: str | None, **
     NAME is a report or a notebook, for example mine.ipynb. `svcnb report new FILE` creates a notebook that you can
     edit.
 
-    The exit code is 0 if the report finds no problem, 7 if it finds one, and 1 if a cell failed. In these cases the
-    report is saved. Code 2 means that a setting or parameter is missing or invalid. Code 8 means that another process
-    is creating the same report.
+    The exit code is 0 if the report finds no problem, 7 if it finds one, and 1 if a cell failed. In these cases, the
+    command saves the report. Code 2 means that a setting or parameter is missing or invalid. Code 8 means that another
+    process is creating the same report.
     """
     if name == _NEW:
         _create(file_of_new)
@@ -112,7 +116,7 @@ class _Job:
         self._begun = time.monotonic()
 
     def run(self) -> int:
-        """Creates the report, and returns the exit code. An error is sent to the webhook and raised again."""
+        """Creates the report, and returns the exit code. Sends an error to the webhook, and raises it again."""
         from svcnb.reports.runner import prepare
         from svcnb.reports.summary import Summary
         from svcnb.reports.unattended import delete_old, ipython_folder, locked, webhook
@@ -183,7 +187,7 @@ class _Job:
             click.echo(repr(made.conclusion), err=True)
 
     def _notify(self, summary: Summary) -> bool:
-        """Posts the result to the webhook, if there is one. Returns False only if posting failed."""
+        """Posts the result to the webhook, if any. Returns False only if the post failed."""
         from svcnb.reports.unattended import NotificationFailed, notify
 
         if not self._options["notify"]:
@@ -222,10 +226,10 @@ def _create(file: str | None) -> None:
     from svcnb.reports.notebooks import create_notebook
 
     if file is None:
-        raise click.UsageError("`svcnb report new` needs a file, for example: svcnb report new mine.ipynb")
+        raise click.UsageError("`svcnb report new` requires a file, for example: svcnb report new mine.ipynb")
     made = create_notebook(file)
     click.echo(str(made))
-    click.echo(f"Edit it in JupyterLab, then run: svcnb report {made}", err=True)
+    click.echo(f"Edit the notebook in JupyterLab. Then run: svcnb report {made}", err=True)
 
 
 def _list(name: str | None, *, as_json: bool) -> None:
@@ -274,7 +278,7 @@ def _settings(options: dict[str, Any]) -> dict[str, str]:
     key_file, token_file = options["key_file"], options["token_file"]
     if options["profile"] is not None and (options["base_url"] or key_file or options["triggers_url"]):
         raise click.UsageError(
-            "--profile contains the addresses and the key: omit --base-url, --key-file and --triggers-url."
+            "--profile selects the addresses and the key: omit --base-url, --key-file and --triggers-url."
         )
     told = {
         "SVC_BASE_URL": options["base_url"],

@@ -41,9 +41,9 @@ def command(
 ) -> None:
     """Run an action from a source file, or from a plan.
 
-    FILE is read without changes; - reads standard input. A file that ends with .toml is a plan, whose derived actions
-    run with their constants. The command prints the response on standard output and logs on standard error. A run costs
-    one cent per second, at least one cent. A failed run is free, and the exit code is 1.
+    The command reads FILE without changes. Use - for standard input. A file that ends with .toml is a plan, whose
+    derived actions run with their constants. The command prints the response on standard output and logs on standard
+    error. A run costs one cent per second, at least one cent. A failed run is free, and the exit code is 1.
     """
     from svcnb.client.errors import ActionError
 
@@ -69,7 +69,8 @@ def _of_plan(file: Path, name: str | None) -> Action | str:
     """Returns an action of a plan, or the CID of the action.
 
     Raises:
-        click.UsageError: The plan does not contain the action, or contains several actions and no name was given.
+        click.UsageError: The plan does not contain the action, or contains several actions although the name is
+            missing.
     """
     from svcnb.toolkit.plan.description import Description
 

@@ -29,7 +29,7 @@ FLOWS = {
     "--wallet-key-file",
     type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
     required=True,
-    help="File that contains the wallet's private key in hex; - is standard input.",
+    help="File that contains the wallet's private key in hex. Use - for standard input.",
 )
 @click.option("--chain-id", type=int, help="The node's chain id. Default: read from the service.")
 @click.option(
@@ -81,7 +81,7 @@ def _wallet(text: str) -> tuple[bytes, str]:
 
     secret = _bytes_of(text)
     if secret is None or len(secret) != SECRET_BYTES:
-        raise click.BadParameter("not a private key: expected 64 hex digits.", param_hint="--wallet-key-file")
+        raise click.BadParameter("invalid private key: expected 64 hex digits.", param_hint="--wallet-key-file")
     try:
         return secret, checksum_address(address_of_secret(secret))
     except ValueError as error:

@@ -15,7 +15,7 @@ _REGISTRY = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 @click.group("templates", cls=Noun)
 def command() -> None:
-    """Manage templates of derived actions; a released version never changes.
+    """Manage templates of derived actions.
 
     REGISTRY is the JSON file that lists the templates. The first release creates it.
     """

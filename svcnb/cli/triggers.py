@@ -30,7 +30,7 @@ def _with_triggers(function: Callable[..., Any]) -> Callable[..., Any]:
 def _with_token(function: Callable[..., Any]) -> Callable[..., Any]:
     """Decorator that passes a client of the triggers service to a command.
 
-    The token is read from a file, never from the command line.
+    The decorator reads the token from a file, never from the command line.
     """
 
     @click.option("--triggers-url", help="Address of the triggers service. Default: SVC_TRIGGERS_URL.")
@@ -44,8 +44,8 @@ def _with_token(function: Callable[..., Any]) -> Callable[..., Any]:
     def command(*given: Any, triggers_url: str | None, token_file: Path | None, **options: Any) -> Any:
         if token_file is None:
             raise click.UsageError(
-                "The triggers service needs a token. Create one and get it approved with `svcnb triggers authorize "
-                "FILE`. Then pass --token-file FILE, or set SVC_TRIGGERS_TOKEN_FILE."
+                "The triggers service requires a token. To create a token and get it approved, run `svcnb triggers "
+                "authorize FILE`. Then pass --token-file FILE, or set SVC_TRIGGERS_TOKEN_FILE."
             )
         with _client(triggers_url, read_secret(token_file)) as triggers:
             return function(*given, triggers, **options)
@@ -71,18 +71,18 @@ def command() -> None:
 @click.argument("token_file", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--triggers-url", help="Address of the triggers service. Default: SVC_TRIGGERS_URL.")
 @click.option("--timeout", type=float, default=600.0, show_default=True, help="Seconds to wait for the approval.")
-@click.option("--no-browser", is_flag=True, help="Print the page's address instead of opening it.")
+@click.option("--no-browser", is_flag=True, help="Print the address of the page instead of opening the page.")
 @profile_option
 def authorize(token_file: Path, triggers_url: str | None, timeout: float, no_browser: bool) -> None:
-    """Create a token, get it approved in a browser, and store it in TOKEN_FILE.
+    """Create a token, let a user approve it in a browser, and store it in TOKEN_FILE.
 
     If the file already contains a token, the command uses that token.
     """
     known = read_secret(token_file) if token_file.exists() else None
     with _client(triggers_url, known) as triggers:
         if known is None:
-            # The file is written before the approval, so that an approved token is never lost. No other user can read
-            # the file.
+            # Write the file before the approval, so that an approved token is never lost. No other user can read the
+            # file.
             token_file.touch(mode=0o600)
             token_file.chmod(0o600)
             token_file.write_text(triggers.token.reveal() + "\n", encoding="utf-8")
@@ -124,11 +124,15 @@ def show_(triggers: TriggersClient, trigger: str, as_json: bool) -> None:
 )
 @click.argument("name")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--kind", type=click.Choice(_KINDS), default="webhook", show_default=True, help="Event that starts it.")
-@click.option("--cron", help="Times of a schedule: five fields, or six with seconds first; UTC.")
+@click.option(
+    "--kind", type=click.Choice(_KINDS), default="webhook", show_default=True, help="Event that starts the trigger."
+)
+@click.option(
+    "--cron", help="Times of a schedule, as a cron expression in UTC: five fields, or six with seconds first."
+)
 @click.option("--config", help="Settings for this kind of trigger, as JSON; an alternative to --cron.")
-@click.option("--params", default="{}", help="Default params of every run, as JSON.")
-@click.option("--wallet", "wallets", multiple=True, help="Wallet that the action may use; repeatable.")
+@click.option("--params", default="{}", help="Default parameters of every run, as JSON.")
+@click.option("--wallet", "wallets", multiple=True, help="Wallet that the action can use; repeatable.")
 @output_options
 @with_service
 @_with_token
@@ -146,7 +150,7 @@ def create(
 ) -> None:
     """Create a trigger that runs the action in FILE, with its own group and its own execute-only key.
 
-    Costs two cents. The service's key must be the account key.
+    This costs two cents. The service's key must be the account key.
     """
     settings = {"cron": cron} if cron is not None else _parsed(config or "{}", "--config")
     made = triggers.create_for(
@@ -189,7 +193,9 @@ def delete(triggers: TriggersClient, trigger: str) -> None:
 
 @command.command("runs")
 @click.argument("trigger")
-@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="Number of newest runs.")
+@click.option(
+    "--limit", type=click.IntRange(1), default=20, show_default=True, help="Maximum number of runs, newest first."
+)
 @output_options
 @_with_triggers
 def runs(triggers: TriggersClient, trigger: str, limit: int, as_json: bool) -> None:
@@ -226,7 +232,7 @@ def _parsed(text: str, option: str) -> dict[str, Any]:
     try:
         value = parse(text)
     except ValueError as error:
-        raise click.BadParameter(f"not JSON ({error}). Pass a JSON object.", param_hint=option) from None
+        raise click.BadParameter(f"invalid JSON ({error}). Pass a JSON object.", param_hint=option) from None
     if not isinstance(value, dict):
         raise click.BadParameter("expected a JSON object.", param_hint=option)
     return value

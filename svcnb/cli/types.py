@@ -11,12 +11,12 @@ from svcnb.cli._examples import examples
 
 @click.command("types", epilog=examples("svcnb types actions/"))
 @click.argument("folder", required=False, type=click.Path(file_okay=False, path_type=Path))
-@click.option("--service-name", help="The service's name, if it is not svc. Default: SVC_SERVICE_NAME.")
+@click.option("--service-name", help="Name of the service, if it is not svc. Default: SVC_SERVICE_NAME.")
 def command(folder: Path | None, service_name: str | None) -> None:
     """Write TypeScript declarations for editing actions.
 
     The command writes action.d.ts to FOLDER, and a jsconfig.json if FOLDER has none. Without FOLDER, it prints the
-    declarations. It needs no service.
+    declarations. The command needs no service.
     """
     from svcnb.client.config import vocabulary as configured
     from svcnb.protocol.vocabulary import Vocabulary

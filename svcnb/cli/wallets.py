@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 @click.group("wallets", cls=Noun)
 def command() -> None:
-    """Manage wallets; their keys stay in the service's custody."""
+    """Manage wallets, whose private keys the service stores."""
 
 
 @command.command("list")
-@click.option("--group", help="Only the wallets in this group.")
+@click.option("--group", help="List only the wallets in this group.")
 @output_options
 @with_service
 def list_(service: Client, group: str | None, as_json: bool) -> None:
-    """List the account's wallets. Free."""
+    """List the account's wallets. This is free."""
     show(service.wallets.list(group), as_json=as_json)
 
 
@@ -31,6 +31,6 @@ def list_(service: Client, group: str | None, as_json: bool) -> None:
 @output_options
 @with_service
 def create(service: Client, as_json: bool) -> None:
-    """Create a wallet and print its address. Costs one cent."""
+    """Create a wallet and print its address. This costs one cent."""
     wallet = service.wallets.create()
     show(wallet if as_json else wallet.address, as_json=as_json)

@@ -37,7 +37,7 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 
 @click.group("workshop", cls=Noun)
 def command() -> None:
-    """Teach a group, with an emulator for each learner and a progress board.
+    """Run a workshop, with an emulator for each learner and a progress board.
 
     `start` runs the server. The other commands send requests to the server of the same FOLDER.
     """
@@ -57,18 +57,18 @@ def _folder(wrapped: Any) -> Any:
 @click.option(
     "--from-file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help=("CSV file of learners; it can also be passed as an argument."),
+    help=("CSV file of learners. The file can also be passed as an argument."),
 )
 @click.option("--credit", type=int, default=500, show_default=True, help="Credit of each new account, in cents.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", "--desk-port", type=int, default=0, help="Port to listen on; 0 uses a free port.")
-@click.option("--url", "--desk-url", help="Address of the server for the learners, if different.")
+@click.option("--url", "--desk-url", help="Address at which the learners reach the server, if it is different.")
 @click.option(
     "--idle-minutes",
     type=click.FloatRange(min=0, min_open=True),
-    default=4.0,  # IDLE_STOP_S, which is not imported for the help
+    default=4.0,  # IDLE_STOP_S, which the help does not import
     show_default=True,
-    help="Minutes without a request after which a learner's emulator stops; the next request starts it.",
+    help="Minutes without a request after which a learner's emulator stops. The next request starts it again.",
 )
 @_folder
 def start(
@@ -83,8 +83,9 @@ def start(
 ) -> None:
     """Run the workshop server until Ctrl-C.
 
-    LEARNERS are display names, e-mail addresses, or files that end in .csv or .txt. Each line of a file is one learner:
-    a name, an address, or both. A line with only the separator is a learner without a name. Quote names with spaces.
+    LEARNERS are display names, e-mail addresses, or files that end in .csv or .txt. Each line of a file contains one
+    learner, with a name, an address, or both. A line with only the separator is a learner without a name. Quote names
+    with spaces.
 
     With the host 127.0.0.1, this machine runs the emulators of all learners, and starts each one on demand. With
     another --host, learners run the emulators on their own machines, and this server collects their progress.
@@ -98,7 +99,7 @@ def start(
     if host in _EVERYWHERE and url is None:
         raise click.BadParameter(
             (
-                f"learners cannot reach {host}. Pass an address of this machine that they can reach, for example "
+                f"the learners cannot reach {host}. Pass an address of this machine that they can reach, for example "
                 "--host 10.0.0.5, or pass the address that they use with --url."
             ),
             param_hint="--host",
@@ -109,7 +110,7 @@ def start(
     from svcnb.workshop.roster_file import read_roster
 
     everyone: list[Entry] = []
-    for given in [*learners, *([str(from_file)] if from_file else [])]:  # checked before anything is written
+    for given in [*learners, *([str(from_file)] if from_file else [])]:  # check this before the first write
         is_file = given.lower().endswith(_ROSTERS) or (from_file is not None and given == str(from_file))
         everyone += read_roster(Path(given)) if is_file else [_entry(given)]
     stop = threading.Event()
@@ -129,7 +130,7 @@ def start(
             click.echo(f"Emulators {'on this machine, on demand' if hosts else 'on the machines of the learners'}")
             click.echo(f"Board     address in {folder / BOARD_FILE}")
             click.echo(f"Places    {folder / PLACES} ({_learners(len(room.hand_out()))})")
-            click.echo("Ctrl-C stops it; states and progress are stored.")
+            click.echo("Press Ctrl-C to stop the workshop. States and progress are stored.")
             stop.wait()
         finally:
             (folder / SERVER_FILE).unlink(missing_ok=True)
@@ -139,9 +140,9 @@ def start(
 @_folder
 @output_options
 def board(folder: Path, as_json: bool) -> None:
-    """Show the current lesson and progress of each learner, and who is stuck."""
+    """Show the current lesson and progress of each learner, and which learners are stuck."""
     found = _ask(folder, "GET", "/progress")
-    columns = 6  # without the lessons, which the page shows
+    columns = 6  # omit the lessons, which the page shows
     rows = [dict(zip(found["heads"][:columns], row, strict=False)) for row in found["rows"]]
     show(found["learners"] if as_json else rows, as_json=as_json)
 
@@ -152,7 +153,7 @@ def board(folder: Path, as_json: bool) -> None:
 def export(file: Path, folder: Path) -> None:
     """Write the progress of all learners to FILE as CSV, with a column for each exercise.
 
-    FILE contains names and e-mail addresses, and is readable only by you.
+    FILE contains names and e-mail addresses, and only you can read it.
     """
     from svcnb.toolkit.files import replace_file
 
@@ -167,8 +168,8 @@ def export(file: Path, folder: Path) -> None:
 def unlock(lessons: tuple[int, ...], folder: Path) -> None:
     """Give the solutions of LESSONS (numbers; default: all) to the learners.
 
-    A solution is downloaded to the learner's folder solutions/ when the learner next starts a lesson or answers an
-    exercise.
+    A learner's notebook downloads the solutions to the folder solutions/ when the learner next starts a lesson or
+    answers an exercise.
     """
     unlocked = _ask(folder, "POST", "/solutions", {"lessons": list(lessons)})["unlocked"]
     click.echo(f"Unlocked solutions: {', '.join(str(int(name[:2])) for name in unlocked)}")
@@ -227,10 +228,10 @@ def fault(part: str, times: int | None, delay: float | None, folder: Path) -> No
     given = {name: value for name, value in order.items() if value is not None}
     many = _ask(folder, "POST", "/faults", given)["emulators"]
     if not many:
-        click.echo(f"{part}: no emulator is running, so there is nothing to inject the fault into.")
+        click.echo(f"{part}: no emulator is running, so the fault was not injected.")
         return
     calls = "all calls" if not times else "the next call" if times == 1 else f"the next {times} calls"
-    click.echo(f"{part}: {calls} in {_emulators(many)}; `svcnb workshop fault-clear` ends it.")
+    click.echo(f"{part}: {calls} in {_emulators(many)}; to remove the fault, run `svcnb workshop fault-clear`.")
 
 
 @command.command("fault-clear")
@@ -247,7 +248,7 @@ def fault_clear(folder: Path) -> None:
     type=click.IntRange(min=1),
     default=10,
     show_default=True,
-    help="Number of learners who work at the same time.",
+    help="Number of simulated learners.",
 )
 @click.option("--first", type=click.IntRange(0, 17), default=1, show_default=True, help="Number of the first lesson.")
 @click.option("--last", type=click.IntRange(0, 17), default=9, show_default=True, help="Number of the last lesson.")
@@ -256,7 +257,7 @@ def fault_clear(folder: Path) -> None:
     type=click.FloatRange(min=0),
     default=20.0,
     show_default=True,
-    help="Pause of each learner after a cell, in seconds.",
+    help="Pause after each cell, in seconds.",
 )
 @output_options
 def rehearse(learners: int, first: int, last: int, pause: float, as_json: bool) -> None:
@@ -270,7 +271,9 @@ def rehearse(learners: int, first: int, last: int, pause: float, as_json: bool) 
     def begins(cells: int, pauses_s: float) -> None:
         minutes = math.ceil(pauses_s / 60)
         click.echo(
-            f"{_learners(learners)}, {cells} cells each; takes at least {minutes} min. Ctrl-C stops it.", err=True
+            f"{_learners(learners)}, {cells} cells each; takes at least {minutes} min. Press Ctrl-C to stop the "
+            f"rehearsal.",
+            err=True,
         )
 
     found = run(learners, first=first, last=last, pause_s=pause, begins=begins)
@@ -302,7 +305,7 @@ def _path(learner: str, verb: str) -> str:
 def _write_place(folder: Path, name: str, environment: Mapping[str, str]) -> Path:
     """Writes a learner's environment to a shell file and to the hand-out.
 
-    Both contain a token, so their mode is 0600.
+    Both files contain a token, so their mode is 0600.
     """
     import shlex
 
@@ -339,7 +342,7 @@ def _ask(folder: Path, method: str, path: str, body: object = None) -> Any:
         server = parse((folder / SERVER_FILE).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise click.ClickException(
-            f"no workshop is running in the folder {folder}. Next step: `svcnb workshop start ada grace --folder "
+            f"no workshop is running in the folder {folder}. Start one: `svcnb workshop start ada grace --folder "
             f"{folder}`."
         ) from None
     return ControlPlane(server["url"], server["token"]).request(method, path, body)

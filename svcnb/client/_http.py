@@ -231,7 +231,7 @@ def _logged(error: TransportError, request: Request) -> TransportError:
 
 def _not_a_client(given: object, wanted: str) -> InvalidType:
     return InvalidType(
-        f"http_client is a {type(given).__name__}: expected {wanted}",
+        f"invalid http_client of type {type(given).__name__}: expected {wanted}",
         hint="Pass an httpx.Client to Client, and an httpx.AsyncClient to AsyncClient.",
     )
 
@@ -248,8 +248,8 @@ def _explain(error: httpx.HTTPError, request: Request) -> TransportError:
         # A retry is useless on this machine, because no server would start in the meantime.
         unreached.refused = is_loopback(urlsplit(request.url).hostname or "")
         unreached.hint = (
-            "Is the emulator running? Start one with `svcnb emulator`, or with svcnb.Emulator() as emu: ... "
-            "In a lesson, run the first cell again to start a new one."
+            "Check that the emulator is running. To start an emulator, run `svcnb emulator`, or use `with "
+            "svcnb.Emulator() as emu: ...`. In a lesson, run the first cell again, which starts a new emulator."
             if unreached.refused
             else "Check the address and the network."
         )
@@ -264,5 +264,6 @@ def _explain(error: httpx.HTTPError, request: Request) -> TransportError:
 
 def _closed(error: RuntimeError) -> TransportError:
     return TransportError(
-        f"this client is closed ({error})", hint=("Create a new client, or use it inside its `with` block.")
+        f"this client is closed ({error})",
+        hint=("Create a new client, or make the call inside the `with` block of the client."),
     )

@@ -45,7 +45,7 @@ class _Results(Sequence[Outcome]):
         if not 1 <= concurrency <= MAX_CONCURRENCY:
             raise InvalidArgument(
                 f"invalid concurrency {concurrency!r}: expected 1 to {MAX_CONCURRENCY} runs at once",
-                hint="Omit it for the default of 16.",
+                hint="Omit this argument to use the default of 16.",
             )
         source, self.cid = source_or_cid(action)
         # The CID is computed once, not once per run.
@@ -145,9 +145,9 @@ class _Results(Sequence[Outcome]):
         if self.failed:
             said.append(f"{len(self.failed)} failed")
         if self.interrupted and not self.done:
-            said.append("interrupted: resume() continues it")
+            said.append("interrupted: call resume() to continue")
         elif self.stopped_by is not None:
-            said.append(f"stopped by {type(self.stopped_by).__name__}: resume() continues it")
+            said.append(f"stopped by {type(self.stopped_by).__name__}: call resume() to continue")
         return said
 
 

@@ -47,13 +47,13 @@ class BatchFile:
             return
         if (header := _json(lines[0])) != self._header:
             what = (
-                "the file of another batch"
+                "the file of another batch: the action or the parameters differ"
                 if isinstance(header, dict) and header.get("format") == FORMAT
-                else "not the file of a batch"
+                else "not a batch file"
             )
             raise InvalidArgument(
-                f"the file {self.path} is {what}: the action or the parameters differ",
-                hint="Name another file, or delete this one to start from the beginning.",
+                f"the file {self.path} is {what}",
+                hint="Pass another file, or delete this file to start from the beginning.",
             )
         for line in lines[1:]:
             kept = _json(line)  # A crash truncated this line. The run is repeated.

@@ -124,14 +124,14 @@ def explain_call(config: Config, call: RefusedCall, clock_skew: float = 0.0) -> 
 
 def _judge(call: RefusedCall, key: UsageKey | None, unix: float, *, managed: bool) -> tuple[Missing, str, list[Repair]]:
     if not managed:
-        says = "the owner makes the change on chain; it costs gas and no credit"
-        reason = "a wallet owns the account: the contract accepts changes from that wallet only"
+        says = "the owner makes the change on chain, which costs gas but no credit"
+        reason = "a wallet owns the account, and the contract accepts changes only from that wallet"
         return "owner_only", reason, [Repair(says=says, code=call.code("mine"), cost_cents=0)]
     by_master = Repair(
         says="makes the call with the account's master key", code=call.code("svc"), cost_cents=MANAGEMENT_COST_CENTS
     )
     if key is None:
-        return "", "the master key may do this", []
+        return "", "the master key has this permission", []
     if expired(key, unix):
         renewed = _update(key, "updates the key with a new expiration", "")
         return "key_expired", f"the key expired at {key.expires_at:%Y-%m-%d %H:%M} UTC", [renewed]
@@ -141,14 +141,14 @@ def _judge(call: RefusedCall, key: UsageKey | None, unix: float, *, managed: boo
         return _judge_list(call, key, _LISTS[call.path], by_master)
     return (
         "master_only",
-        "only the account's master key may do this; no permission of a usage key allows it",
+        "only the account's master key can make this call; a usage key cannot get this permission",
         [by_master],
     )
 
 
 def _judge_flag(key: UsageKey, flag: str, by_master: Repair) -> tuple[Missing, str, list[Repair]]:
     if getattr(key, flag):
-        return "", f"the key has {flag}; a new permission may take a few seconds to take effect", []
+        return "", f"the key has {flag}; a new permission can take a few seconds to take effect", []
     return "permission", f"the key lacks {flag}", [_update(key, f"gives the key {flag}", f", {flag}=True"), by_master]
 
 
@@ -157,7 +157,7 @@ def _judge_list(call: RefusedCall, key: UsageKey, field: str, by_master: Repair)
     if 0 in groups or call.group in groups:
         return (
             "",
-            (f"the key has {field} for group {call.group}; a new permission may take a few seconds to take effect"),
+            (f"the key has {field} for group {call.group}; a new permission can take a few seconds to take effect"),
             [],
         )
     granted = _update(key, f"adds group {call.group} to the key's {field}", f", {field}={[*groups, call.group]}")

@@ -63,7 +63,7 @@ def keyed(config: Config, key: AnyKey | None) -> Config:
     if isinstance(key, UsageKey):
         if key.usage_api_key is None:
             raise InvalidArgument(
-                f"the usage key {key.name!r} comes from a list, which never contains secrets",
+                f"the usage key {key.name!r} was returned by a list call, which never returns secrets",
                 hint="Use the object that svc.usage_keys.create returned, or the key string that you saved.",
             )
         return config.replace(api_key=key.usage_api_key, master_key=False)
@@ -112,7 +112,7 @@ def checked_headers(headers: object) -> dict[str, str]:
         if not isinstance(name, str) or not _TOKEN.fullmatch(name):
             raise InvalidArgument(f"invalid header name {name!r}: expected letters, digits and hyphens")
         if name.lower() in _OWN_HEADERS:
-            raise InvalidArgument(f"the client sets the header {name} itself", hint=_OWN_HEADERS[name.lower()])
+            raise InvalidArgument(f"the client sets the header {name} automatically", hint=_OWN_HEADERS[name.lower()])
         if not isinstance(value, str) or not value.isascii() or not value.isprintable():
             raise InvalidArgument(f"invalid value of the header {name}: expected printable ASCII text")
     return {name.lower(): value for name, value in headers.items()}

@@ -154,7 +154,7 @@ def load(
     chosen = base_url or found.get("base_url")
     if not chosen:
         raise ConfigError(
-            "no service address",
+            "the service address is not set",
             hint=(
                 "Pass base_url=URL (--base-url on the command line), set SVC_BASE_URL, or write base_url into "
                 "`~/.config/svcnb/config.toml`. To start a local service, run `svcnb emulator`. In Python, use `with "
@@ -231,11 +231,13 @@ def clean_url(url: str, name: str) -> str:
     parts = urlsplit(text)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise ConfigError(
-            f"{name} {text!r} is not an address", hint="Write it with its scheme, for example http://127.0.0.1:8000"
+            f"invalid {name} {text!r}: expected an http or https address",
+            hint="Write the address with its scheme, for example http://127.0.0.1:8000",
         )
     if parts.username or parts.password:
         raise ConfigError(
-            f"{name} contains a user name or a password", hint=("Remove them; the client sends the key in a header.")
+            f"{name} contains a user name or a password",
+            hint=("Remove the user name and the password. The client sends the key in a header."),
         )
     return text
 
@@ -250,12 +252,13 @@ def clean_key(key: str | Secret) -> Secret:
     if not text.isascii() or not text.isprintable() or " " in text:
         raise ConfigError(
             "the API key contains spaces or other invalid characters",
-            hint="Copy it again, without quotes or line breaks.",
+            hint="Copy the key again, without quotes or line breaks.",
         )
     if len(text) == 66 and text.startswith("0x"):  # noqa: PLR2004 - length of 0x and 64 digits
         raise ConfigError(
             "expected a key, got the hash of a key (0x and 64 digits)",
-            hint="Use the key that was shown once at its creation. A lost key cannot be recovered from its hash.",
+            hint="Use the key itself, which is shown only when the key is created. A lost key cannot be recovered "
+            "from its hash.",
         )
     return Secret(text)
 
@@ -283,7 +286,7 @@ def _read_file(file: str | Path | None, environment: Mapping[str, str]) -> tuple
     if profile not in profiles:
         known = ", ".join(sorted(profiles)) or "none"
         raise ConfigError(
-            f"no profile {profile!r} in {path}; available: {known}",
+            f"there is no profile {profile!r} in {path}; available profiles: {known}",
             hint=f"Run: svcnb login --profile {profile}",
         )
     return profile, dict(profiles[profile])
@@ -297,14 +300,16 @@ def read_settings(path: Path, *, required: bool = False) -> dict[str, Any]:
         required: Whether a missing file is an error. Otherwise it counts as an empty file.
 
     Raises:
-        ConfigError: The file cannot be read, is not TOML, has unknown settings, or contains a key that other users may
+        ConfigError: The file cannot be read, is not TOML, has unknown settings, or contains a key that other users can
             read.
     """
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         if required:
-            raise ConfigError(f"the settings file {path} does not exist", hint="Correct SVCNB_CONFIG.") from None
+            raise ConfigError(
+                f"the settings file {path} does not exist", hint="Set SVCNB_CONFIG to the path of an existing file."
+            ) from None
         return {}
     except (OSError, ValueError) as error:  # ValueError: the file is not UTF-8, or the path contains a null character
         raise ConfigError(
@@ -313,7 +318,9 @@ def read_settings(path: Path, *, required: bool = False) -> dict[str, Any]:
     try:
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"the settings file {path} is not TOML: {error}", hint="Correct that line.") from error
+        raise ConfigError(
+            f"the settings file {path} is not valid TOML: {error}", hint="Correct the line that the message names."
+        ) from error
     profiles = values.pop("profiles", {})
     if not isinstance(profiles, dict) or not all(isinstance(each, dict) for each in profiles.values()):
         raise ConfigError(
@@ -327,7 +334,7 @@ def read_settings(path: Path, *, required: bool = False) -> dict[str, Any]:
         and stat.S_IMODE(path.stat().st_mode) & 0o077
     ):
         raise ConfigError(
-            f"the settings file {path} contains a key, and other users may read it", hint=f"Run: chmod 600 {path}"
+            f"the settings file {path} contains a key, and other users can read it", hint=f"Run: chmod 600 {path}"
         )
     return values | ({"profiles": profiles} if profiles else {})
 

@@ -94,7 +94,7 @@ class _Diagnosis:
         if picture.kind == "unknown":
             return _Found(
                 "key_unknown",
-                "the service has no such key: it was deleted, never created, or mistyped",
+                "the key does not exist: it was deleted, never created, or mistyped",
                 [self._new_key()],
             )
         if picture.kind == "elsewhere":
@@ -118,15 +118,15 @@ class _Diagnosis:
         if unbound(picture) or key is None or any(link.key and link.action for link in self.links):
             return None
         if not key.execute_in_groups:
-            return _Found("key_executes_nowhere", "the key may not execute in any group", self._ways())
+            return _Found("key_executes_nowhere", "the key cannot execute in any group", self._ways())
         named = ", ".join(str(number) for number in key.execute_in_groups)
         if not any(number in self.live for number in key.execute_in_groups):
-            reason = f"every group that the key may execute in was deleted (its list: {named})"
+            reason = f"every group that the key can execute in was deleted (its list: {named})"
             return _Found("groups_removed", reason, self._ways())
         there = [link.id for link in self.links if link.action]
         if not there:
             return _Found("action_in_no_group", "no group permits the action", self._ways())
-        reason = f"the action is permitted in {groups_in_words(there)}, but the key may execute only in {named}"
+        reason = f"the action is permitted in {groups_in_words(there)}, but the key can execute only in {named}"
         return _Found("key_not_in_group", reason, self._ways())
 
     def _missing_wallet(self) -> _Found | None:
@@ -136,7 +136,7 @@ class _Diagnosis:
         if picture.wallet not in picture.wallets:
             return _Found(
                 "wallet_not_registered",
-                f"wallet {picture.wallet} is not a wallet of this account",
+                f"the account has no wallet {picture.wallet}",
                 self._ways(new_wallet=True),
             )
         if unbound(picture) or any(link.connects for link in self.links):
@@ -154,12 +154,12 @@ class _Diagnosis:
     def _why_allowed(self) -> str:
         picture = self.picture
         if picture.kind == "master":
-            return "the master key may do everything in its account"
+            return "the master key has all permissions in its account"
         if unbound(picture):
-            return "the key may execute in every group"
+            return "the key can execute in every group"
         link = next(link for link in self.links if link.connects)
         what = "key and action" if picture.wallet is None else "key, action and wallet"
-        return f"group {link.id} {link.name!r} permits {what}; a new permission may take a few seconds to take effect"
+        return f"group {link.id} {link.name!r} permits {what}; a new permission can take a few seconds to take effect"
 
     # --- repairs ----------------------------------------------------------------------------------------------------
 
@@ -263,7 +263,7 @@ class _Diagnosis:
             name = picture.action_name or "explained"
             lines.append(f'group = {picture.subject}.groups.create({name!r}, actions=["{action}"]{wallets})')
         lines.append(f'key = {picture.subject}.usage_keys.create("explained", execute_in_groups=[{number}])')
-        return _Way("creates a usage key that may run only this action", tuple(lines), len(lines), 0, 0)
+        return _Way("creates a usage key that can run only this action", tuple(lines), len(lines), 0, 0)
 
     def _contents(self, number: int) -> GroupContents:
         return next(contents for group, contents in self.picture.groups if group.id == number)

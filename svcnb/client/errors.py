@@ -67,7 +67,7 @@ class Explicable(SvcnbError):
         """
         if self.explainer is None:
             raise InvalidArgument(
-                "this error does not come from a call in this process, so its key is unknown",
+                "this error was not raised by a call in this process, so its key is unknown",
                 hint="Call svc.explain(key, action, wallet).",
             )
         return self.explainer()
@@ -101,7 +101,7 @@ class NotConfirmed(SvcnbError):
 class TransportError(SvcnbError):
     """No usable response arrived: the connection failed or broke."""
 
-    default_hint = "Check the address and that the service is running."
+    default_hint = "Check the address, and check that the service is running."
     exit_code = ExitCode.UNREACHABLE
 
     unsent: bool = False
@@ -202,7 +202,8 @@ class TraceUnavailable(SvcnbError):
     """No timeline of this execution is available."""
 
     default_hint = (
-        "Use an emulator: it stores the timelines of its newest 10,000 executions. The live service stores none."
+        "Use an emulator: it stores the timelines of its newest 10,000 executions. The live service does not "
+        "store timelines."
     )
 
 
@@ -259,13 +260,13 @@ class ServiceError(SvcnbError):
 class BadRequest(ServiceError):
     """The request is malformed, or a value has the wrong format (400)."""
 
-    default_hint = "Correct the value that the message names. Nothing was charged."
+    default_hint = "Correct the value that the message names. No credit was charged."
 
 
 class Unauthorized(ServiceError, Explicable):
     """The request has no key, or the key does not belong to an account (401)."""
 
-    default_hint = "Check the key: svc.with_key(...), or SVC_API_KEY. A deleted usage key is not valid any more."
+    default_hint = "Check the key: svc.with_key(...), or SVC_API_KEY. A deleted usage key is no longer valid."
     hint_before_fix = True
 
 
@@ -288,13 +289,13 @@ class Forbidden(ServiceError, Explicable):
 class NotFound(ServiceError):
     """The endpoint or the resource does not exist (404)."""
 
-    default_hint = "List what exists, for example svc.groups.list(), and check the id."
+    default_hint = "Check the id. To see the existing objects, call a list method, for example svc.groups.list()."
 
 
 class Conflict(ServiceError):
     """The request conflicts with existing data (409)."""
 
-    default_hint = "Read the current state, then repeat the call if it is still needed."
+    default_hint = "Read the current state. Then repeat the call if you still need it."
 
 
 class PayloadTooLarge(ServiceError):
@@ -306,13 +307,13 @@ class PayloadTooLarge(ServiceError):
 class UnprocessableEntity(ServiceError):
     """The body is valid JSON, but does not match the endpoint's schema (422)."""
 
-    default_hint = "Correct the field that the message names. Nothing was charged."
+    default_hint = "Correct the field that the message names. No credit was charged."
 
 
 class RateLimited(ServiceError):
     """The node is overloaded and rejects requests (429)."""
 
-    default_hint = "Try again in a few seconds, with fewer calls at once. Nothing was charged."
+    default_hint = "Try again in a few seconds, with fewer calls at the same time. No credit was charged."
 
 
 class InternalError(ServiceError):
@@ -322,13 +323,13 @@ class InternalError(ServiceError):
 class Unavailable(ServiceError):
     """Billing, the chain or the action runtime is temporarily down (503)."""
 
-    default_hint = "Try again in a few seconds. Nothing was charged."
+    default_hint = "Try again in a few seconds. No credit was charged."
 
 
 class WorkerLost(SvcnbError):
     """An executor lost the worker of a run, so it is unknown whether the service executed the action."""
 
-    default_hint = "Run it again with batch.resume(). The first run may have completed and been charged."
+    default_hint = "Call batch.resume() to repeat the run. The first run may have completed and been charged."
 
 
 class ExecutorLost(WorkerLost):
@@ -337,13 +338,14 @@ class ExecutorLost(WorkerLost):
 
 EXECUTION_HINT: Final = (
     "One group must permit the action and be in the key's execute_in_groups. Call error.explain(), or compare "
-    "svc.groups.contents(group) with svc.usage_keys.list(). A new permission takes a few seconds: run(..., "
-    "until_effective=60)."
+    "svc.groups.contents(group) with svc.usage_keys.list(). A new permission takes a few seconds to take effect: use "
+    "run(..., until_effective=60)."
 )
 """Hint for a forbidden execution. Forbidden management calls have another hint."""
 
 APPROVAL_HINT: Final = (
-    "Get the token approved: triggers.authorize(). A revoked token cannot be approved; create a new one."
+    "Get the token approved: triggers.authorize(). A revoked token cannot be approved, so create a new token in that "
+    "case."
 )
 """Hint for a token that the triggers service does not recognise."""
 

@@ -32,9 +32,9 @@ class AskedFor:
 
     Attributes:
         key_hash: The key's hash.
-        secret: The key's text, or None if only the hash is known.
+        secret: The key's text, or None if only the hash is available.
         action_hash: The action's hashed CID.
-        cid: The action's raw CID, or None if only the hash is known.
+        cid: The action's raw CID, or None if only the hash is available.
         name: The action's own name.
         wallet: The wallet's address, or None for a run without a wallet.
     """
@@ -174,8 +174,8 @@ def _text_of(key: AnyKeyRef, own: Secret | None) -> str | None:
     if key is None:
         if own is None:
             raise InvalidArgument(
-                "no key was given, and this client has none",
-                hint="Pass one: svc.explain(key, action), or use svc.with_key(key).",
+                "no key was passed, and this client has no key",
+                hint="Pass a key: svc.explain(key, action), or use svc.with_key(key).",
             )
         return own.reveal()
     if isinstance(key, Account):
@@ -198,7 +198,7 @@ def _one_action(action: ActionRef) -> str:
     hashed = action_hash(action)
     if hashed == WILDCARD_HASH:
         raise InvalidArgument(
-            "0 is the wildcard for all actions; pass a single action", hint="Pass the action, its source or its CID."
+            "0 is the wildcard for all actions: pass a single action", hint="Pass the action, its source or its CID."
         )
     return hashed
 
@@ -207,8 +207,8 @@ def _one_wallet(wallet: WalletRef) -> str:
     address = wallet_address(wallet)
     if address == WILDCARD_ADDRESS:
         raise InvalidArgument(
-            "0 is the wildcard for all wallets; pass a single wallet",
-            hint="Pass a wallet of svc.wallets.list(), or its address.",
+            "0 is the wildcard for all wallets: pass a single wallet",
+            hint="Pass a wallet from svc.wallets.list(), or its address.",
         )
     return address
 

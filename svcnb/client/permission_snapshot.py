@@ -25,19 +25,20 @@ _TEXTS: Final[dict[WarningCode, str]] = {
         "execute_in_groups instead"
     ),
     "wildcard_key": (
-        "the key has a wildcard (0): it may run any action with any wallet of the account. That "
-        "includes the master wallet, whose private key is the account key. Some services still require "
+        "the key has a wildcard (0): it can run any action with any wallet of the account. That includes the master "
+        "wallet, whose private key is the account key. Some services still require "
         "a group that permits the wallet"
     ),
-    "wildcard_action": "{} has a wildcard (0): it permits every action, including actions of other people",
+    "wildcard_action": "{} has a wildcard (0): it permits every action, including actions of other accounts",
     "wildcard_wallet": "{} has a wildcard: it permits every wallet of the account",
     "master_wallet": (
         "{} permits the account's master wallet: an action that reads its private key reads the account key"
     ),
     "removed_groups": (
-        "the key lists {}, which does not exist: it was deleted, or this key will have access when it is created"
+        "the key lists {}, which does not exist: the group was deleted, or the key will have access to it after its "
+        "creation"
     ),
-    "hidden_actions": "the service hides unregistered actions of {}, so this result may be wrong: register the action",
+    "hidden_actions": "the service hides unregistered actions of {}, so this result can be wrong: register the action",
 }
 
 
@@ -50,7 +51,7 @@ class Picture:
         key_hash: The key's hash, ``0x`` and 64 digits.
         key: Record of the usage key, or None for other kinds.
         action_hash: The action's hashed CID.
-        cid: The action's raw CID, or None if only the hash is known.
+        cid: The action's raw CID, or None if only the hash is available.
         action_name: Name of the action in the account.
         wallet: Address of the wallet, or None for a run without a wallet.
         wallets: All wallets of the account.

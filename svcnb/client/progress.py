@@ -54,7 +54,7 @@ def bar(total: int, done: int, *, wanted: bool | None, unit: str = "run") -> Ite
         from tqdm.auto import tqdm
     except ImportError as error:
         if wanted:
-            raise ExtraMissing("a progress bar needs tqdm", "lab") from error
+            raise ExtraMissing("a progress bar requires tqdm", "lab") from error
         yield Bar()
         return
     with tqdm(total=total, initial=done, unit=unit) as shown:

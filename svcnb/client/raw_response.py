@@ -19,7 +19,7 @@ T = TypeVar("T")
 class RawResponse(Generic[T]):
     """Result of calls, with their HTTP responses.
 
-    A list with several pages and a retried call have several responses. The properties describe the last one.
+    Both a list with several pages and a retried call have several responses. The properties describe the last one.
 
     Attributes:
         value: The result.

@@ -53,7 +53,7 @@ INSERT_LEDGER: Final = (
     f"VALUES ({', '.join(':' + name for name in LEDGER_COLUMNS)})"
 )
 _LOG = logging.getLogger("svcnb.client")
-_ELSEWHERE: Final = "Set SVC_HISTORY to off, or to the path of another file, to stop this warning."
+_ELSEWHERE: Final = "To stop this warning, set SVC_HISTORY to off or to the path of another file."
 _PRUNE_EVERY: Final = 1_000
 _PATIENCE: Final = 5.0
 """Time that a writer waits for other writers, in seconds."""

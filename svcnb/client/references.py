@@ -59,8 +59,8 @@ def group_id(value: GroupRef) -> int:
     number = _group_number(value)
     if number == everything:
         raise InvalidArgument(
-            "0 is the wildcard for all groups; pass a single group",
-            hint="List them: svc.groups.list().",
+            "0 is the wildcard for all groups: pass a single group",
+            hint="To list the groups, call svc.groups.list().",
         )
     return number
 
@@ -75,7 +75,7 @@ def group_ids(values: Iterable[GroupRef] | GroupRef, field: str) -> list[int]:
     numbers = list(dict.fromkeys(_group_number(entry) for entry in entries))
     if len(numbers) > limits.MAX_KEY_GROUPS:
         raise InvalidArgument(
-            f"{field} has {len(numbers)} groups; at most {limits.MAX_KEY_GROUPS} are allowed",
+            f"{field} contains {len(numbers)} groups, but at most {limits.MAX_KEY_GROUPS} are allowed",
             hint="Use fewer groups, or 0 for all groups.",
         )
     return numbers
@@ -91,7 +91,8 @@ def _group_number(value: object) -> int:
         number = parse_group_id(value)
     if number is None:
         raise InvalidArgument(
-            f"{_show(value)} is not a group", hint='Pass a Group, its number, or its text such as "7" or "0x7".'
+            f"invalid group {_show(value)}",
+            hint='Pass a Group, its number, or its number as a string, such as "7" or "0x7".',
         )
     return number
 
@@ -112,9 +113,9 @@ def wallet_address(value: WalletRef) -> str:
         if _ZEROS.match(text.strip()):
             return WILDCARD_ADDRESS
     raise InvalidArgument(
-        f"{_show(value)} is not a wallet",
-        hint="Pass a Wallet or its address, 0x and 40 hex digits; svc.wallets.list() shows them. A wallet's id is not "
-        "its address.",
+        f"invalid wallet {_show(value)}",
+        hint="Pass a Wallet or its address (0x and 40 hex digits). To list the wallets, call svc.wallets.list(). The "
+        "id of a wallet is not its address.",
     )
 
 
@@ -127,7 +128,8 @@ def one_wallet_address(value: WalletRef) -> str:
     address = wallet_address(value)
     if address == WILDCARD_ADDRESS:
         raise InvalidArgument(
-            "0 is the wildcard for all wallets; pass a single wallet", hint="List them: svc.wallets.list()."
+            "0 is the wildcard for all wallets: pass a single wallet",
+            hint="To list the wallets, call svc.wallets.list().",
         )
     return address
 
@@ -150,8 +152,8 @@ def raw_cid(value: ActionRef) -> str:
             return text
         if looks_like_hash(text):
             raise InvalidArgument(
-                f"{_show(text)} is a hashed CID; pass the raw CID",
-                hint="Pass the action, its source or its CID (Qm...): a hash cannot be reversed.",
+                f"{_show(text)} is the hash of a CID: pass the CID itself",
+                hint="Pass the action, its source or its CID (Qm...). The CID cannot be computed from its hash.",
             )
         if looks_like_cid(text):
             raise InvalidArgument(
@@ -161,7 +163,7 @@ def raw_cid(value: ActionRef) -> str:
         if looks_like_source(value):
             return _cid_of_source(value)
     raise InvalidArgument(
-        f"{_show(value)} is not an action", hint="Pass svcnb.Action(source), its CID (Qm...) or the source text."
+        f"invalid action {_show(value)}", hint="Pass svcnb.Action(source), its CID (Qm...) or the source text."
     )
 
 
@@ -225,7 +227,7 @@ def key_reference(value: KeyRef) -> str:
     text: object = value.reveal() if isinstance(value, Secret) else value
     if isinstance(text, str) and text.strip():
         return text.strip()
-    raise InvalidArgument("not a usage key", hint="Pass a UsageKey, the key's text or its api_key_hash.")
+    raise InvalidArgument("invalid usage key", hint="Pass a UsageKey, the key's text or its api_key_hash.")
 
 
 def key_hash(value: KeyRef) -> str:

@@ -142,7 +142,7 @@ class RemoteRuns(Generic[AnySession]):
             return self._executor.submit(perform, self._service, action, params)
         except Exception as error:
             raise ExecutorLost(
-                f"the executor accepts no more runs: {type(error).__name__}: {error}",
+                f"the executor does not accept more runs: {type(error).__name__}: {error}",
                 hint="Create a new executor and call svc.map again with the same resume file.",
             ) from error
 
@@ -158,7 +158,7 @@ def _brought(result: Any) -> Any:
 
 def _lost(error: BaseException) -> WorkerLost:
     said = f": {error}" if str(error) else ""
-    return WorkerLost(f"the executor returned no result of this run: {type(error).__name__}{said}")
+    return WorkerLost(f"the executor returned no result for this run: {type(error).__name__}{said}")
 
 
 def _told(record: RunRecord) -> Flow[None]:

@@ -188,7 +188,7 @@ def _read(call: Call[T], answer: Answer, request: Request) -> T:
             raise
         raise errors.NotTheApi(
             f"the response {answer.status} to {_asked(request)} has an unexpected JSON structure: {_one_line(error)}",
-            hint="Check the version of the service: svc.node.version(), or `svcnb doctor`.",
+            hint="Check the version of the service with svc.node.version() or `svcnb doctor`.",
         ) from None
 
 
@@ -212,7 +212,8 @@ def failure(
         body = parse(answer.content) if answer.content else ""
     except ValueError:
         return errors.NotTheApi(
-            f"the response {answer.status} to {_asked(request)} is not JSON, so the host or the path is not the API"
+            f"the response {answer.status} to {_asked(request)} is not JSON, so the host or the path of the API is "
+            f"wrong"
         )
     code = fix = docs_url = ""
     if isinstance(body, dict):

@@ -143,7 +143,9 @@ def _final(error: SvcnbError, cid: str, until_effective: float | None) -> SvcnbE
     if isinstance(error, InternalError) and not error.structured:
         return action_error(error, cid)
     if isinstance(error, Unauthorized | Forbidden) and until_effective is not None:
-        error.add_note(f"The service refused for {until_effective:g} s. A new permission would be effective by now.")
+        error.add_note(
+            f"The service rejected the call for {until_effective:g} s. A new permission would have taken effect by now."
+        )
     return error
 
 
@@ -176,8 +178,9 @@ def merge(params: object, named: Mapping[str, object]) -> object:
     if isinstance(params, Mapping):
         return {**params, **named}
     raise InvalidArgument(
-        f"parameters are given twice: as {type(params).__name__} and by name",
-        hint='Pass one value, svc.run(action, [1, 2]), or names, svc.run(action, n=1), or params={"n": 1} with names.',
+        f"the parameters were passed twice: as {type(params).__name__} and by name",
+        hint="Pass one value: svc.run(action, [1, 2]). Or pass names: svc.run(action, n=1). A dictionary can be "
+        'combined with names: params={"n": 1}.',
     )
 
 
@@ -206,5 +209,6 @@ def _call(source: str | None, cid: str, params: object, notes: tuple[str, ...]) 
         parse,
         {**body, "js_params": params},
         patience="run",
-        in_doubt="the action may have run, with its effects on other systems. Check them before you run it again.",
+        in_doubt="the action may have run and changed other systems. Check these systems before you run the action "
+        "again.",
     )

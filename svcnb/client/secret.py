@@ -53,7 +53,7 @@ class Secret:
         return self._value
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError("a secret is immutable: create a new one")
+        raise AttributeError("a secret is immutable: create a new secret")
 
     def __repr__(self) -> str:
         return f"Secret('{MASK}')"
@@ -108,4 +108,4 @@ class Secret:
 
 def _refuse_json(_value: Secret) -> NoReturn:
     # A masked value in a file would look like a saved secret, although the secret is lost. Therefore, this is an error.
-    raise ValueError("a secret cannot be written as JSON: write secret.reveal(), or omit the field")
+    raise ValueError("a secret cannot be encoded as JSON: pass secret.reveal(), or omit the field")

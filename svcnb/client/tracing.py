@@ -32,7 +32,7 @@ def trace(of: Traced) -> Flow[Trace]:
     request_id = of if isinstance(of, str) else of.request_id
     if not request_id:
         raise InvalidArgument(
-            "the value has no request id, so it does not identify an execution",
+            "the value does not identify an execution, because it has no request id",
             hint="Pass the result or the error of svc.run, or the X-Request-Id of the response.",
         )
     call = Call(
@@ -41,10 +41,10 @@ def trace(of: Traced) -> Flow[Trace]:
     try:
         return (yield from ask(call))
     except (NotFound, NotTheApi) as error:
-        raise TraceUnavailable(f"no trace of request {request_id}") from error
+        raise TraceUnavailable(f"there is no trace of request {request_id}") from error
     except Unauthorized as error:
         raise TraceUnavailable(
-            f"the trace of request {request_id} needs the emulator's control token",
+            f"the trace of request {request_id} requires the control token of the emulator",
             hint="Use a client of the emulator that you started: emulator.client().",
         ) from error
 
@@ -52,6 +52,6 @@ def trace(of: Traced) -> Flow[Trace]:
 def _parse(body: Any, _answer: Answer) -> Trace:
     if body["trace"] is None:
         raise TraceUnavailable(
-            f"request {body['request_id']} ran no action: it was rejected with {body['http_status']}"
+            f"request {body['request_id']} did not run an action: it was rejected with the status {body['http_status']}"
         )
     return Trace.model_validate(body["trace"])

@@ -210,7 +210,7 @@ class TriggersClient(TriggersSettings):
             **options: See `webhook`.
 
         Raises:
-            InvalidArgument: See `webhook`. Also raised if ``cron`` is invalid.
+            InvalidArgument: ``cron`` is invalid, or see `webhook`.
         """
         return self._create(
             action, usage_key, "schedule", name=name, config=trigger_configs.schedule_config(cron), **options
@@ -243,7 +243,7 @@ class TriggersClient(TriggersSettings):
             **options: See `webhook`.
 
         Raises:
-            InvalidArgument: See `webhook`. Also raised if the event is not a signature.
+            InvalidArgument: The event is not a signature, or see `webhook`.
         """
         config = trigger_configs.chain_config(chain, contract, event, topics, start_block)
         return self._create(action, usage_key, "chain_event", name=name, config=config, **options)

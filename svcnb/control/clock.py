@@ -11,7 +11,7 @@ from svcnb.protocol.durations import seconds
 
 
 class ClockControl(Checked):
-    """Control of the emulator's time, which validity windows, expiry, schedules, the ledger and blocks all use."""
+    """Control of the emulator's time, which applies to validity windows, expiry, schedules, the ledger and blocks."""
 
     def __init__(self, plane: ControlPlane) -> None:
         self._plane = plane
@@ -39,12 +39,12 @@ class ClockControl(Checked):
             **units: Units as in ``timedelta``, instead of ``span``: ``hours=1, minutes=30``.
         """
         if (span is None) == (not units):
-            raise InvalidType("advance() needs either a duration or units: advance('10m') or advance(minutes=10)")
+            raise InvalidType("advance() requires either a duration or units: advance('10m') or advance(minutes=10)")
         how_far = seconds(timedelta(**units) if span is None else span)
         self._plane.request("POST", "/clock", {"advance": how_far})
 
     def real(self) -> None:
-        """Makes the time follow the machine's clock again."""
+        """Synchronises the time with the machine's clock again."""
         self._plane.request("POST", "/clock", {"real": True})
 
     def now(self) -> float:
@@ -58,7 +58,7 @@ def _unix(at: float | str | datetime) -> float:
             at = datetime.fromisoformat(at)
         except ValueError:
             raise InvalidArgument(
-                f"{at!r} is not a time: pass Unix seconds, or a string such as '2026-01-01T12:00'"
+                f"{at!r} is not a valid time: pass Unix seconds, or a string such as '2026-01-01T12:00'"
             ) from None
     if isinstance(at, datetime):
         return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()

@@ -1,4 +1,4 @@
-"""Handle for a running emulator: reset, snapshots, time, faults, money and runs."""
+"""Handle for a running emulator, which controls its state, snapshots, time, faults, money and runs."""
 
 from __future__ import annotations
 
@@ -33,9 +33,8 @@ class EmulatorControl(Checked):
 
     Args:
         base_url: Address of the emulator, without ``/core/v1``.
-        control_token: Token of the control plane. It is found automatically for an emulator that this user runs on this
-            machine.
-        names: Known properties, from the ready line. Other properties are read when they are needed.
+        control_token: Token of the control plane. An emulator that this user runs on this machine does not require it.
+        names: Properties from the emulator's ready line. The handle reads other properties when needed.
 
     Attributes:
         base_url: Address of the API. All paths begin with ``/core/v1``.
@@ -149,8 +148,8 @@ class EmulatorControl(Checked):
         """Returns a web3 object that is connected to this emulator's chain.
 
         Args:
-            owner: Wallet that signs the transactions: a `LocalSigner` or an eth-account account. With None, the object
-                can only read.
+            owner: Wallet that signs the transactions: a `LocalSigner` or an eth-account account. With None, the
+                returned object can only read.
 
         Raises:
             ChainError: web3 is not installed.
@@ -181,7 +180,7 @@ class EmulatorControl(Checked):
         return dict(self._plane.request("GET", "/state"))
 
     def reset(self) -> None:
-        """Resets the emulator to its initial state: no accounts, the clock as set at the start, and a new chain."""
+        """Resets the emulator to its initial state, with no accounts, the initial clock setting, and a new chain."""
         self._plane.request("POST", "/reset", {})
 
     def snapshot(self, name: str) -> None:
@@ -235,7 +234,7 @@ class EmulatorControl(Checked):
         Returns:
             The added amount in wei.
         """
-        # Sent as a string, because JSON numbers above 2^53 are not exact in many languages.
+        # Send a string, because JSON numbers above 2^53 are not exact in many languages.
         body = given(address=address, wei=None if wei is None else str(wei))
         return int(self._plane.request("POST", "/faucet", body)["wei"])
 
@@ -256,7 +255,7 @@ class EmulatorControl(Checked):
     def processor(
         self, payment_intent_id: str, outcome: Outcome = "succeeded", *, delay: float | str | timedelta | None = None
     ) -> Any:
-        """Completes a payment, as a user does on the payment processor's hosted page.
+        """Completes a payment, as a user would on the payment processor's hosted page.
 
         Args:
             payment_intent_id: Id of the payment intent, ``pi_...``.
@@ -281,7 +280,7 @@ class EmulatorControl(Checked):
     # --- actions and triggers -----------------------------------------------------------------------------------
 
     def approve_agent(self, challenge: str, label: str | None = None) -> Any:
-        """Approves a token, as a user does on the approval page of the triggers service.
+        """Approves a token, as a user would on the approval page of the triggers service.
 
         Args:
             challenge: SHA-256 hash of the token, in base64url.
@@ -290,7 +289,7 @@ class EmulatorControl(Checked):
         return self._plane.request("POST", "/agents/approve", given(challenge=challenge, label=label))
 
     def runs(self, *, limit: int = 50, offset: int = 0) -> list[dict[str, Any]]:
-        """Returns executions with their logs, newest first, including failed and refused ones.
+        """Returns executions with their logs, newest first, including failed and rejected ones.
 
         Args:
             limit: Maximum number of executions.

@@ -7,13 +7,13 @@ from svcnb.exit_codes import ExitCode
 
 
 class EmulatorError(SvcnbError):
-    """The emulator or the connection to it failed."""
+    """The emulator failed, or the connection to it failed."""
 
 
 class EmulatorUnreachable(EmulatorError):
-    """Nothing responds at the emulator's address."""
+    """No server responds at the emulator's address."""
 
-    default_hint = "Start one with `svcnb emulator`, or with svcnb.Emulator()."
+    default_hint = "Start an emulator with `svcnb emulator`, or with svcnb.Emulator()."
     exit_code = ExitCode.UNREACHABLE
 
 

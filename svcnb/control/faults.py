@@ -1,4 +1,4 @@
-"""Injection of faults."""
+"""Injector of faults into an emulator."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Part = Literal["chain", "billing", "runtime", "cpu", "triggers"]
 
 
 class FaultControl(Checked):
-    """Injection of faults."""
+    """Injector of faults into an emulator."""
 
     def __init__(self, plane: ControlPlane) -> None:
         self._plane = plane
@@ -28,7 +28,7 @@ class FaultControl(Checked):
         delay: float | str | timedelta | None = None,
         times: int = 1,
     ) -> None:
-        """Makes the next calls that use a part of the service fail or wait.
+        """Makes the next calls to a part of the service fail or wait.
 
         Args:
             part: ``chain``, ``billing``, ``runtime``, ``cpu`` or ``triggers``.

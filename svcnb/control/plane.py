@@ -14,7 +14,7 @@ from svcnb.protocol.durations import seconds
 from svcnb.protocol.in_page import IN_PAGE
 from svcnb.protocol.nesting import parse
 
-CONTROL_TIMEOUT_S = 300.0  # a reset starts a new chain, which is slow on a busy machine
+CONTROL_TIMEOUT_S = 300.0  # a reset starts a new chain, which can be slow on a busy machine
 
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 
@@ -73,7 +73,7 @@ class ControlPlane:
             answer = connection.getresponse()
             return answer.status, answer.read().decode("utf-8", "replace")
         except (OSError, HTTPException) as error:
-            # Raised without the library's frames, whose variables contain the headers.
+            # Raise the error without the library's frames, because their variables contain the headers.
             raise EmulatorUnreachable(
                 f"cannot connect to an emulator at {self._control_url} ({error})"
             ) from error.with_traceback(None)
@@ -94,8 +94,8 @@ class ControlPlane:
         return found.status, found.content.decode("utf-8", "replace")
 
     def _authorization(self) -> dict[str, str]:
-        # The token is not stored in a variable of `request`, so that a traceback with variables cannot show it. It is
-        # read for each call, because an emulator that was restarted at the address has another token.
+        # Do not store the token in a variable of `request`, so that a traceback with variables cannot show it. Read the
+        # token for each call, because a restarted emulator at the same address has another token.
         if (found := control_tokens.find(self._control_url)) is not None:
             return {"Authorization": found.authorization()}
         return {} if self._token is None else {"Authorization": f"Bearer {self._token}"}

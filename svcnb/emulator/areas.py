@@ -1,4 +1,4 @@
-"""Constructs the application from the endpoints of all packages. Each endpoint receives the components that it uses."""
+"""Application with the endpoints of all packages. Each endpoint receives the components that it uses."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def make_app(service: Service) -> Middleware:
-    """Returns the ASGI application. Does not use the event loop, so any thread may call it.
+    """Returns the ASGI application. The function does not use the event loop, so any thread can call it.
 
     Args:
-        service: The components. They may start later, but must run before the first request.
+        service: The components. They can start later, but must run before the first request.
     """
     settings = service.settings
     dispatcher = Dispatcher(service.forgiven, exact_types=settings.exact_types, max_body_bytes=settings.max_body_bytes)
@@ -81,7 +81,7 @@ def first_endpoints(service: Service) -> list[Endpoint]:
 
 
 def other_endpoints(service: Service, first: list[Endpoint]) -> list[Endpoint]:
-    """Returns all other endpoints. Their modules are half of all modules of the HTTP layer.
+    """Returns all other endpoints, whose modules are half of the HTTP layer.
 
     Args:
         service: The components.

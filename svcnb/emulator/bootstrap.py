@@ -1,7 +1,7 @@
-"""First phase of the start: all components that need no database.
+"""First phase of the start, which creates all components that need no database.
 
-Loading the database library takes the largest part of the start. These components are created before it is loaded, so
-that the chain node starts at the same time.
+The import of the database library takes the largest part of the start. This phase runs before the import, so that the
+chain node starts at the same time.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Beginning:
 
     Attributes:
         clock: The service's clock.
-        folder: Its locked state folder, or None if no state is kept.
+        folder: Locked state folder of the service, or None if no state is kept.
         is_known: Whether the state folder was used before, so that its database must not be empty.
         root_secret: The secret from which all keys are derived.
         node: The chain node that is starting, or None if `boot_node` did not create one.
@@ -52,18 +52,18 @@ class Beginning:
         settings = self._settings
         if settings.keeps_state or settings.chain_rpc is not None:
             return
-        custody = Custody(self.root_secret, settings.vocabulary, Randomness())  # needs no random bytes
+        custody = Custody(self.root_secret, settings.vocabulary, Randomness())  # this step needs no random bytes
         balances = first_balances(custody, settings.api_payers)
         genesis = Genesis(settings.chain_id, self.clock.now_s(), balances, engine_of(settings.chain_engine))
         self.node = EarlyNode(genesis, memory_mb=settings.chain_memory_mb)
 
     def release(self) -> None:
-        """Releases the state folder. May be called twice."""
+        """Releases the state folder. Repeated calls have no effect."""
         if self.folder is not None:
             self.folder.release()
 
     async def stop(self) -> None:
-        """Stops a node that no service has taken, and releases the state folder. May be called twice."""
+        """Stops a node that no service has taken, and releases the state folder. Repeated calls have no effect."""
         if self.node is not None:
             await self.node.stop()
         self.release()

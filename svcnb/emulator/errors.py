@@ -11,17 +11,17 @@ from svcnb.protocol.error_codes import code_of
 
 
 class StateUnusable(Exception):
-    """The stored state cannot be used: it is damaged, is not an emulator's state, or has a different version.
+    """Error for a stored state that is damaged, is not an emulator's state, or has a different version.
 
     The state was not changed.
     """
 
-    hint = "Use another --state folder or --database, or move this one away."
+    hint = "Use a different --state folder or --database, or move the current one."
     exit_code = ExitCode.STATE_UNUSABLE
 
 
 class StartRefused(Exception):
-    """The emulator cannot start with these settings.
+    """Error for settings with which the emulator cannot start.
 
     Args:
         message: The error message.
@@ -37,7 +37,7 @@ class StartRefused(Exception):
 
 
 class StateLocked(StateUnusable):
-    """Another emulator is using the state."""
+    """Error for a state that another emulator is using."""
 
 
 class ServiceError(Exception):
@@ -46,7 +46,7 @@ class ServiceError(Exception):
     Args:
         status: HTTP status of the response.
         message: The problem, and what is allowed.
-        headers: Extra response headers, for example ``Retry-After``.
+        headers: Additional response headers, for example ``Retry-After``.
     """
 
     def __init__(self, status: int, message: str, *, headers: dict[str, str] | None = None) -> None:
@@ -57,14 +57,16 @@ class ServiceError(Exception):
 
 
 class StructuredError(ServiceError):
-    """Error of authentication, billing, routing or parsing. The body is an object: error, message, fix, docs_url.
+    """Error of authentication, billing, routing or parsing.
+
+    The body is an object with error, message, fix and docs_url.
 
     Args:
         status: HTTP status. It determines the ``error`` member.
         message: The problem, and what is allowed.
         fix: How the caller can fix the problem.
         docs: The page that explains the error: ``errors``, ``authentication`` or ``pricing``.
-        headers: Extra response headers.
+        headers: Additional response headers.
     """
 
     def __init__(
@@ -85,7 +87,7 @@ class EndpointFailure(ServiceError):
 
 
 class Unavailable(StructuredError):
-    """Error 503: a part of the service is unavailable. Nothing is charged.
+    """Error 503 for an unavailable part of the service. Nothing is charged.
 
     Args:
         part: Name of the unavailable part in the message, for example ``the chain``.
@@ -103,7 +105,7 @@ class Unavailable(StructuredError):
 
 
 class ChainUnavailable(Unavailable):
-    """The chain cannot be reached, or has an injected fault. Nothing was written.
+    """Error for an unreachable chain or an injected fault. Nothing was written.
 
     Args:
         detail: The cause.

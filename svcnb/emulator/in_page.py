@@ -1,4 +1,4 @@
-"""Emulator in a browser page: the same service, in the caller's Python interpreter."""
+"""Emulator in a browser page, which runs the same service in the caller's Python interpreter."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from svcnb.in_process import App
 
 ABSENT: Final = {
-    "action_engine": "an emulator in a page has only the engine 'fast'; install svcnb on a computer to use 'v8'",
-    "chain_rpc": "an emulator in a page has only the built-in chain",
+    "action_engine": "an emulator in a page supports only the engine 'fast'; install svcnb on a computer to use 'v8'",
+    "chain_rpc": "an emulator in a page supports only the built-in chain",
     "database": "an emulator in a page cannot use a database server",
     "idle_stop_s": "an emulator in a page stops when the page closes",
 }
@@ -42,7 +42,7 @@ class PageService:
 
     pid = 0
     state_refused: tuple[type[Exception], ...] = (StateUnusable,)
-    """Errors that a start raises if the state cannot be used."""
+    """Errors that a start raises if it cannot use the state."""
 
     def __init__(self, settings: Mapping[str, object]) -> None:
         given = {name: value for name, value in settings.items() if value is not None}
@@ -65,7 +65,7 @@ class PageService:
         return self._service is not None
 
     def log(self) -> str:
-        """Empty: log messages go to the interpreter's own log."""
+        """Empty, because log messages go to the interpreter's own log."""
         return ""
 
     def wait(self) -> None:
@@ -81,7 +81,7 @@ class PageService:
             self._release = await page_storage.claim(self._state)
             if self._release is None:
                 raise StateLocked(
-                    f"the state {self._state!r} is in use in another tab or emulator: stop it there first"
+                    f"the state {self._state!r} is in use in another tab or emulator: stop that emulator first"
                 )
         try:
             service = Service(self._settings)
@@ -96,14 +96,14 @@ class PageService:
         return service.addresses() | {"control_token": service.control_token}
 
     def stop(self) -> None:
-        """Stops the service. May be called twice."""
+        """Stops the service. Repeated calls have no effect."""
         unregister(self._url)
         service, self._service = self._service, None
         if service is not None:
             _finish(self._end(service))
 
     def _saved_after(self, app: App) -> App:
-        """Wraps the application so that the state is copied to the browser's storage shortly after each request."""
+        """Wraps the application, which then copies the state to the browser's storage shortly after each request."""
 
         async def handle(scope: Any, receive: Any, send: Any) -> None:
             try:
@@ -138,7 +138,7 @@ def _finish(work: Coroutine[Any, Any, None]) -> None:
 
     if can_run_sync():
         wait(work)
-    else:  # as pydantic collects them
+    else:  # in the same format as pydantic's errors
         _ENDING.add(task := asyncio.ensure_future(work))
         task.add_done_callback(_ENDING.discard)
 

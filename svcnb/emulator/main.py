@@ -1,4 +1,4 @@
-"""Starts the emulator as an ASGI application or as a server on a port.
+"""Entry points that start the emulator as an ASGI application or as a server on a port.
 
 This module has few imports. `serve` first starts the processes of the chain and the engine, and loads the other modules
 while these start.
@@ -31,7 +31,7 @@ def build_app(service: Service) -> Middleware:
     """Returns the application of a service, with its triggers connected. Call this on the event loop.
 
     Args:
-        service: Its components. They may start later, but must run before the first request.
+        service: Components of the application. They can start later, but must run before the first request.
 
     Returns:
         The application.
@@ -50,7 +50,7 @@ def serve(
 
     Args:
         settings: The emulator's settings.
-        on_ready: Called when the emulator accepts requests, with the addresses and the control token.
+        on_ready: Function that is called with the addresses and the control token when the emulator accepts requests.
         listener: Listening socket to use instead of host and port.
 
     Raises:
@@ -66,7 +66,7 @@ def serve(
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
             runner.run(_serve(settings, listener, on_ready))
     except asyncio.CancelledError:
-        pass  # SIGTERM during the start
+        pass  # the process received SIGTERM during the start
     finally:
         listener.close()
 
@@ -78,8 +78,8 @@ async def _serve(settings: Settings, listener: socket.socket, on_ready: Callable
     signals = Signals()
     if (start := asyncio.current_task()) is not None:
         signals.end_start(start)
-    # The processes of the engine and the chain start while the other modules are loaded. The engine's first process
-    # takes longest.
+    # Start the processes of the engine and the chain while the other modules load. The engine's first process takes
+    # longest.
     async with AsyncExitStack() as on_failure:
         engine = make_engine(settings)
         on_failure.push_async_callback(engine.stop)

@@ -1,4 +1,4 @@
-"""Components of one emulator: constructs them in order, and starts and stops them together.
+"""Components of one emulator, which the service constructs in order, and starts and stops together.
 
 There is no global state, so several emulators can run in one process. Only this module, `areas` and `main` have access
 to all components. Other modules receive the components that they use.
@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-import svcnb.emulator.platform.rate_limiter  # declares tables that are used later
+import svcnb.emulator.platform.rate_limiter  # this import declares tables that are used later
 import svcnb.emulator.triggers.tables  # noqa: F401 - as above
 from svcnb.emulator.access.guards import Access
 from svcnb.emulator.access.permission_cache import PermissionCache
@@ -64,14 +64,15 @@ class Service:
     Args:
         settings: The emulator's settings.
         engine: Engine that runs actions, or None to create one from the settings. The service starts and stops it.
-        beginning: Its first components, created from the same settings, or None to create them.
+        beginning: The first components, created from the same settings, or None to create them.
 
     Raises:
         StateUnusable: The stored state cannot be used.
         RootSecretUnusable: The root secret is damaged or does not belong to the state.
 
     Attributes:
-        control_token: Secret of the control plane: the setting or a random value, never derived from the seed.
+        control_token: Secret of the control plane. It is the setting or a random value, and is never derived from the
+            seed.
     """
 
     def __init__(self, settings: Settings, engine: Engine | None = None, beginning: Beginning | None = None) -> None:
@@ -165,7 +166,7 @@ class Service:
             StartRefused: The chain does not start, or cannot be reached.
         """
         try:
-            # The first run needs only one warm process. More processes would slow down the start of the chain.
+            # The first run needs only one warm process. More processes would delay the start of the chain.
             await self.engine.prepare()
             await self.chain.start(self._beginning.node)
             await self.engine.start()
@@ -184,7 +185,7 @@ class Service:
             raise
 
     async def stop(self) -> None:
-        """Stops all child processes and closes the database. May be called twice."""
+        """Stops all child processes and closes the database. Repeated calls have no effect."""
         for name, stop in (
             ("triggers", self._stop_triggers),
             ("engine", self.engine.stop),
@@ -210,9 +211,9 @@ class Service:
         return self.store.run_now(_next_boot) if resumed is None else resumed
 
     def keep_streams(self) -> None:
-        """Stores the random streams, if the next start continues with them."""
+        """Stores the random streams if the next start continues with them."""
         if self._resumption is not None:
-            # At a second stop, the store is already closed and the streams are stored.
+            # At a second stop, the store is already closed, and the streams are already stored.
             with suppress(StoreUnavailable):
                 self._resumption.keep(self.randomness, self._boot)
 
@@ -227,7 +228,7 @@ class Service:
         """Returns the triggers service. The first call creates it and loads its modules in a thread."""
         if self._triggers is None:
             make = await in_thread(_load_triggers)
-            if self._triggers is None:  # another call may have created it in the meantime
+            if self._triggers is None:  # another call may already have created it
                 self._triggers = self._make_triggers(make)
         return self._triggers
 
@@ -258,7 +259,7 @@ class Service:
         if self._triggers is not None:
             self._triggers.start()
         elif self.settings.keeps_state:
-            await self.get_triggers()  # continues unfinished runs of an earlier start
+            await self.get_triggers()  # continue unfinished runs of an earlier start
 
     async def _stop_triggers(self) -> None:
         self._runs_triggers = False
@@ -271,7 +272,7 @@ class Service:
         """Sets the address of this server.
 
         Args:
-            url: With scheme, host and port, without a path.
+            url: Address with scheme, host and port, without a path.
         """
         self.address.url = url
         self.action_addresses.own_port = urlsplit(url).port or 0
@@ -305,7 +306,7 @@ def _load_triggers() -> type[Triggers]:
 def _next_boot(connection: Connection) -> int:
     """Counts this start, and returns the number of earlier starts of this state.
 
-    The count prevents a seeded restart from repeating random bytes.
+    Because of the count, a seeded restart never repeats random bytes.
     """
     boot = int(get_meta(connection, _BOOT) or 0)
     set_meta(connection, _BOOT, str(boot + 1))

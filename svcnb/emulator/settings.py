@@ -1,8 +1,8 @@
 """Settings of the emulator, defined once for the command line, the environment and the docs.
 
-The value of a setting is the argument, else the environment variable ``SVC_`` + its upper-case name, else its default.
-`Settings.load` implements this in a few lines, because importing pydantic-settings takes 40 milliseconds, a tenth of
-the start.
+The value of a setting is the argument, otherwise the environment variable ``SVC_`` + its upper-case name, otherwise its
+default. `Settings.load` implements this in a few lines, because the import of pydantic-settings takes 40 milliseconds,
+a tenth of the start.
 """
 
 from __future__ import annotations
@@ -99,7 +99,9 @@ class Settings(BaseModel):
     grant_delay_ms: int = Field(
         0, ge=0, description=("Delay until a new key or permission takes effect, in milliseconds.")
     )
-    grant_delay_jitter_ms: int = Field(0, ge=0, description="Maximum random addition to grant_delay_ms.")
+    grant_delay_jitter_ms: int = Field(
+        0, ge=0, description=("Maximum random delay that is added to grant_delay_ms, in milliseconds.")
+    )
 
     # --- money --------------------------------------------------------------------------------------------------
     billing_enabled: bool = Field(
@@ -120,16 +122,16 @@ class Settings(BaseModel):
     # --- execution ----------------------------------------------------------------------------------------------
     action_engine: Literal["v8", "fast", "auto"] = Field(
         "auto",
-        description="Engine for actions: v8, fast, or auto, which uses fast where its results are exact, else v8.",
+        description="Engine for actions: v8, fast, or auto. auto uses fast if its results are exact, and v8 otherwise.",
     )
     action_spares: int | None = Field(
         None,
         ge=1,
         le=64,
-        description="Number of v8 processes kept ready; none means 3, or 1 with auto while v8 is in use.",
+        description="Number of v8 processes that are kept ready; none means 3, or 1 with auto while v8 is in use.",
     )
     action_concurrency: int = Field(
-        16, ge=1, description=("Maximum number of concurrent executions; further executions wait in a queue.")
+        16, ge=1, description=("Maximum number of concurrent executions; other executions wait in a queue.")
     )
     action_timeout_ms: int = Field(_LIMITS.timeout_ms, ge=1, description="Maximum duration of a run, in milliseconds.")
     action_memory_limit_mb: int = Field(_LIMITS.memory_limit_mb, ge=16, description="Maximum heap size, in MiB.")
@@ -158,9 +160,11 @@ class Settings(BaseModel):
     network_policy: Literal["allow", "deny", "record", "replay"] = Field(
         "allow", description="Policy for outbound requests of actions."
     )
-    network_file: Path | None = Field(None, description="File that the policy record writes and replay reads.")
+    network_file: Path | None = Field(
+        None, description=("File that the policy 'record' writes and the policy 'replay' reads.")
+    )
     recordings: Path | None = Field(
-        None, description="Folder of the recordings that the control plane may select; none means any file."
+        None, description="Folder of the recordings that the control plane may select; none allows every file."
     )
     allow_address: tuple[AllowedAddress, ...] = Field(
         (),
@@ -173,7 +177,7 @@ class Settings(BaseModel):
         2.0, gt=0, description=("Load average per core above which executions are rejected.")
     )
     cpu_psi_threshold: float = Field(
-        50.0, gt=0, le=100, description="CPU pressure stall percentage above which executions are rejected."
+        50.0, gt=0, le=100, description="Percentage of CPU pressure (PSI) above which executions are rejected."
     )
 
     # --- HTTP ---------------------------------------------------------------------------------------------------
@@ -192,7 +196,8 @@ class Settings(BaseModel):
     strict_types: bool | None = Field(
         None,
         description=(
-            "Whether only the live service's exact JSON types and members are accepted; none means as in preset."
+            "Whether the emulator accepts only the exact JSON types and members of the live "
+            "service; none means as in preset."
         ),
     )
     new_account_burst: int | None = Field(
@@ -204,7 +209,9 @@ class Settings(BaseModel):
     )
 
     # --- triggers -----------------------------------------------------------------------------------------------
-    auto_approve_agents: bool = Field(default=False, description="Whether triggers tokens are approved automatically.")
+    auto_approve_agents: bool = Field(
+        default=False, description=("Whether tokens of the triggers service are approved automatically.")
+    )
     schedule_scan_s: float = Field(
         SCHEDULE_SCAN_S, gt=0, description=("Interval between scans of the schedules, in seconds.")
     )
@@ -234,7 +241,7 @@ class Settings(BaseModel):
     kept_trigger_runs: int = Field(
         KEPT_TRIGGER_RUNS,
         ge=1,
-        description=("Maximum number of stored ended runs per trigger; the oldest are deleted, 64 at a time."),
+        description=("Maximum number of ended runs that are stored per trigger; the oldest are deleted, 64 at a time."),
     )
     trigger_timeout_ms: int | None = Field(
         None,
@@ -269,7 +276,7 @@ class Settings(BaseModel):
     @field_validator("allow_origin", mode="before")
     @classmethod
     def _origins(cls, given: object) -> object:
-        """Parses the same forms as `_addresses`."""
+        """Parses the same formats as `_addresses`."""
         parts = given.split(",") if isinstance(given, str) else given
         if not isinstance(parts, list | tuple):
             raise ValueError("allow_origin must be a list of strings SCHEME://HOST[:PORT]")  # noqa: TRY004 - as above
@@ -289,18 +296,18 @@ class Settings(BaseModel):
                     f"{_REMOVED} was removed: actions may access a private address only if allow_address contains it, "
                     "for example allow_address 127.0.0.1:8545"
                 )
-            return rest  # its effect is now the default
+            return rest  # the effect of this setting is now the default
         return given
 
     @model_validator(mode="after")
     def _safe_together(self) -> Settings:
-        # Creates the derived values, so that an invalid name or clock is an error at the start, and not at the first
-        # use.
+        # Create the derived values here, so that an invalid name or clock causes an error at the start instead of at
+        # the first use.
         _ = self.vocabulary, self.frozen_at
         if self.host not in LOOPBACK and self.seed is not None:
             raise ValueError(
-                f"host {self.host!r} is not loopback, but anyone can compute the keys of a seeded emulator: omit "
-                "seed, or listen on 127.0.0.1"
+                f"host {self.host!r} is not a loopback address, but anyone can compute the keys of a seeded emulator: "
+                "omit seed, or listen on 127.0.0.1"
             )
         if self.idle_stop_s is not None and self.state is None:
             raise ValueError("idle_stop_s needs state, the folder from which the next start continues")
@@ -310,22 +317,22 @@ class Settings(BaseModel):
 
     @property
     def is_private(self) -> bool:
-        """Whether only this machine can reach the emulator: it listens on loopback, without a configured proxy."""
+        """Whether only this machine can reach the emulator: it listens on loopback without a configured proxy."""
         return self.host in LOOPBACK and self.control_token is None
 
     @property
     def keeps_state(self) -> bool:
-        """Whether a state from an earlier start may exist."""
+        """Whether a state from an earlier start can exist."""
         return self.state is not None or self.database is not None
 
     @property
     def exact_types(self) -> bool:
-        """Whether only the live service's exact JSON types and members are accepted."""
+        """Whether the emulator accepts only the live service's exact JSON types and members."""
         return self.preset == "strict" if self.strict_types is None else self.strict_types
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
-        """The two configurable names, and all names that are derived from them."""
+        """The two configurable names, and all names derived from them."""
         return Vocabulary(service=self.service_name, processor=self.processor_name)
 
     @cached_property
@@ -339,7 +346,7 @@ class Settings(BaseModel):
                 return checked_time(float(seconds))
         except ValueError as error:
             raise ValueError(f"clock {self.clock!r}: {error}") from None
-        raise ValueError(f"clock {self.clock!r} is not valid: expected 'real', or 'frozen@' and Unix seconds")
+        raise ValueError(f"clock {self.clock!r} is not valid: expected 'real', or 'frozen@' followed by Unix seconds")
 
     @cached_property
     def limits(self) -> ActionLimits:
@@ -361,8 +368,8 @@ class Settings(BaseModel):
         """Loads settings from arguments, environment and defaults, in this order of precedence.
 
         Args:
-            environment: The environment variables; None means those of this process.
-            **given: Settings by name; None means not given.
+            environment: The environment variables. None means the variables of this process.
+            **given: Settings by name. None means that a setting is not given.
 
         Returns:
             The validated settings.

@@ -1,4 +1,4 @@
-"""Wheels of the site: the packages of `wheels.txt`, this package itself, and the lock file that names them."""
+"""Wheels of the site: the packages in `wheels.txt`, this package, and the lock file that lists them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 WHEELS: Final = Path(__file__).with_name("wheels.txt")
-"""Exact versions, all with wheels for WebAssembly or for any platform."""
+"""Exact versions. All of them have wheels for WebAssembly or for any platform."""
 _SUBSTITUTES: Final = Path(__file__).with_name("substitutes")
 _PLATFORM: Final = (
     "--platform=pyemscripten_2026_0_wasm32",
@@ -43,24 +43,24 @@ _LATER: Final[dict[str, tuple[str, ...]]] = {
     "web3": ("pyunormalize", "requests", "websockets"),
     "requests": ("charset-normalizer", "urllib3"),
 }
-"""Packages that are loaded when a cell imports them, and what they need besides the others."""
+"""Packages that load when a cell imports them, with their additional dependencies."""
 _FROM_NPM: Final = {
     "tree_sitter_page/tree-sitter.js": ("web-tree-sitter", "web-tree-sitter.js"),
     "tree_sitter_page/tree-sitter.wasm": ("web-tree-sitter", "web-tree-sitter.wasm"),
     "tree_sitter_page/grammar.wasm": ("tree-sitter-javascript", "tree-sitter-javascript.wasm"),
 }
-"""Files of the linter's parser, in the wheel of this package."""
+"""Files of the linter's parser in the wheel of this package."""
 
 
 class PackagesMissing(RuntimeError):
-    """The wheels of the site cannot be downloaded."""
+    """Error for a failed download of the site's wheels."""
 
 
 def download(folder: Path) -> None:
     """Downloads the wheels of `WHEELS` with pip, unless all exist.
 
     Args:
-        folder: Target folder, which is a cache for later builds.
+        folder: Target folder, which also serves as a cache for later builds.
 
     Raises:
         PackagesMissing: pip failed. The message contains the end of its output.
@@ -69,7 +69,7 @@ def download(folder: Path) -> None:
     wanted = hashlib.sha256(WHEELS.read_bytes()).hexdigest()
     if stamp.is_file() and stamp.read_text("ascii") == wanted:
         return
-    shutil.rmtree(folder, ignore_errors=True)  # wheels of an earlier list
+    shutil.rmtree(folder, ignore_errors=True)  # delete wheels of an earlier list
     folder.mkdir(parents=True)
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--disable-pip-version-check"]
     done = subprocess.run(
@@ -80,7 +80,7 @@ def download(folder: Path) -> None:
         check=False,
     )
     if done.returncode:
-        raise PackagesMissing(f"pip could not download the wheels of the site: {done.stderr.strip()[-1500:]}")
+        raise PackagesMissing(f"pip did not download the wheels of the site: {done.stderr.strip()[-1500:]}")
     stamp.write_text(wanted, "ascii")
 
 
@@ -113,7 +113,7 @@ def write_own_wheel(folder: Path, version: str, npm: Mapping[str, Path]) -> Path
 
 
 def _add(wheel: zipfile.ZipFile, name: str, content: bytes) -> None:
-    # A fixed date, so that the same sources give the same wheel.
+    # Use a fixed date, so that the same sources produce the same wheel.
     info = zipfile.ZipInfo(name, _EPOCH)
     info.compress_type = zipfile.ZIP_DEFLATED
     wheel.writestr(info, content)
@@ -122,14 +122,14 @@ def _add(wheel: zipfile.ZipFile, name: str, content: bytes) -> None:
 def locked(lock: dict[str, Any], wheels: list[Path]) -> dict[str, Any]:
     """Returns Pyodide's lock file for the wheels of a site. Packages without a wheel in the site are omitted.
 
-    Loading ``svcnb`` loads all wheels, except those that a cell loads when it imports them.
+    Loading ``svcnb`` loads all wheels, except wheels that load when a cell imports them.
 
     Args:
         lock: The content of ``pyodide-lock.json``.
         wheels: Wheels in the folder of the lock file.
     """
     here = {wheel.name: hashlib.sha256(wheel.read_bytes()).hexdigest() for wheel in wheels}
-    # The package index has wheels with the same names and other content.
+    # The package index has wheels with the same names but other content.
     theirs = {name: it for name, it in lock["packages"].items() if here.get(it["file_name"]) == it["sha256"]}
     known = {it["file_name"] for it in theirs.values()}
     ours = {entry["name"]: entry for entry in (_entry(wheel) for wheel in wheels if wheel.name not in known)}
@@ -142,7 +142,7 @@ def locked(lock: dict[str, Any], wheels: list[Path]) -> dict[str, Any]:
 
 
 def wanted_of(lock: dict[str, Any], names: Iterable[str]) -> list[str]:
-    """Returns the file names of packages and of all that they need, by Pyodide's lock file.
+    """Returns the file names of packages and their dependencies, from Pyodide's lock file.
 
     Args:
         lock: The content of ``pyodide-lock.json``.
@@ -175,7 +175,7 @@ def _entry(wheel: Path) -> dict[str, Any]:
 
 
 def write_lock(folder: Path) -> None:
-    """Rewrites ``pyodide-lock.json`` of a folder for the wheels in that folder."""
+    """Rewrites ``pyodide-lock.json`` in a folder for the wheels in that folder."""
     lock = locked(read_lock(folder), sorted(folder.glob("*.whl")))
     (folder / LOCK).write_text(json.dumps(lock, separators=(",", ":")), "utf-8")
 

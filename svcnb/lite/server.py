@@ -18,7 +18,7 @@ class _Handler(SimpleHTTPRequestHandler):
     }
 
     def end_headers(self) -> None:
-        """Adds the content security policy, which a page alone cannot set for its workers."""
+        """Adds the content security policy as a header, because a page cannot set the policy of its workers."""
         self.send_header("Content-Security-Policy", POLICY)
         super().end_headers()
 
@@ -27,7 +27,7 @@ class _Handler(SimpleHTTPRequestHandler):
 
 
 class _Server(ThreadingHTTPServer):
-    request_queue_size = 256  # a page opens many connections at once
+    request_queue_size = 256  # a page opens many connections simultaneously
 
 
 def make_server(site: Path, port: int = 0) -> ThreadingHTTPServer:

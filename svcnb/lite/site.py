@@ -1,4 +1,4 @@
-"""Builds the site: the runtime from npm, the wheels, the lessons, and JupyterLite around them."""
+"""Builds the site from the npm runtime, the wheels, the lessons, and JupyterLite."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def build_site(target: Path, report: Callable[[str], None], *, distribution: Pat
     """
     _require_own(target)
     if find_spec("jupyterlite_core") is None or find_spec("jupyterlite_pyodide_kernel") is None:
-        raise SiteNotBuilt(f"the site needs JupyterLite: {install_command('lite')}")
+        raise SiteNotBuilt(f"the site requires JupyterLite: {install_command('lite')}")
     npm = {package: fetch_for_page(package, report) for package in PAGE_VERSIONS}
     runtime = npm["pyodide"]
     wheels = cache_folder() / "lite" / "wheels"

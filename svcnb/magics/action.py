@@ -26,9 +26,11 @@ _DEFAULT_CONSTANT: Final = "CONST"
 def options() -> Options:
     """Returns the parser for the line of the magic."""
     made = Options(prog="%%action", description="Creates an action from the cell: JavaScript that defines main.")
-    made.add_argument("variable", nargs="?", help="Variable of the notebook for the Action.")
-    made.add_argument("--name", help="Its name, for lists and for --register. Default: the name of the variable.")
-    made.add_argument("--description", default="", help="Description, for lists.")
+    made.add_argument("variable", nargs="?", help="Variable of the notebook that receives the Action.")
+    made.add_argument(
+        "--name", help="Name of the action, for lists and for --register. Default: the name of the variable."
+    )
+    made.add_argument("--description", default="", help="Description of the action, for lists.")
     made.add_argument(
         "--derive",
         metavar="[NAME=]CONSTANT",
@@ -38,7 +40,9 @@ def options() -> Options:
         ),
     )
     made.add_argument("--diff", action="store_true", help="Show the changes since the variable was last set.")
-    made.add_argument("--run", action="store_true", help="Run it, and return the Run. Costs one cent per second.")
+    made.add_argument(
+        "--run", action="store_true", help="Run the action, and return the Run. Costs one cent per second."
+    )
     made.add_argument(
         "--params", nargs="+", metavar="VALUE", help="Parameters of main: name=value ..., or JSON, or a variable."
     )
@@ -46,10 +50,10 @@ def options() -> Options:
         "--until-effective", type=float, metavar="SECONDS", help="Retry until a new permission takes effect."
     )
     made.add_argument("--trace", action="store_true", help="Show the timeline of the run (emulator only).")
-    made.add_argument("--client", metavar="VARIABLE", help="The client to use for this cell.")
+    made.add_argument("--client", metavar="VARIABLE", help="Client to use for this cell.")
     made.add_argument("--save", type=Path, metavar="FILE", help="Write the source to a file, byte for byte.")
-    made.add_argument("--force", action="store_true", help="With --save: overwrite a file that has other content.")
-    made.add_argument("--register", action="store_true", help="Register it with the account. Costs one cent.")
+    made.add_argument("--force", action="store_true", help="With --save: overwrite a file that has different content.")
+    made.add_argument("--register", action="store_true", help="Register the action with the account. Costs one cent.")
     made.add_argument("--no-lint", dest="lint", action="store_false", help="Do not check the source for problems.")
     return made
 
@@ -65,13 +69,13 @@ def action(shell: InteractiveShell, connection: Connection) -> Callable[[str, st
         connection: Connection that provides the client.
 
     Returns:
-        A function of the first line and the rest of the cell. It returns the `Action`, or the `Run` if ``--run`` is
-        given.
+        A function that takes the first line and the rest of the cell. It returns the `Action`, or the `Run` if
+        ``--run`` is given.
     """
     saved: dict[Path, str] = {}
 
     def magic(line: str, cell: str) -> Action | Run:
-        # All checks come before the first effect.
+        # Perform all checks before the first effect.
         asked = OPTIONS.read(line)
         _check(asked)
         made = _make(asked, cell, shell.user_ns)
@@ -97,7 +101,7 @@ def _check(asked: Namespace) -> None:
     """Rejects options that would have no effect."""
     if asked.variable and not asked.variable.isidentifier():
         raise InvalidArgument(
-            f"{asked.variable!r} is not a valid variable name", hint=("Write %%action NAME, then the options.")
+            f"{asked.variable!r} is not a valid variable name", hint=("Write %%action NAME, followed by the options.")
         )
     if not asked.run:
         needless = {"--params": asked.params, "--until-effective": asked.until_effective, "--trace": asked.trace}
@@ -106,7 +110,7 @@ def _check(asked: Namespace) -> None:
     if asked.force and not asked.save:
         raise InvalidArgument("--force requires --save", hint="Add --save FILE.")
     if asked.register and not (asked.name or asked.variable):
-        raise InvalidArgument("a registered action needs a name", hint="Add --name TEXT.")
+        raise InvalidArgument("the action name is empty", hint="Add --name TEXT.")
 
 
 def _make(asked: Namespace, cell: str, names: dict[str, Any]) -> Action:
@@ -130,7 +134,7 @@ def _run(asked: Namespace, made: Action, received: object, client: Client) -> Ru
         raise
     except Explicable as error:
         error.add_note(
-            "To see what is missing and how to fix it, run in the next cell: import sys; sys.last_value.explain()"
+            "To see what is missing and how to fix it, run this in the next cell: import sys; sys.last_value.explain()"
         )
         raise
     if asked.trace:
@@ -144,7 +148,7 @@ def _save(path: Path, made: Action, saved: dict[Path, str], *, force: bool) -> N
     if there not in {None, made.source, saved.get(target)} and not force:
         raise InvalidArgument(
             f"{path} already exists with different content",
-            hint="Choose another file, or add --force to overwrite it.",
+            hint="Choose another file, or add --force to overwrite this file.",
         )
     replace_file(target, made.source, _READABLE)
     saved[target] = made.source
@@ -157,7 +161,7 @@ def _show_findings(made: Action, connection: Connection) -> None:
     try:
         findings = lint(made, vocabulary=connection.vocabulary)
     except ImportError:
-        return  # without the parser (extra 'lint'), errors appear at run time
+        return  # without the parser (extra 'lint'), errors appear only when the action runs
     if findings:
         _display(findings)
 

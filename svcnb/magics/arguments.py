@@ -1,4 +1,4 @@
-"""Argument parser and error display of magics. Options are those of a command line, and errors take a few lines."""
+"""Argument parser and error display of magics. Options work as on a command line, and errors take only a few lines."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class HelpShown(Exception):
 
 
 class Options(argparse.ArgumentParser):
-    """Parser that raises an error instead of ending the process."""
+    """Parser that raises an error instead of exiting the process."""
 
     def error(self, message: str) -> NoReturn:
         """Raises an error for an invalid line.
@@ -35,7 +35,7 @@ class Options(argparse.ArgumentParser):
         raise HelpShown
 
     def read(self, line: str) -> argparse.Namespace:
-        """Parses a line like a shell: quotes group words and are removed.
+        """Parses a line like a shell, which uses quotes to group words.
 
         Raises:
             InvalidArgument: A quote is not closed, or an option is unknown.
@@ -45,7 +45,8 @@ class Options(argparse.ArgumentParser):
             words = shlex.split(line)
         except ValueError as error:
             raise InvalidArgument(
-                f"the line cannot be parsed: {error}", hint="Close every quote, and write JSON in single quotes."
+                f"the line cannot be parsed: {error}",
+                hint="Close every quotation mark, and write JSON in single quotation marks.",
             ) from None
         return self.parse_args(words)
 
@@ -61,13 +62,13 @@ class Options(argparse.ArgumentParser):
 
 
 def as_magic(function: Callable[..., Any], told: str) -> Callable[..., Any]:
-    """Decorator that turns a function into a magic. It receives its line unchanged, and shows errors without traceback.
+    """Decorator that makes a function a magic, which receives its line unchanged and shows errors without a traceback.
 
     By default, IPython replaces ``{name}`` and ``$name`` in lines of magics, but these are common in JSON and
     JavaScript.
 
     Args:
-        function: Function of the magic, which is called with the line and the cell.
+        function: Function that the magic calls with the line and the cell.
         told: Help text that ``%magic?`` shows.
     """
     from IPython.core.magic import no_var_expand
@@ -88,7 +89,7 @@ def as_magic(function: Callable[..., Any], told: str) -> Callable[..., Any]:
 
 
 class _Brief:
-    """Display of an error. It is a class instead of a closure, so that the error can still be pickled."""
+    """Display of an error. This is a class instead of a closure, so that the error can still be pickled."""
 
     def __init__(self, title: str, text: str) -> None:
         self._lines = [f"{_RED.format(title)}: {text}"]
@@ -98,7 +99,7 @@ class _Brief:
 
 
 def value_of(text: str, names: Mapping[str, Any], what: str) -> Any:
-    """Returns a value that a line contains as JSON or as the name of a notebook variable.
+    """Returns the value of JSON text or of a notebook variable.
 
     Args:
         text: Text from the line.
@@ -115,29 +116,30 @@ def value_of(text: str, names: Mapping[str, Any], what: str) -> Any:
     except ValueError as error:
         if text.isidentifier():
             raise InvalidArgument(
-                f"{what} {text!r} is neither a variable of this notebook nor JSON",
+                f"{what} {text!r} is neither a variable of this notebook nor valid JSON",
                 hint=(
-                    "Run the cell that defines it, or write JSON: strings in double quotes, all of it in single quotes."
+                    "Run the cell that defines it, or write JSON with strings in double quotation marks and the whole "
+                    "value in single quotation marks."
                 ),
             ) from None
         raise InvalidArgument(
             f"{what} {text!r} is not JSON ({error})",
-            hint="""Put JSON in single quotes, for example '{"n": 41}', or name a variable.""",
+            hint="""Write JSON in single quotation marks, for example '{"n": 41}', or pass the name of a variable.""",
         ) from None
 
 
 def parameters(words: Sequence[str], names: Mapping[str, Any]) -> Any:
     """Returns the parameters of ``main``: one JSON value or variable, and members ``name=value`` that override it.
 
-    The value of a member is JSON if it is valid JSON, and a variable if it starts with ``@``. Otherwise, it is the text
-    itself.
+    Valid JSON after ``=`` is parsed, and ``@name`` is the value of a variable. Any other text is a string.
 
     Args:
         words: Words after ``--params``.
         names: The notebook's variables.
 
     Raises:
-        InvalidArgument: A word has neither form, or members would override a value that is not an object.
+        InvalidArgument: A word has none of these forms, or the first value is not an object, so members cannot override
+            it.
 
     Example:
         >>> parameters(["n=3", "to=0xab", 'deep={"a": 1}'], {})
@@ -153,13 +155,14 @@ def parameters(words: Sequence[str], names: Mapping[str, Any]) -> Any:
             whole.append(value_of(word, names, "the parameters"))
     if len(whole) > 1:
         raise InvalidArgument(
-            "the parameters are given twice", hint=("Write one JSON value or variable, then name=value.")
+            "the parameters were passed twice", hint=("Write one JSON value or variable, followed by name=value.")
         )
     if not whole:
         return members or None
     if members and not isinstance(whole[0], Mapping):
         raise InvalidArgument(
-            f"name=value needs an object, got {type(whole[0]).__name__}", hint="Pass an object, or only name=value."
+            f"name=value requires an object, but the value has the type {type(whole[0]).__name__}",
+            hint="Pass an object, or only name=value.",
         )
     return {**whole[0], **members} if members else whole[0]
 

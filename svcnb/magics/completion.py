@@ -21,10 +21,10 @@ _WORD: Final = re.compile(r"(?<!\S)\S*\Z")
 
 
 class ActionCompleter:
-    """Matcher of IPython (version 2 of the interface), which is called with the position of the cursor.
+    """Matcher for IPython (version 2 of the interface). IPython calls it with the position of the cursor.
 
     Args:
-        connection: Connection that provides the names of the service.
+        connection: Connection that contains the names of the service.
     """
 
     matcher_identifier = COMPLETER
@@ -36,7 +36,7 @@ class ActionCompleter:
         self.__qualname__ = COMPLETER  # IPython reads these attributes of every matcher, even if it is not a function
 
     def __call__(self, context: CompletionContext) -> SimpleMatcherResult:
-        """Returns the completions at the cursor. Outside the magics, there are none."""
+        """Returns the completions at the cursor. Outside the magics, the result is empty."""
         before = context.text_until_cursor
         if context.cursor_line > 0 and _FIRST_LINE.match(context.full_text):
             return self._javascript(before)
@@ -56,7 +56,7 @@ class ActionCompleter:
         for name in (f"{vocabulary.namespace}.Actions", vocabulary.actions_global):
             members[name] = list(functions(vocabulary))
         offered = members.get(owner, []) if dot else sorted(GLOBALS | set(spaces))
-        # Python names are not valid here. IPython offers them unless there is another completion, such as the word
+        # Python names are not valid here. IPython offers them unless another completion exists, such as the word
         # itself.
         found_names = [name for name in offered if name.startswith(start)] or [start]
         return _result(filter(None, found_names), start)

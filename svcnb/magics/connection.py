@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 USUAL_NAME: Final = "svc"
 VERBS: Final = {
-    "status": "Show the service, the key and the credit (the default).",
+    "status": "Show the service, the key and the credit. This is the default.",
     "connect": (
         "Choose the service: a variable of the notebook (a client or an emulator), or an address. Default: "
         "SVC_BASE_URL and SVC_API_KEY."
     ),
-    "disconnect": "Clear the choice.",
+    "disconnect": "Disconnect from the chosen service.",
     "help": "Show help for the magics.",
 }
 
@@ -33,7 +33,7 @@ class Status(Model):
     """Address of the service."""
 
     key: str
-    """Whether there is a key, and whether it has an account. It never contains the key."""
+    """Whether a key is set, and whether it belongs to an account. The text never contains the key."""
 
     node: str = ""
     """Name, version and readiness of the service."""
@@ -42,12 +42,12 @@ class Status(Model):
     """Remaining credit of the account."""
 
     from_: str = ""
-    """Source of the choice."""
+    """Where the choice of the service comes from."""
 
     quiet = frozenset({"service"})
 
     def summary(self) -> dict[str, Any]:
-        """Returns the values to display, without a local address, because its port differs between runs."""
+        """Returns the values to display. Omits a local address, because its port differs between runs."""
         return {
             "service": "this machine" if _is_local(self.service) else self.service,
             "node": self.node,
@@ -77,12 +77,12 @@ class Connection:
         self.options.add_argument("verb", nargs="?", default="status", choices=list(VERBS), help="The operation.")
         self.options.add_argument("target", nargs="?", help="With connect: a variable of the notebook, or an address.")
         self.options.add_argument(
-            "--key", metavar="VARIABLE", help="With connect: the variable that holds the key or the account."
+            "--key", metavar="VARIABLE", help="With connect: the variable that contains the key or the account."
         )
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """Names of the service. Without a connection, the names of the specification."""
+        """Names of the service, or the names of the specification if there is no connection."""
         try:
             return self.client().vocabulary
         except (ConfigError, InvalidArgument):
@@ -112,7 +112,8 @@ class Connection:
             raise ConfigError(
                 "not connected to a service",
                 hint=(
-                    f"Start one in a cell: {USUAL_NAME} = svcnb.Emulator().client(). Or run %svc connect VARIABLE "
+                    f"Start an emulator in a cell: {USUAL_NAME} = svcnb.Emulator().client(). Or run %svc connect "
+                    f"VARIABLE "
                     "or %svc connect ADDRESS."
                 ),
             ) from error
@@ -136,7 +137,7 @@ class Connection:
         self._chosen, self._by = None, ""
 
     def status(self) -> Status:
-        """Returns the status of the service. This is free of charge.
+        """Returns the status of the service. This call is free.
 
         Raises:
             ConfigError: The address of the service is not set.
@@ -155,7 +156,7 @@ class Connection:
         )
 
     def svc(self, line: str) -> Status | None:
-        """Executes a line of ``%svc``. The help text is generated from the options."""
+        """Executes a line of ``%svc``. Its help text is generated from the options."""
         asked = self.options.read(line)
         if asked.verb == "help":
             self._help()
@@ -166,7 +167,9 @@ class Connection:
         if asked.verb == "connect":
             self._connect(asked.target, asked.key)
         elif asked.target or asked.key:
-            raise InvalidArgument(f"{asked.verb} accepts no further arguments", hint="%svc connect chooses a service.")
+            raise InvalidArgument(
+                f"{asked.verb} does not accept other arguments", hint="To choose a service, run %svc connect."
+            )
         return self.status()
 
     def _connect(self, target: str | None, key: str | None) -> None:

@@ -47,11 +47,11 @@ _HOME: Final = {
     "Workbench": "svcnb.panels.workbench",
     "command": "svcnb.panels.base",
 }
-"""Module of each public name; each panel has its own file."""
+"""Module of each public name. Each panel has its own file."""
 
 
 if not TYPE_CHECKING:
-    # Hidden from type checkers: with this function, they would accept every name.
+    # Hidden from type checkers, which would otherwise accept every name.
 
     def __getattr__(name: str) -> Any:
         if name not in _HOME:

@@ -1,4 +1,4 @@
-"""Account panel: create or open an account in either mode, see its key once, add credit, convert, transfer."""
+"""Account panel, which creates, opens, converts and transfers accounts, shows new keys, and adds credit."""
 
 from __future__ import annotations
 
@@ -30,18 +30,20 @@ MAX_KEY_FILE: Final = 65_536
 
 
 class AccountPanel(WalletPanel, bundle="account"):
-    """Creates or opens an account. Afterwards, `client` is a client of it, and `account` is the account on chain.
+    """Panel that creates or opens an account.
 
-    A key is shown once. It is never part of the widget's state, so saved notebooks do not contain it.
+    Afterwards, `client` uses the account, and `account` is the on-chain account.
+
+    The panel shows a key once. The key is never part of the widget's state, so saved notebooks do not contain it.
 
     Args:
-        client: Client of the service. If it has a key, its account can be opened immediately.
+        client: Client of the service. If it has a key, the user can open its account immediately.
         owner: Wallet for ChainSecured accounts: a `svcnb.LocalSigner`, a `svcnb.BrowserSigner` or a
             `svcnb.ContractWallet`. Without a wallet, users can enter a private key.
 
     Attributes:
         state: Displayed values: ``mode`` (``api``, ``chain`` or empty), ``address``, ``hash`` and ``balance``.
-        owner_address: Address of the owner; empty without one.
+        owner_address: Address of the owner. Empty without an owner.
     """
 
     title = "Account"
@@ -98,7 +100,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     async def create(self, name: str) -> dict[str, str]:
-        """Creates an account in API mode and returns its key once."""
+        """Creates an account in API mode, and returns its key once."""
         with field("name"):
             account = await self.service.accounts.create(name)
         self.record(f"account = svc.accounts.create({name!r})\nsvc = svc.with_key(account)  # store account.api_key")
@@ -107,11 +109,11 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     async def open_with_key(self, api_key: str = "") -> None:
-        """Opens the account of a key: a key that the user entered, or the key of the client."""
+        """Opens the account of a key that the user entered, or of the client's key."""
         key = api_key.strip() or None
         with field("key", *((ConfigError, Unauthorized) if key else ())):
             service = self.service.with_key(key) if key else self.service
-            balance = await service.billing.balance()  # raises an error for a key without an account
+            balance = await service.billing.balance()  # this call raises an error for a key without an account
         wallets = await service.wallets.list()
         if key:
             self.record('import os\nsvc = svc.with_key(os.environ["SVC_API_KEY"])')
@@ -120,7 +122,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     def leave(self) -> None:
-        """Closes the open account, so that another one can be created or opened. The account itself is not changed."""
+        """Closes the open account without changing it, so that the user can create or open another one."""
         self.record("svc = svc.with_key(None)")
         self.session.closed()
 
@@ -138,15 +140,15 @@ class AccountPanel(WalletPanel, bundle="account"):
         with field("file"):
             if len(text) > MAX_KEY_FILE:
                 raise InvalidArgument(
-                    f"{name} is too large for a key file: more than {MAX_KEY_FILE:,} characters",
-                    hint="Choose an encrypted JSON key file (version 3), the format that wallets export.",
+                    f"{name} is too large for a key file: it has more than {MAX_KEY_FILE:,} characters",
+                    hint="Choose an encrypted JSON key file (version 3), which is the format that wallets export.",
                 )
         with field("password", SigningError):
             self._own(LocalSigner.from_json(text, password, name=name))
 
     @command
     async def use_browser_wallet(self) -> None:
-        """Asks for a browser wallet and uses it as the owner."""
+        """Requests a browser wallet, and uses it as the owner."""
         signer = BrowserSigner(self.session.host or self)
         self.channel.progress("Waiting for the wallet")
         await signer.connect()
@@ -157,8 +159,8 @@ class AccountPanel(WalletPanel, bundle="account"):
         """Uses a contract wallet as the owner. The previously chosen wallet signs for it."""
         if self.owner is None:
             raise SigningError(
-                "a contract wallet needs a signer",
-                hint="Choose a browser wallet, a key file or a private key first.",
+                "a contract wallet requires a signer",
+                hint="First choose a browser wallet, a key file or a private key.",
             )
         with field("contract", SigningError):
             self._own(ContractWallet(address, self.owner))
@@ -190,7 +192,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     async def convert(self, *, confirm: bool = False) -> None:
-        """Converts the account permanently to the owner's wallet. Without ``confirm`` it only describes the effect."""
+        """Converts the account permanently to the owner's wallet. Without ``confirm``, only describes the effect."""
         account = await self.service.accounts.convert(await self._signer(), confirm=confirm)
         account.on_preview = self._confirmed
         self._record_owner("mine = svc.accounts.convert(owner, confirm=True)")
@@ -198,7 +200,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     async def transfer(self, to: str, *, confirm: bool = False) -> None:
-        """Transfers the ChainSecured account to another wallet. Without ``confirm`` it only describes the effect."""
+        """Transfers the ChainSecured account to another wallet. Without ``confirm``, only describes the effect."""
         account = self._on_chain()
         with field("to"):
             await account.transfer_ownership(to, confirm=confirm)
@@ -226,9 +228,9 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     def abandon(self, mint: str, *, confirm: bool = False) -> None:
-        """Deletes the record of one of these creations. Without ``confirm`` it only describes what would be lost."""
+        """Deletes the record of one of these creations. Without ``confirm``, only describes the loss."""
         self.service.chain_secured.delete_pending(mint, confirm=confirm)
-        # Records of other machines or other days must not be deleted.
+        # The recorded code deletes only this record, so that it is safe on other machines.
         self.record(
             "for mint in svc.chain_secured.pending():\n"
             f"    if mint.id == {mint!r}:\n        svc.chain_secured.delete_pending(mint, confirm=True)"
@@ -236,13 +238,15 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     def _on_chain(self) -> AsyncChainSecuredAccount:
         if self.account is None:
-            raise InvalidArgument("no ChainSecured account is open", hint="Create or open one first.")
+            raise InvalidArgument(
+                "no ChainSecured account is open", hint="First create or open a ChainSecured account."
+            )
         return self.account
 
     async def _signer(self) -> Signer:
         if self.owner is None:
             raise SigningError(
-                "a ChainSecured account needs the wallet that owns it",
+                "a ChainSecured account requires the wallet that owns it",
                 hint="Choose a browser wallet, a key file or a private key under ChainSecured mode.",
             )
         await connected(self.owner, self.channel)
@@ -252,7 +256,7 @@ class AccountPanel(WalletPanel, bundle="account"):
     async def _confirmed(self, preview: Preview) -> bool:
         """Asks for confirmation before each transaction.
 
-        A browser wallet asks with its own dialog, with the same preview.
+        A browser wallet shows the same preview in its own dialog.
         """
         if self.owner is not None and _is_browser(self.owner):
             return True
@@ -294,7 +298,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     async def wait_for_payment(self) -> None:
-        """Waits until the started payment is credited."""
+        """Waits until the service has credited the started payment."""
         if self._payment is None:
             raise InvalidArgument("no payment was created", hint="Choose an amount and create a payment.")
         paid = await self.session.billing.wait(self._payment)

@@ -1,4 +1,4 @@
-"""Action editor panel: write an action, see its CID, run it, and see the result."""
+"""Action editor panel, which shows the CID of an action while the user writes it, runs it, and shows the result."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import traitlets
 
 from svcnb.client import Client
 from svcnb.client.errors import ActionError, InvalidArgument, SigningError, SvcnbError
+from svcnb.client.models.explanation import Explanation
 from svcnb.client.models.runs import Run
 from svcnb.client.permission_snapshot import master_wallet_of
 from svcnb.client.signing import recover
@@ -18,7 +19,7 @@ from svcnb.control import EmulatorError
 from svcnb.panels.base import command
 from svcnb.panels.code_editor import CodePanel, names
 from svcnb.panels.examples import FIRST, FIRST_PARAMS, examples
-from svcnb.panels.resources import ResourcePanel, wallet_title
+from svcnb.panels.resources import ResourcePanel, repairs, wallet_title
 from svcnb.panels.traces import trace_view
 from svcnb.panels.wire import field
 from svcnb.protocol.action import Action
@@ -34,8 +35,8 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
 
     Args:
         client: Client of the service, with the key that runs the action.
-        action: Initial content, as an action or its source.
-        params: Parameters of ``main``, any JSON value. Those of an example if neither action nor parameters are given.
+        action: Initial content: an action or its source.
+        params: Parameters of ``main``, any JSON value. Without an action and parameters, the editor shows an example.
 
     Attributes:
         source: The source in the editor.
@@ -53,7 +54,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
         given = Action(action) if isinstance(action, str) else action
         if given is not None and not isinstance(given, Action):
             raise InvalidArgument(
-                f"the editor needs an action or its source, not {type(action).__name__}",
+                f"the editor requires an action or its source, not {type(action).__name__}",
                 hint="Pass an action: ActionEditor(svc, svcnb.Action(source)).",
             )
         fresh = given is None and params is None
@@ -80,7 +81,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
         return _parsed(self._params)
 
     def about(self) -> dict[str, object]:
-        """Returns the CID, from which the other identifiers are derived."""
+        """Returns the CID. The other identifiers are derived from it."""
         return {"cid": self.action.cid, "size": self.action.size}
 
     # --- commands -----------------------------------------------------------------------------------------------
@@ -116,7 +117,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
     async def look_up(self) -> dict[str, Any]:
         """Reads the registered actions of the account and the actions that its groups permit.
 
-        This is free of charge.
+        This is free.
         """
         nouns = self.session.nouns
         actions, groups = await asyncio.gather(nouns.actions.list(), nouns.groups.list())
@@ -182,17 +183,23 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
         return {"recovered": recovered, "wallet": name}
 
     @command
-    async def explain(self, source: str) -> dict[str, Any]:
-        """Returns whether the client's key may run a source, or which link is missing and how to add it. Free."""
+    async def explain(self, source: str, wallet: str = "") -> dict[str, Any]:
+        """Returns whether the chosen key can run a source with a wallet, or which permission is missing."""
         session = self.session
         key = session.run_key or None
         if session.account is not None and key is None:
             session.runner()  # the error message explains that a usage key is needed
-        found = await (session.account or self.service).explain(key, Action(source))  # type: ignore[arg-type]  # checked
-        repair = found.repair
+        found = await (session.account or self.service).explain(key, Action(source), wallet or None)  # type: ignore[arg-type]  # checked
         self._tell_action(Action(source))
-        self.record(f"print({session.subject}.explain({session.named('key', key) if key else None}, action))")
-        return {"permitted": found.allowed, "text": str(found), "repair": repair.code if repair else ""}
+        told = ", ".join([session.named("key", key) if key else "None", "action", *([repr(wallet)] if wallet else [])])
+        self.record(f"print({session.subject}.explain({told}))")
+        return {
+            "permitted": found.allowed,
+            "reason": found.reason,
+            "key": found.key,
+            "group": _group_to_permit_in(found),
+            **repairs(found),
+        }
 
     @command
     def derive(self, source: str, constant: str, name: str, version: int) -> dict[str, str]:
@@ -215,7 +222,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
 
     @command
     async def register(self, source: str, name: str) -> dict[str, str]:
-        """Registers a source under a name. Costs a cent."""
+        """Registers a source under a name, for one cent."""
         with field("source"):
             action = Action(source, name=name)
         with field("name"):
@@ -229,7 +236,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
     # --- inside -------------------------------------------------------------------------------------------------
 
     def action_code(self, action: Action) -> str:
-        """Returns the variable of the action, which is recorded first."""
+        """Returns the variable of the action. Records its definition first."""
         self._tell_action(action)
         return "action"
 
@@ -242,7 +249,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
         try:
             return trace_view(await self.service.trace(of))
         except SvcnbError:
-            return None  # a live service stores no timeline, so the run is reported without one
+            return None  # a live service stores no timeline, so the result has none
 
     async def _failed(self, error: ActionError) -> dict[str, Any]:
         return {
@@ -258,15 +265,22 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
         }
 
     def _logs_of(self, request_id: str) -> str:
-        """Returns the output of a failed action. The service discards it, but the record of an emulator contains it."""
+        """Returns the output of a failed action from the record of an emulator. Other services discard the output."""
         try:
             return str(self._control.request("GET", f"/runs/{request_id}")["logs"])
         except EmulatorError:
             return ""
 
 
+def _group_to_permit_in(found: Explanation) -> int:
+    """Returns the group in which only the action or the wallet must be permitted, or 0 if there is none."""
+    if found.allowed:
+        return 0
+    return next((link.id for link in found.groups if link.key and not link.connects), 0)
+
+
 def python_text(source: str) -> str:
-    """Returns a source as a readable Python literal, if that does not change a byte."""
+    """Returns a source as a Python literal, which is readable if this preserves every byte."""
     if "\\" in source or '"""' in source or "\r" in source or not source.endswith("\n"):
         return repr(source)
     return f'"""\\\n{source}"""'

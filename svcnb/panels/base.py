@@ -1,4 +1,4 @@
-"""Base class of all panels in the kernel."""
+"""Base class of all panels, for the kernel side."""
 
 from __future__ import annotations
 
@@ -25,11 +25,12 @@ F = TypeVar("F", bound=Callable[..., object])
 
 
 def command(work: F) -> F:
-    """Decorator that makes a method of a panel a command, which its browser side may call by name.
+    """Decorator that makes a method of a panel a command, which the browser side can call by name.
 
-    The method takes JSON values as keyword arguments and returns one. It does not run on the notebook's thread. A
-    coroutine function runs on the event loop of the panels, and cancel stops it at its next await. A plain function
-    runs on a worker thread, and cancel ignores its result. The panel shows errors with their hints.
+    The method takes JSON values as keyword arguments and returns a JSON value. It does not run on the notebook's
+    thread. A coroutine function runs on the event loop of the panels, and a cancellation stops it at its next await. A
+    plain function runs on a worker thread, and a cancellation discards its result. The panel shows errors with their
+    hints.
     """
     work.__svcnb_command__ = True  # type: ignore[attr-defined]  # functions take any attribute
     return work
@@ -38,9 +39,9 @@ def command(work: F) -> F:
 class Panel(anywidget.AnyWidget):
     """Base class of all panels.
 
-    A subclass names its bundle, ``class MyPanel(Panel, bundle="my_panel")``, marks methods with `command` and writes
-    the performed actions with `record`. Traits are saved into notebooks with the widget's state, so a trait must never
-    contain a secret. Secrets are only sent in responses to commands, which are not saved.
+    A subclass names its bundle, ``class MyPanel(Panel, bundle="my_panel")``, marks methods with `command`, and records
+    performed actions with `record`. Jupyter saves traits into notebooks with the widget's state, so a trait must never
+    contain a secret. Only responses to commands can contain secrets, because they are not saved.
 
     Args:
         client: Client of the service. Its key stays in the kernel.
@@ -53,13 +54,14 @@ class Panel(anywidget.AnyWidget):
     _session: Session | None = None
 
     def __init_subclass__(cls, *, bundle: str | None = None, **options: Any) -> None:
-        """Finds the browser side in ``svcnb/panels/static``."""
+        """Loads the browser side from ``svcnb/panels/static``."""
         if bundle is not None:
             script = STATIC / f"{bundle}.js"
             if not script.is_file():
                 raise ConfigError(
-                    f"the browser side of {cls.__name__} is not built: {script.name} is missing",
-                    hint="In a working copy: python hatch_build.py. For an installed package, reinstall svcnb.",
+                    f"the front-end bundle of {cls.__name__} is not built: {script.name} is missing",
+                    hint="In a working copy, run: python hatch_build.py. If svcnb is installed as a package, "
+                    "reinstall it.",
                 )
             cls._esm = script
             cls._css = script.with_suffix(".css")
@@ -70,7 +72,7 @@ class Panel(anywidget.AnyWidget):
     def __init__(self, client: Client | None = None, **traits: Any) -> None:
         if client is not None and not isinstance(client, Client):
             raise InvalidArgument(
-                f"a panel needs a client as its first argument, not {type(client).__name__}",
+                f"the first argument of a panel must be a client, not {type(client).__name__}",
                 hint=f"svcnb.panels.{type(self).__name__}(svcnb.Client(...))",
             )
         self._session = None if client is None else Session.of(client)
@@ -82,7 +84,7 @@ class Panel(anywidget.AnyWidget):
             self._session.watch(self._changed)
 
     def _deliver(self, message: Mapping[str, object]) -> None:
-        """Sends a message to all views. In a page it is JSON text, because the kernel there drops every None."""
+        """Sends a message to all views, in a page as JSON text, because the kernel there drops every None."""
         self.send({"json": json.dumps(message)} if IN_PAGE else message)
 
     @classmethod
@@ -108,7 +110,7 @@ class Panel(anywidget.AnyWidget):
 
     @property
     def client(self) -> Client:
-        """The client of the panel. Opening an account in any of its panels changes this client's key.
+        """The client of the panel. When the user opens an account in any of its panels, the client's key changes.
 
         Raises:
             ConfigError: The panel has no client.
@@ -135,7 +137,7 @@ class Panel(anywidget.AnyWidget):
             self.channel.tell("session", {"changed": sorted(what), "session": self.session.view()})
 
     def session_changed(self, what: frozenset[str]) -> None:
-        """Called after another panel, a cell of the notebook or this panel changed the session."""
+        """Handles a change of the session by this panel, another panel or a notebook cell."""
 
     @command
     def shared(self) -> dict[str, Any]:
@@ -146,7 +148,7 @@ class Panel(anywidget.AnyWidget):
 
     @command
     def has_faucet(self) -> bool:
-        """Returns whether the service is an emulator that this client may control, so that `fund` works."""
+        """Returns whether the service is an emulator that this client can control, as `fund` requires."""
         try:
             self._control.request("GET", "/state")
         except EmulatorError:
@@ -176,11 +178,11 @@ class Panel(anywidget.AnyWidget):
 
     @property
     def lines(self) -> list[str]:
-        """Actions performed in all panels of the client, in order, as Python."""
+        """Python code of the actions that the user performed in all panels of the client, in order."""
         return self._own_lines if self._session is None else self._session.lines
 
     def record(self, line: str) -> None:
-        """Adds a line of Python to the result of `as_code`. It must not contain a secret."""
+        """Adds a line of Python to the result of `as_code`. The line must not contain a secret."""
         if self._session is None:
             self.lines.append(line)
             self.channel.tell("code", {"code": self.as_code()})
@@ -200,13 +202,13 @@ class Panel(anywidget.AnyWidget):
 
     @command
     def code(self) -> dict[str, str]:
-        """Returns the performed actions as Python, for the panel's own button."""
+        """Returns the performed actions as Python, for the button in the panel."""
         return {"code": self.as_code()}
 
     # --- display ------------------------------------------------------------------------------------------------
 
     def about(self) -> dict[str, object]:
-        """Values for the repr of the panel. They are equal in every run and contain no secret."""
+        """Values for the repr of the panel. They are the same in every run and contain no secrets."""
         return {}
 
     def __repr__(self) -> str:

@@ -12,20 +12,21 @@ from svcnb.protocol.hashes import checksum_address
 
 
 class BrowserSigner(Signer):
-    """Signer that asks a browser wallet (EIP-1193, found by EIP-6963) through a panel.
+    """Signer that requests signatures from a browser wallet (EIP-1193, discovered with EIP-6963) through a panel.
 
     The panel is a `SigningPanel`, an `AccountPanel` or a `Workbench`.
 
-    The user must confirm, so flows must be awaited: use `svcnb.AsyncClient`, or ``svc.to_async()``. The panel describes
-    every envelope and every transaction in words before it asks the wallet.
+    The user must confirm each signature, so the caller must await the flows. Use `svcnb.AsyncClient`, or
+    ``svc.to_async()``. The panel describes every envelope and every transaction in words before it sends the request to
+    the wallet.
 
     Args:
-        panel: A displayed panel. Without one, a panel is displayed for the first signature.
+        panel: A displayed panel. Without one, the first signature displays a new panel.
 
     Example:
-        In one cell ``panel = svcnb.panels.SigningPanel(svc)``, displayed; in the next
-        ``owner = await svcnb.BrowserSigner(panel).connect()`` and
-        ``mine = await svc.to_async().chain_secured.create(owner, "treasury")``.
+        Display ``panel = svcnb.panels.SigningPanel(svc)`` in one cell. In the next cell, run ``owner = await
+        svcnb.BrowserSigner(panel).connect()`` and ``mine = await svc.to_async().chain_secured.create(owner,
+        "treasury")``.
     """
 
     def __init__(self, panel: WalletPanel | None = None) -> None:
@@ -33,7 +34,7 @@ class BrowserSigner(Signer):
 
     @property
     def panel(self) -> WalletPanel:
-        """The panel that sends requests to the wallet. If there is none, a new panel is displayed."""
+        """The panel that sends requests to the wallet. Displays a new panel if none exists."""
         if self._panel is None:
             from IPython.display import display
 
@@ -54,13 +55,13 @@ class BrowserSigner(Signer):
         if not address:
             raise SigningError(
                 "no wallet is connected in the browser",
-                hint="Connect one in the panel, or wait for it: await signer.connect()",
+                hint="Connect a wallet in the panel, or wait for it: await signer.connect()",
             )
         try:
             return checksum_address(address)
         except MalformedValue as error:
             raise SigningError(
-                f"the browser wallet reported: {error.message}", hint="Connect it again in the panel."
+                f"the browser wallet reported: {error.message}", hint="Connect the wallet again in the panel."
             ) from None
 
     async def connect(self) -> BrowserSigner:
@@ -75,25 +76,26 @@ class BrowserSigner(Signer):
     def sign_typed_data(self, typed_data: dict[str, Any]) -> str:  # noqa: ARG002 - the signer's signature
         """Raises an error, because the kernel cannot receive the browser's response while Python waits."""
         raise SigningError(
-            "a browser wallet works only with await",
-            hint="Use svcnb.AsyncClient, or svc.to_async(): await asvc.chain_secured.sign(owner, 'CreateWallet').",
+            "a browser wallet requires an asynchronous client",
+            hint="Use svcnb.AsyncClient or svc.to_async(), and await the call: await asvc.chain_secured.sign(owner, "
+            "'CreateWallet').",
         )
 
     async def sign_typed_data_async(self, typed_data: dict[str, Any]) -> str:
-        """Shows the envelope in the panel and asks the wallet to sign it; see `Signer.sign_typed_data`."""
+        """Shows the envelope in the panel, and requests the wallet's signature; see `Signer.sign_typed_data`."""
         return await self.panel.ask_signature(typed_data)
 
     async def send_transaction_async(self, fields: dict[str, Any]) -> str:
-        """Shows a decoded transaction in the panel and asks the wallet to sign and send it.
+        """Shows a decoded transaction in the panel, and requests the wallet to sign and send it.
 
         Args:
-            fields: As for ``eth_sendTransaction``, numbers in hex.
+            fields: Fields of ``eth_sendTransaction``, with numbers in hex.
 
         Returns:
             The transaction's hash.
 
         Raises:
-            SigningError: The user or the wallet declined, or the wallet does not switch to the right chain.
+            SigningError: The user or the wallet declined, or the wallet does not switch to the correct chain.
         """
         return await self.panel.ask_transaction(fields)
 

@@ -1,4 +1,4 @@
-"""Base of panels with a code editor: the editor's bundle, and its completions."""
+"""Base class of panels with a code editor, with the editor's bundle and its completions."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from svcnb.toolkit.runtime import GLOBALS, Function, functions, namespaces
 BUNDLE: Final = STATIC / "codemirror" / "codemirror.js"
 
 Name = dict[str, str]
-"""A name for completion: ``name``, ``kind``, and optionally ``detail``, ``says`` and ``insert``."""
+"""Completion entry with ``name`` and ``kind``, and optionally ``detail``, ``says`` and ``insert``."""
 
 
 class CodePanel(Panel):
-    """A panel that shows code. Its editor is large, so each page requests the bundle once, by its hash."""
+    """Panel that shows code. The editor's bundle is large, so each page requests it only once, by its hash."""
 
     @command
     def editor_bundle(self, *, with_script: bool) -> dict[str, str]:
-        """Returns the hash of the editor's bundle, and sends the bundle to a page that does not have it yet."""
+        """Returns the hash of the editor's bundle. Sends the bundle to a page that does not have it yet."""
         script = _script(BUNDLE)
         told = {"hash": hashlib.sha256(script.encode()).hexdigest()}
         return told | {"script": script} if with_script else told
@@ -35,7 +35,7 @@ def _script(path: Path) -> str:
 
 
 def names(vocabulary: Vocabulary) -> dict[str, list[Name]]:
-    """Returns the names that are available to an action, by owner: ``""`` for globals, otherwise ``Svc.Actions`` etc.
+    """Returns the names that an action can use, by owner: ``""`` for globals, or an object such as ``Svc.Actions``.
 
     Args:
         vocabulary: The service's names.

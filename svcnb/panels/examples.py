@@ -9,7 +9,7 @@ FIRST_PARAMS = '{ "n": 41 }'
 
 
 def examples(vocabulary: Vocabulary) -> list[dict[str, str]]:
-    """Returns examples by name, each with its source and parameters, in the service's own names."""
+    """Returns examples by name, each with its source and parameters. The sources use the service's own names."""
     space = f"{vocabulary.namespace}.Actions"
     return [
         {"name": "Add one to a number", "source": FIRST, "params": FIRST_PARAMS},

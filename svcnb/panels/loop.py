@@ -1,4 +1,4 @@
-"""Background thread of the panels, so that neither the notebook nor the browser waits for a service."""
+"""Background thread of the panels, which prevents the notebook and the browser from waiting for a service."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Background:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        """Starts a coroutine. Cancelling the future cancels it."""
-        if IN_PAGE:  # which has one thread; its loop continues while a cell waits
+        """Starts a coroutine. Cancelling the future cancels the coroutine."""
+        if IN_PAGE:  # a browser page has one thread, and its loop continues while a cell waits
             return _Task(work)
         with self._lock:
             if self._loop is None:
@@ -32,7 +32,7 @@ class Background:
 
 
 class _Task(Future[T]):
-    """Task of the running loop, with the interface of a future of another thread."""
+    """Task of the running loop, with the interface of a `concurrent.futures.Future`."""
 
     def __init__(self, work: Coroutine[Any, Any, T]) -> None:
         super().__init__()
@@ -54,4 +54,4 @@ class _Task(Future[T]):
 
 
 BACKGROUND: Final = Background()
-"""All panels of a process share one loop, because the connections of their clients belong to it."""
+"""All panels of a process share one loop, because the connections of their clients belong to this loop."""

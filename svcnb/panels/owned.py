@@ -1,4 +1,4 @@
-"""ChainSecured account in a panel: connects the owner's wallet, and simulates each change before it is sent."""
+"""ChainSecured account of a panel, which connects the owner's wallet and simulates each change before sending it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def connected(owner: Signer, channel: Channel) -> Signer:
 
 
 async def do(nouns: Any, edit: Edit) -> None:
-    """Performs one call of a client or an account."""
+    """Function that performs one call of a client or an account."""
     noun, _, verb = edit.verb.partition(".")
     await getattr(getattr(nouns, noun), verb)(*edit.args, **edit.options)
 
@@ -44,12 +44,12 @@ class Owned:
     """ChainSecured account whose owner's wallet is available.
 
     Attributes:
-        account: The account. Changes through this handle are sent.
+        account: The account. This handle sends its changes to the chain.
     """
 
     def __init__(self, account: AsyncChainSecuredAccount, rehearsal: AsyncChainSecuredAccount) -> None:
         self.account = account
-        # The simulation has a second handle, so that a concurrent change does not receive its preview.
+        # The simulation uses a second handle, so that a concurrent change does not receive its preview.
         self._rehearsal = rehearsal
         self._turn = asyncio.Lock()
 
@@ -64,7 +64,7 @@ class Owned:
         return cls(account, await service.chain_secured.open(owner, api_key_hash=account.api_key_hash))
 
     async def rehearse(self, edit: Edit) -> Preview:
-        """Simulates a call on the current state of the chain. Nothing is signed or sent.
+        """Simulates a call on the current state of the chain. The method signs and sends nothing.
 
         Args:
             edit: The call. If it needs several transactions, only the first is simulated.

@@ -1,4 +1,4 @@
-"""Permissions panel: an editable matrix of groups, with a preview of the cost and risks of each change."""
+"""Permissions panel, an editable matrix of groups with a preview of the cost and risks of each change."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from svcnb.client.signing import Signer, as_signer
 from svcnb.errors import ExtraMissing
 from svcnb.panels.base import command
 from svcnb.panels.owned import OWNER_LINE, Owned, connected, do
-from svcnb.panels.resources import ResourcePanel, wallet_title
+from svcnb.panels.resources import ResourcePanel, repairs, wallet_title
 from svcnb.panels.wallet_panel import written
 from svcnb.protocol.action import Action
 from svcnb.protocol.limits import MAX_GROUP_ENTRIES
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from svcnb.client.signing.eth import AnySigner
 
 AT_ONCE: Final = 8
-"""Number of groups that are read at the same time."""
+"""Number of groups that the panel reads at the same time."""
 
 _NOTHING: Final[dict[str, Any]] = {
     "ready": False, "managed": True, "creates": False, "owner": "", "groups": [], "rows": [], "on": [], "warnings": [],
@@ -38,18 +38,20 @@ _NOTHING: Final[dict[str, Any]] = {
 class PermissionsPanel(ResourcePanel, bundle="permissions"):
     """Matrix of groups with actions, wallets and usage keys.
 
-    Changes are collected and applied together. Before that, the panel shows the necessary calls, their cost and
-    warnings. A graph below shows why a key may run an action with a wallet, or which link is missing.
+    The panel collects changes and applies them together. Before it applies them, it shows the necessary calls, their
+    cost, and warnings. A graph below the matrix shows why a key can run an action with a wallet, or which link is
+    missing.
 
-    The account is that of the client's key. With ``owner`` it is the account that this wallet owns on the chain. Its
-    changes are transactions. Each is simulated, and shown decoded with its gas before the wallet signs it.
+    The panel shows the account of the client's key. With ``owner``, it shows the on-chain account that this wallet
+    owns. Each change of such an account is a transaction. The panel simulates it, and shows it decoded with its gas
+    before the wallet signs it.
 
     Args:
         client: Client of the service. Changes need the account's master key. Any key of the account can view the
             matrix.
         actions: Actions to show in the matrix that are not registered in the account yet. The service lists only
-            hashes. An action with a known hash and an unknown CID can only be permitted by rewriting its group.
-        owner: The wallet of a ChainSecured account: a `svcnb.LocalSigner`, a `svcnb.BrowserSigner`, a
+            hashes. If the CID of an action is unknown, the panel can only permit the action by rewriting its group.
+        owner: The wallet of a ChainSecured account: a `svcnb.LocalSigner`, a `svcnb.BrowserSigner` or a
             `svcnb.ContractWallet`. It pays the gas.
 
     Attributes:
@@ -79,12 +81,12 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
 
     @property
     def _owner(self) -> Signer | None:
-        """Owner of the displayed ChainSecured account: the given wallet, or that of the session's open account."""
+        """Owner of the displayed ChainSecured account: the given wallet, or the owner in the session."""
         session = self.session
         return self._given_owner or (session.owner if session.account is not None else None)
 
     def about(self) -> dict[str, object]:
-        """Returns nothing, because the account is only read when the panel is displayed."""
+        """Returns nothing, because the panel reads the account only when it is displayed."""
         return {}
 
     @command
@@ -110,12 +112,14 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
         names = {each.hashed_cid: each.name for _, contents in held for each in contents.actions if each.hashed_cid}
         names |= {each.hashed_cid: each.name for each in registered if each.hashed_cid}
         names |= {hashed: action.name or names.get(hashed, "") for hashed, action in self._extra.items()}
-        # The contract accepts hashes; the service needs the CID of an action to permit it.
+        # The contract accepts hashes, but the service needs the CID of an action to permit it.
         takes = cids if self._owned is None else {hashed: hashed for hashed in names} | cids
         self._matrix = Matrix.of(held, keys, cids=takes, master_wallet=master)
         rows = [
             *_action_rows(names, cids),
-            _row("wallet", EVERY, "every wallet", "including the master wallet" if master else "including later ones"),
+            _row(
+                "wallet", EVERY, "every wallet", "including the master wallet" if master else "including future wallets"
+            ),
             *(
                 _row("wallet", each.wallet_address, wallet_title(each, number, master), each.wallet_address)
                 for number, each in enumerate(wallets)
@@ -135,7 +139,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
 
     @command
     async def preview(self, changes: list[dict[str, Any]]) -> dict[str, Any]:
-        """Returns the calls, the cost and the new warnings of changes."""
+        """Returns the calls and the cost of changes, and the warnings that they add."""
         wanted = _changes(changes)
         edits = self._matrix.edits(wanted)
         now = self._matrix.warnings()
@@ -149,11 +153,11 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
 
     @command
     async def apply(self, changes: list[dict[str, Any]], calls: list[str]) -> None:
-        """Applies changes, call by call, and reads the account again, even after a failure.
+        """Applies changes, one call at a time. Afterwards, or after a failure, reads the account again.
 
         Args:
-            changes: The cells.
-            calls: The calls that were shown for these changes. Other calls are rejected.
+            changes: The changed cells.
+            calls: The calls that the panel showed for these changes. The method rejects other calls.
         """
         wanted = _changes(changes)
         self.channel.progress("Checking whether the account has changed")
@@ -161,8 +165,8 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
         edits = self._matrix.edits(wanted)
         if [self._code(edit) for edit in edits] != calls:
             raise InvalidArgument(
-                "the account changed after these calls were shown; nothing was sent",
-                hint="Check the matrix and the calls again, then apply.",
+                "the account changed after these calls were shown; no transaction was sent",
+                hint="Check the matrix and the calls again, then apply the changes.",
             )
         try:
             for number, edit in enumerate(edits, start=1):
@@ -177,18 +181,18 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
         try:
             await do(await self._nouns(), edit)
         except SvcnbError as error:
-            error.add_note(f"{done} of {of} calls succeeded before this one. The matrix shows the current state.")
+            error.add_note(f"{done} of {of} calls succeeded before this call. The matrix shows the current state.")
             raise
         self.record(self._code(edit))
 
     @command
     async def explain(self, key: str, action: str, wallet: str) -> dict[str, Any]:
-        """Explains why a key may or may not run an action with a wallet.
+        """Explains why a key can or cannot run an action with a wallet.
 
         Args:
             key: Hash of the key.
             action: Hashed CID.
-            wallet: Address of the wallet. An empty text checks only the run.
+            wallet: Address of the wallet. With an empty string, the method checks only the run.
         """
         found = await (await self._nouns()).explain(key, self._extra.get(action, action), wallet or None)
         self.record(f"{self._subject}.explain({', '.join(repr(each) for each in (key, action, wallet) if each)})")
@@ -196,8 +200,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
             "allowed": found.allowed,
             "reason": found.reason,
             "graph": await asyncio.to_thread(_graph, found),
-            "repairs": [{"says": way.says, "code": way.code, "cost_cents": way.cost_cents} for way in found.repairs],
-            "warnings": [each.text for each in found.warnings],
+            **repairs(found),
         }
 
     # --- account ------------------------------------------------------------------------------------------------
@@ -208,7 +211,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
             return self.service
         if self._owned is None:
             self._owned = await Owned.open(self.service, await connected(self._owner, self.channel))
-            if self.session.account is None:  # otherwise it was recorded when it was opened
+            if self.session.account is None:  # otherwise, the panel recorded the account when it opened it
                 self.record(f"{OWNER_LINE}\nmine = svc.chain_secured.open(owner)")
         return self._owned.account
 
@@ -224,7 +227,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
 
 
 def _write(edit: Edit, preview: Preview) -> dict[str, Any]:
-    """Displayed form of a transaction before it is signed."""
+    """Displayed form of a transaction before its signature."""
     return written(preview) | {"first_of_several": _is_several(edit)}
 
 
@@ -236,7 +239,7 @@ def _gas(rehearsed: Sequence[tuple[Edit, Preview]]) -> str:
 
 
 def _is_several(edit: Edit) -> bool:
-    """Returns whether a group is rewritten with more members than one transaction can contain."""
+    """Returns whether a change rewrites a group with more members than one transaction can contain."""
     return any(len(edit.options.get(kind, ())) > MAX_GROUP_ENTRIES for kind in ("actions", "wallets"))
 
 
@@ -244,9 +247,9 @@ def _graph(found: Any) -> str:
     from svcnb import charts
 
     try:
-        # The text next to it already says what a title would say.
+        # The text next to the drawing already contains the title.
         return charts.svg(charts.permission_graph(found).properties(title=""), theme="auto")
-    except ExtraMissing:  # the text says it without a drawing
+    except ExtraMissing:  # the text contains the information without a drawing
         return ""
 
 
@@ -257,7 +260,7 @@ def _row(kind: Kind, which: str, name: str, note: str) -> dict[str, str]:
 def _action_rows(names: Mapping[str, str], cids: Mapping[str, str]) -> list[dict[str, str]]:
     """Returns a row for all actions, and one for each action by its hash: first those with a name, in order."""
     return [
-        _row("action", EVERY, "every action", "including actions of other people"),
+        _row("action", EVERY, "every action", "including actions of other accounts"),
         *(
             _row("action", hashed, name or "(no name)", cids.get(hashed) or hashed)
             for hashed, name in sorted(names.items(), key=lambda each: (each[1] == "", each[1], each[0]))
@@ -267,7 +270,7 @@ def _action_rows(names: Mapping[str, str], cids: Mapping[str, str]) -> list[dict
 
 
 def _ticked(matrix: Matrix, rows: Sequence[Mapping[str, str]], keys: Sequence[UsageKey]) -> list[list[Any]]:
-    """Kind, row and group of every ticked cell."""
+    """Kind, row and group of every selected cell."""
     columns = [EVERY_GROUP, *matrix.groups] if keys else list(matrix.groups)
     return [
         [row["kind"], row["id"], group]

@@ -1,4 +1,4 @@
-"""Base of panels that create wallets, groups and usage keys."""
+"""Base class of panels that create wallets, groups and usage keys."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from svcnb.client.errors import InvalidArgument, SvcnbError
+from svcnb.client.models.explanation import Explanation
 from svcnb.client.models.wallets import Wallet
 from svcnb.client.permission_snapshot import master_wallet_of
 from svcnb.client.secret import Secret
@@ -21,12 +22,12 @@ from svcnb.protocol.hashes import api_key_hash, uint256_hex, usage_key_bytes, us
 class ResourcePanel(Panel):
     """Base class of panels that show and create wallets, groups and usage keys of the open account.
 
-    In ChainSecured mode each creation is a transaction of the owner's wallet, shown before it is signed.
+    In ChainSecured mode, each creation is a transaction of the owner's wallet. The panel shows it before the signature.
     """
 
     @command
     async def resources(self) -> dict[str, Any]:
-        """Returns the available choices: wallets, groups, usage keys, and the key that runs actions. Free."""
+        """Returns the available choices: wallets, groups, usage keys, and the key that runs actions. This is free."""
         nouns = self.session.nouns
         wallets, groups, keys = await asyncio.gather(nouns.wallets.list(), nouns.groups.list(), nouns.usage_keys.list())
         usable, master = self.session.usable_keys, master_wallet_of(wallets)
@@ -54,7 +55,7 @@ class ResourcePanel(Panel):
         """Creates a wallet whose key the service stores.
 
         Args:
-            name: Name of the wallet on the chain. Wallets in API mode have no name.
+            name: Name of the wallet on the chain. In API mode, wallets have no name.
         """
         session = self.session
         on_chain = session.account is not None
@@ -81,10 +82,10 @@ class ResourcePanel(Panel):
 
     @command
     async def new_usage_key(self, name: str, groups: list[int]) -> dict[str, str]:
-        """Creates a usage key that can only run the actions of some groups, and returns its secret once."""
+        """Creates a usage key that can only run the actions of given groups, and returns its secret once."""
         session = self.session
         if not groups:
-            raise InvalidArgument("the usage key needs a group", hint="Choose the group whose actions the key may run.")
+            raise InvalidArgument("the usage key has no group", hint="Choose the group whose actions the key can run.")
         self.channel.progress("Creating the usage key")
         with field("name"), _announced(session):
             made = await session.nouns.usage_keys.create(_named(name, "usage key"), execute_in_groups=groups)
@@ -98,12 +99,12 @@ class ResourcePanel(Panel):
 
     @command
     def choose_key(self, which: str) -> None:
-        """Chooses the key that runs actions, by its hash. An empty text chooses the account's key."""
+        """Chooses the key that runs actions, by its hash. An empty string chooses the account's key."""
         self.session.choose_key(which)
 
     @command
     async def allow(self, source: str, group: int, wallet: str = "") -> None:
-        """Permits an action in a group, and a wallet if one is given. Existing permissions are not changed."""
+        """Permits an action in a group, and also a wallet if one is given. Existing permissions stay unchanged."""
         session = self.session
         with field("source"):
             action = Action(source)
@@ -128,13 +129,25 @@ class ResourcePanel(Panel):
 
 @contextmanager
 def _announced(session: Session) -> Iterator[None]:
-    """Announces a failed creation on the chain, because the account panel lists it as unfinished."""
+    """Announces a failed creation on the chain, because the account panel lists unfinished creations."""
     try:
         yield
     except SvcnbError:
         if session.account is not None:
             session.changed("resources")
         raise
+
+
+def repairs(found: Explanation) -> dict[str, Any]:
+    """Returns the repairs and the warnings of an explanation for the browser.
+
+    Args:
+        found: The explanation.
+    """
+    return {
+        "repairs": [{"says": way.says, "code": way.code, "cost_cents": way.cost_cents} for way in found.repairs],
+        "warnings": [each.text for each in found.warnings],
+    }
 
 
 def _hashes(key: Secret | None) -> set[str]:
@@ -148,12 +161,12 @@ def _hashes(key: Secret | None) -> set[str]:
 
 def _named(name: str, what: str) -> str:
     if not name.strip():
-        raise InvalidArgument(f"the {what} needs a name", hint="Enter a name.")
+        raise InvalidArgument(f"the {what} name is empty", hint="Enter a name.")
     return name.strip()
 
 
 def wallet_title(wallet: Wallet, number: int, master: str | None) -> str:
-    """Returns the displayed name of a wallet. In API mode all have the same name, so they are numbered."""
+    """Returns the displayed name of a wallet. In API mode, all wallets have the same name, so they are numbered."""
     if wallet.wallet_address == master:
         return "master wallet"
     return f"wallet {number}" if wallet.name in {"", "Wallet"} else wallet.name

@@ -1,6 +1,6 @@
-"""Charts of `svcnb.charts` for the runs panel, as drawings that take a page's colours.
+"""Charts of `svcnb.charts` for the runs panel, as drawings that use the colours of the page.
 
-They are drawn in the kernel, so a page does not need to load a chart library.
+The kernel draws them, so the page does not need to load a chart library.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from svcnb.client.frames import pandas
 from svcnb.toolkit.run_feed import SeenRun
 
 CODE: Final = "charts.run_timeline(runs), charts.latency(runs), charts.success_rate(runs), charts.spend(runs)"
-"""The same charts in Python."""
+"""Python code that draws the same charts."""
 
 
 def draw(runs: Sequence[SeenRun]) -> list[str]:
-    """Returns the charts as SVG, without those for which the runs have no data.
+    """Returns the charts as SVG. Omits charts for which the runs have no data.
 
     Args:
         runs: The runs, with names.
@@ -34,7 +34,7 @@ def draw(runs: Sequence[SeenRun]) -> list[str]:
     frame = pd.DataFrame(
         {
             "started_at": pd.to_datetime([run.started_at for run in runs], unit="s", utc=True),
-            # Charts expect the format of a client's runs, in which a refusal is a failure.
+            # Charts expect the format of a client's runs, in which a rejection is a failure.
             "status": ["failed" if run.status == "refused" else run.status for run in runs],
             "elapsed": [run.elapsed for run in runs],
             "action": [run.action for run in runs],
@@ -46,6 +46,6 @@ def draw(runs: Sequence[SeenRun]) -> list[str]:
     for chart in (charts.run_timeline, charts.latency, charts.success_rate, charts.spend):
         try:
             found.append(charts.svg(chart(frame), theme="auto"))
-        except InvalidArgument:  # for example latencies if all runs failed
+        except InvalidArgument:  # for example, the latency chart if all runs failed
             continue
     return found

@@ -1,4 +1,4 @@
-"""Runs panel: live list of runs with result and cost, and the timeline of each run."""
+"""Runs panel with a live list of runs, their results and costs, and the timeline of each run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SHOWN: Final = 200
 """Maximum number of rows in the table. The charts also include older runs."""
 
 NAMES_KEPT_S: Final = 20.0
-"""Time until cached names of actions and keys are read again, in seconds."""
+"""Lifetime of the cached names of actions and keys, in seconds."""
 
 FILTERS: Final = ("action", "key", "status", "origin")
 
@@ -34,8 +34,8 @@ FILTERS: Final = ("action", "key", "status", "origin")
 class RunsPanel(Panel, bundle="runs"):
     """Live list of the runs of a service.
 
-    The runs come from the local record (`svcnb.toolkit.history`). An emulator adds those of its own record, and the
-    client of a triggers service adds those of triggers. No data of a run are part of the widget's state.
+    The runs come from the local record (`svcnb.toolkit.history`), the record of an emulator, and the triggers service
+    if its client is given. The widget's state contains no data of a run.
 
     Args:
         client: The service.
@@ -43,8 +43,8 @@ class RunsPanel(Panel, bundle="runs"):
         triggers: Client of the triggers service, to include the runs of triggers.
 
     Attributes:
-        filters: Filters of the list: ``action`` (a CID), ``key`` (its hash), ``status`` and ``origin``; an empty text
-            means all. With ``everyone``, the list includes runs of other accounts on the same emulator.
+        filters: Filters of the list: ``action`` (a CID), ``key`` (its hash), ``status`` and ``origin``. An empty string
+            matches all runs. With ``everyone``, the list includes runs of other accounts on the same emulator.
 
     Example:
         ``svcnb.panels.RunsPanel(svc, triggers=emulator.triggers())``
@@ -59,18 +59,18 @@ class RunsPanel(Panel, bundle="runs"):
         self._has_triggers = triggers is not None
         self._actions: dict[str, str] = {}
         self._keys: dict[str, str] = {}
-        self._named_at = -NAMES_KEPT_S  # the monotonic clock may start at 0 when the machine starts
+        self._named_at = -NAMES_KEPT_S  # the monotonic clock can start at 0 when the machine starts
         self._seen: dict[str, SeenRun] = {}
 
     def session_changed(self, what: frozenset[str]) -> None:
-        """Reads names again when they may have changed."""
+        """Reads the names again after they may have changed."""
         if what & {"account", "resources"}:
             self._named_at = -NAMES_KEPT_S
         if "account" in what:
             self._actions, self._keys = {}, {}
 
     def about(self) -> dict[str, object]:
-        """Filters of the shown runs."""
+        """Filters of the displayed runs."""
         return {name: value for name, value in self.filters.items() if value}
 
     @property
@@ -113,7 +113,7 @@ class RunsPanel(Panel, bundle="runs"):
                 trace = trace_view(await self.service.trace(run.request_id))
                 self.record(f"svc.trace({run.request_id!r})")
             except SvcnbError:
-                trace = None  # deleted in the meantime; the other data are still useful
+                trace = None  # the emulator has deleted the trace, but the other data are still useful
         past = run.past
         return {
             **self._row(run),
@@ -137,7 +137,7 @@ class RunsPanel(Panel, bundle="runs"):
 
     @command
     async def draw(self) -> list[str]:
-        """Draws the charts of `svcnb.charts` over the runs that are shown."""
+        """Draws the charts of `svcnb.charts` for the displayed runs."""
         self.channel.progress("Drawing")
         await self._read_names()
         drawn = await asyncio.to_thread(lambda: run_drawings.draw([self._named(run) for run in self.runs]))
@@ -181,7 +181,7 @@ class RunsPanel(Panel, bundle="runs"):
         try:
             actions, keys = await asyncio.gather(nouns.actions.list(), nouns.usage_keys.list())
         except SvcnbError:
-            return  # hashes are shown instead of names; the list of runs still works
+            return  # the list of runs then shows hashes instead of names
         self._actions = {each.hashed_cid: each.name for each in actions if each.hashed_cid}
         self._keys = {each.api_key_hash: each.name for each in keys}
         self._named_at = time.monotonic()

@@ -1,4 +1,4 @@
-"""Session of a client: the account, keys, credit and recorded steps that all its panels share."""
+"""Session of a client, with the account, keys, credit and recorded steps that all its panels share."""
 
 from __future__ import annotations
 
@@ -19,35 +19,36 @@ from svcnb.client.signing import LocalSigner, Signer
 from svcnb.panels.loop import BACKGROUND
 
 CLOSED: Final = {"mode": "", "address": "", "hash": "", "balance": ""}
-"""Displayed values if no account is open."""
+"""Displayed values while no account is open."""
 
 BALANCE_DELAY_S: Final = 0.2
-"""Delay after which several billed calls in a row cause a single refresh of the credit."""
+"""Delay before the credit is refreshed, so that several billed calls in a row cause only one refresh."""
 
 SETTLING_S: Final = 60.0
-"""Time after a grant during which a refused run is repeated, because a new grant has a short delay."""
+"""Time after a grant during which a rejected run is repeated, because a new grant takes effect after a short delay."""
 
 RETRY_S: Final = 15.0
-"""Time limit for the repetition of such a run."""
+"""Time limit for repeating such a run."""
 
 Watcher = Callable[[frozenset[str]], None]
 
 
 class Session:
-    """State that all panels of one client share. A change in one panel is announced to the others.
+    """State that all panels of one client share. The session announces a change in one panel to the others.
 
     Changes are named ``account`` (another account is open), ``resources`` (wallets, groups, actions, usage keys),
     ``key`` (the key that runs actions), ``runs``, ``balance`` and ``code``.
 
     Args:
-        client: The client. Opening an account changes its key, so the notebook and the panels use the same account.
+        client: The client. When an account is opened, the key of the client changes, so the notebook and the panels use
+            the same account.
 
     Attributes:
         account: The open ChainSecured account, with asynchronous methods. None in API mode.
         owner: The wallet that signs for ChainSecured accounts.
-        host: Panel that sends requests to a browser wallet and asks for confirmation before a transaction is signed.
+        host: Panel that sends requests to a browser wallet, and requests a confirmation before a transaction is signed.
         state: ``mode`` (``api``, ``chain`` or empty), ``address``, ``hash`` and ``balance`` of the open account.
-        lines: Performed actions, as Python code.
+        lines: Python code of the performed actions.
     """
 
     def __init__(self, client: Client) -> None:
@@ -85,12 +86,12 @@ class Session:
 
     @property
     def nouns(self) -> Any:
-        """Owner of ``wallets``, ``groups``, ``actions`` and ``usage_keys``: ChainSecured account or service."""
+        """Object with ``wallets``, ``groups``, ``actions`` and ``usage_keys``: the account on chain or the service."""
         return self.service if self.account is None else self.account
 
     @property
     def mode(self) -> str:
-        """Mode of the account in use: ``api``, ``chain``, or empty. A client's own key is an account in API mode."""
+        """Mode of the current account: ``api``, ``chain``, or empty. The client's own key means API mode."""
         return self.state["mode"] or ("api" if self.client.config.api_key is not None else "")
 
     @property
@@ -112,7 +113,7 @@ class Session:
 
         Args:
             key: Key of the account. None keeps the key of the client.
-            **state: Known values of the account, as in `state`.
+            **state: Values of the account that are already available, as in `state`.
         """
         if key is not None:
             self.client.use_key(key)
@@ -124,7 +125,7 @@ class Session:
         self._switch(account, {**CLOSED, "mode": "chain", **state})
 
     def closed(self) -> None:
-        """Clears the open account and the client's key, so that another account can be created or opened."""
+        """Clears the open account and the client's key, so that the user can create or open another account."""
         self.client.use_key(None)
         self.hang_up()
         self._switch(None, dict(CLOSED))
@@ -140,12 +141,12 @@ class Session:
 
     @property
     def run_key(self) -> str:
-        """Hash of the usage key that runs actions. Empty for the key of the client."""
+        """Hash of the usage key that runs actions. Empty if the client's key runs them."""
         return self._run_key
 
     @property
     def usable_keys(self) -> frozenset[str]:
-        """Hashes of the usage keys whose secret was shown in this session."""
+        """Hashes of the usage keys whose secrets this session has shown."""
         return frozenset(self._keys)
 
     def add_key(self, key: UsageKey) -> None:
@@ -156,11 +157,11 @@ class Session:
             self.changed("key")
 
     def choose_key(self, which: str) -> None:
-        """Chooses the key that runs actions, by its hash. An empty text chooses the key of the client."""
+        """Chooses the key that runs actions, by its hash. An empty string chooses the client's key."""
         if which and which not in self._keys:
             raise ConfigError(
                 "this session does not have the secret of this usage key",
-                hint="Secrets are shown once. Create a new usage key, or open the account with the stored one.",
+                hint="Secrets are shown once. Create a new usage key, or open the account with the stored key.",
             )
         self._run_key = which
         self.changed("key")
@@ -172,7 +173,7 @@ class Session:
         if self.account is not None:
             raise ConfigError(
                 "a ChainSecured account runs actions with a usage key",
-                hint="Create a usage key and choose it next to Run.",
+                hint="Create a usage key and choose this key next to Run.",
             )
         return self.service
 
@@ -182,7 +183,7 @@ class Session:
 
     @property
     def until_effective(self) -> float | None:
-        """Time for which a refused run is repeated, in seconds. None without a recent change of permissions."""
+        """Time for which a rejected run is repeated, in seconds. None without a recent change of permissions."""
         return RETRY_S if time.monotonic() - self._granted_at < SETTLING_S else None
 
     # --- credit -------------------------------------------------------------------------------------------------
@@ -200,7 +201,7 @@ class Session:
 
     @property
     def _unasked_billing(self) -> Any:
-        """Object that reads the credit without a question to the user; None if the owner's wallet must sign for it."""
+        """Object that reads the credit without the user. None if the owner's wallet must sign the request."""
         if self.account is None or isinstance(self.owner, LocalSigner):
             return self.billing
         key = self._keys.get(self._run_key) or next(iter(self._keys.values()), None)
@@ -215,7 +216,7 @@ class Session:
     async def _read_balance(self) -> None:
         await asyncio.sleep(BALANCE_DELAY_S)
         self._reading = False
-        if (billing := self._unasked_billing) is None:  # another account was opened in the meantime
+        if (billing := self._unasked_billing) is None:  # the user has opened another account in the meantime
             return
         with contextlib.suppress(SvcnbError):  # the call that caused it has already reported the problem
             self.show_balance(await billing.balance())
@@ -223,14 +224,14 @@ class Session:
     # --- announcements ------------------------------------------------------------------------------------------
 
     def watch(self, watcher: Watcher) -> None:
-        """Registers a callback that is called with the names of changes, on any thread."""
+        """Registers a callback. The session calls it with the names of changes, on any thread."""
         with self._lock:
             if not self._watchers:
                 self.client.on_run.append(self)
             self._watchers.append(watcher)
 
     def unwatch(self, watcher: Watcher) -> None:
-        """Removes a callback. Closes the connections after the last one."""
+        """Removes a callback. Closes the connections if it was the last one."""
         with self._lock:
             if watcher in self._watchers:
                 self._watchers.remove(watcher)
@@ -240,7 +241,7 @@ class Session:
             self.hang_up()
 
     def changed(self, *what: str) -> None:
-        """Announces a change, and refreshes the credit if the change may have cost something."""
+        """Announces a change. Refreshes the credit if the change can have a cost."""
         self._announce(*what)
         if {"account", "balance", "resources", "runs"} & set(what):
             self._refresh_balance()
@@ -252,11 +253,11 @@ class Session:
             watcher(frozenset(what))
 
     def __call__(self, _record: object) -> None:
-        """Called for every run of the client, also for those of notebook cells."""
+        """Handles every run of the client, including runs of notebook cells."""
         self.changed("runs", "balance")
 
     def note(self, noted: Any, **_options: object) -> None:
-        """Called for every management call that costs something, and for payments."""
+        """Handles every management call that has a cost, and every payment."""
         if noted.kind == "fee":
             self.changed("resources", "balance")
         elif noted.kind == "payment":
@@ -269,7 +270,7 @@ class Session:
     # --- recorded Python ----------------------------------------------------------------------------------------
 
     def record(self, line: str) -> None:
-        """Adds a line to the recorded Python. It must contain no secret."""
+        """Adds a line to the recorded Python. The line must not contain a secret."""
         self.lines.append(line)
         self._announce("code")
 
@@ -287,7 +288,7 @@ class Session:
         return self._names.get((kind, which), repr(which))
 
     def with_names(self, code: str) -> str:
-        """Replaces addresses of wallets that were created here by their variables, in recorded Python."""
+        """Replaces addresses of wallets that were created here with their variables, in recorded Python."""
         for (kind, which), name in self._names.items():
             if kind == "wallet":
                 code = code.replace(repr(which), f"{name}.address")
@@ -295,6 +296,6 @@ class Session:
 
 
 def _same(before: dict[str, str], after: dict[str, str]) -> bool:
-    """Returns whether two states belong to the same account, even if it was converted in between."""
+    """Returns whether two states belong to the same account, even if the account was converted in between."""
     which = "hash" if before["hash"] and after["hash"] else "address"
     return bool(before[which]) and before[which] == after[which]

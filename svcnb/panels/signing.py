@@ -1,4 +1,4 @@
-"""Signing panel, which explains the four envelopes, signs them with any wallet, checks each rule, and sends them."""
+"""Signing panel, which explains the four envelopes, signs them with any wallet, checks every rule, and sends them."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ ENDPOINTS: Final = {
 
 
 class SigningPanel(WalletPanel, bundle="signing"):
-    """Panel that shows the fields of an envelope, asks a wallet to sign it, checks every rule, and sends it.
+    """Panel that shows the fields of an envelope, requests a signature, checks every rule, and sends the envelope.
 
-    The wallet is a key of this process, a typed key, a browser wallet (EIP-1193, found by EIP-6963), or a contract
-    wallet. A typed key is used once and not stored. One of the other wallets signs for a contract wallet. With
-    `svcnb.BrowserSigner` the panel also signs requests from Python, on-chain writes included.
+    The wallet is a key of this process, a typed key, a browser wallet (EIP-1193, discovered with EIP-6963), or a
+    contract wallet. The panel uses a typed key once and does not store it. One of the other wallets signs for a
+    contract wallet. With `svcnb.BrowserSigner`, the panel also signs requests from Python, including on-chain writes.
 
     Args:
         client: Client of the service. Without a client, the panel only signs requests from Python.
-        signer: A wallet of this process to sign with.
+        signer: A wallet of this process that signs.
 
     Attributes:
-        wallet: The browser wallet: ``address`` and ``name``; empty texts until one is connected.
+        wallet: The browser wallet: ``address`` and ``name``. Both are empty until a wallet is connected.
         flow: The displayed envelope.
 
     Example:
-        ``panel = svcnb.panels.SigningPanel(svc)``, and in a later cell
-        ``mine = await svc.to_async().chain_secured.create(svcnb.BrowserSigner(panel), "treasury")``.
+        ``panel = svcnb.panels.SigningPanel(svc)``, and in a later cell, ``mine = await
+        svc.to_async().chain_secured.create(svcnb.BrowserSigner(panel), "treasury")``.
     """
 
     title = "Signing"
@@ -126,7 +126,7 @@ class SigningPanel(WalletPanel, bundle="signing"):
     async def send_envelope(
         self, typed_data: dict[str, Any], signature: str, *, confirm: bool = False
     ) -> dict[str, str]:
-        """Sends the envelope to its endpoint. The result may contain a secret, which is shown once."""
+        """Sends the envelope to its endpoint. The result can contain a secret, which the panel shows once."""
         sent = await self.service.chain_secured.send(SignedEnvelope(typed_data, signature), confirm=confirm)
         self.record("svc.chain_secured.send(signed" + (", confirm=True)" if confirm else ")"))
         return {
@@ -145,6 +145,8 @@ class SigningPanel(WalletPanel, bundle="signing"):
         browser = "BrowserSigner" in signer
         sign = "await svc.to_async().chain_secured.sign" if browser else "svc.chain_secured.sign"
         before = (
-            "panel = svcnb.panels.SigningPanel(svc)  # display it and connect the wallet" if browser else "import os"
+            "panel = svcnb.panels.SigningPanel(svc)  # display the panel and connect the wallet"
+            if browser
+            else "import os"
         )
         self.record(f"{before}\n\nowner = {signer}\nsigned = {sign}(owner, {flow!r})")

@@ -26,10 +26,10 @@ def trace_view(trace: Trace) -> dict[str, Any]:
 
 
 def _row(event: TraceEvent) -> dict[str, Any]:
-    # The time in the queue is before the start of the run.
+    # The run waits in the queue before it starts.
     took = 0.0 if event.kind == "start" else event.took_ms or 0.0
     return {
-        "label": event.label,
+        "label": _label(event),
         "kind": event.kind,
         "from_ms": max(0.0, event.at_ms - took),
         "at_ms": event.at_ms,
@@ -37,3 +37,9 @@ def _row(event: TraceEvent) -> dict[str, Any]:
         "refused": event.refused or "",
         "memory_bytes": event.memory_bytes,
     }
+
+
+def _label(event: TraceEvent) -> str:
+    """Returns the event in words. A key operation is named without its kind, which its own name repeats."""
+    kind, _, rest = event.label.partition(" ")
+    return rest if event.operation and rest else f"{kind}, {rest}" if kind == "end" and rest else event.label

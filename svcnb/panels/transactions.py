@@ -1,4 +1,4 @@
-"""Plain-language description of an AccountConfig transaction, for its signer."""
+"""Plain-language description of an AccountConfig transaction for the person who signs it."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _SELECTOR: Final = 4
 
 
 def decoded(fields: dict[str, Any]) -> dict[str, Any]:
-    """Returns the effect of a transaction, derived only from its call data.
+    """Describes the effect of a transaction, using only its call data.
 
     Args:
-        fields: As for ``eth_sendTransaction``: to, data, value, gas and fees in hex.
+        fields: Fields of ``eth_sendTransaction``: to, data, value, gas and fees in hex.
 
     Returns:
-        A dictionary. Its key ``what`` has a sentence, and ``arguments`` has name and text of each argument. The key
-        ``through`` has the contract wallet that makes the call, or an empty text. The key ``known`` has False if the
-        call is not one of AccountConfig. The other keys are ``function``, ``to``, ``value`` and ``max_cost``.
+        A dictionary. ``what`` is a sentence, and ``arguments`` contains the name and the text of each argument.
+        ``through`` is the contract wallet that sends the call, or an empty string. ``known`` is False if the call is
+        not a function of AccountConfig. The other keys are ``function``, ``to``, ``value`` and ``max_cost``.
     """
     data = bytes.fromhex(str(fields.get("data", "0x")).removeprefix("0x"))
     to, through = str(fields.get("to", "")), ""
@@ -61,7 +61,7 @@ def _call(data: bytes) -> tuple[Function | None, tuple[Any, ...]]:
 
 
 def argument_text(name: str, value: Any) -> str:
-    """Returns an argument of a contract's function as readable text."""
+    """Returns an argument of a contract function as readable text."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, (list, tuple)):

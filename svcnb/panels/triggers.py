@@ -1,4 +1,4 @@
-"""Triggers panel: create, enable, disable and monitor actions that run automatically."""
+"""Triggers panel, which creates, enables, disables and monitors actions that run automatically."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ _ADDRESS: Final = re.compile(r"0x[0-9a-fA-F]{40}")
 class TriggersPanel(Panel, bundle="triggers"):
     """Panel that creates, enables and disables triggers, and shows their runs live.
 
-    The panel's state is empty. Tokens, addresses of webhooks and the input of runs are only sent to the open panel, so
-    notebooks do not save them. The address of a webhook is secret, because anyone who has it can post.
+    The widget's state is empty. The kernel sends tokens, webhook addresses and the input of runs only to the open
+    panel, so notebooks do not save them. The address of a webhook is secret, because anyone who has it can send posts.
 
     Args:
         client: The service, with the account's master key to create the group and the key of a new trigger.
@@ -74,7 +74,7 @@ class TriggersPanel(Panel, bundle="triggers"):
 
     @command
     async def begin(self) -> dict[str, Any]:
-        """Returns the owner of the token, or the page that approves it. Its address contains only the token's hash."""
+        """Returns the owner of the token, or the address of its approval page, which contains only the token's hash."""
         who = await self.awaited.who()
         if who is None:
             return {"approved": False, "page": self.triggers.approval_url}
@@ -113,7 +113,7 @@ class TriggersPanel(Panel, bundle="triggers"):
 
     @command
     async def schedule(self, cron: str) -> dict[str, Any]:
-        """Returns a description of a schedule and its next times by the clock of the service."""
+        """Returns a description of a schedule, and its next times by the service's clock."""
         found = trigger_configs.preview_cron(cron, self.client.now(), SHOWN_TIMES)
         return {"says": found.sentence, "times": [f"{tick:%a %Y-%m-%d %H:%M:%S} UTC" for tick in found.times]}
 
@@ -130,27 +130,27 @@ class TriggersPanel(Panel, bundle="triggers"):
         """Creates a trigger. Without a usage key, also creates a group with the action, and a key for that group.
 
         Args:
-            name: Its name.
+            name: Name of the trigger.
             kind: ``webhook``, ``schedule`` or ``chain_event``.
             source: The action.
-            params: JSON object with the base params of every run, as text. Empty for no params.
-            config: Settings of the kind.
-            usage_key: Usage key that may execute the action. Empty to create a key.
+            params: JSON text of the object with the default params of every run. Empty for no params.
+            config: Settings for this kind of trigger.
+            usage_key: Usage key that can execute the action. If it is empty, the method creates a key.
         """
         if not name.strip():
             with field("name"):
-                raise InvalidArgument("the trigger needs a name", hint="Enter a name.")
+                raise InvalidArgument("the trigger name is empty", hint="Enter a name.")
         given = _settings(kind, config)
         with field("source"):
             Action(source)
         with field("params"):
             default = _object(params)
-        # Values that are omitted are not passed as arguments.
+        # Omitted values are not passed as arguments.
         options: dict[str, Any] = {"config": given} | ({"default_params": default} if default else {})
         shown = "".join(f", {name}={value!r}" for name, value in options.items() if value)
         if usage_key.strip():
             with field("usage_key", ConfigError, Unauthorized):
-                # The triggers service accepts any text as a key, and each run would fail.
+                # The triggers service accepts any string as a key, but each run would fail with an invalid key.
                 await self.service.with_key(usage_key).billing.balance()
             made = await self.awaited.create(name, source, usage_key, kind, **options)
             self.record(
@@ -192,7 +192,7 @@ class TriggersPanel(Panel, bundle="triggers"):
 
     @command
     async def fire(self, trigger: str, body: str) -> dict[str, str]:
-        """Sends a POST request to a webhook, as JSON if the body is valid JSON, and otherwise as text."""
+        """Sends a POST request to a webhook, as JSON if the body is valid JSON, otherwise as text."""
         try:
             content: Any = parse(body) if body.strip() else {}
         except ValueError:
@@ -224,7 +224,7 @@ def _when(trigger: Trigger) -> str:
 
 
 def _settings(kind: str, told: dict[str, Any]) -> dict[str, Any]:
-    """Returns the settings of a kind after the same checks as in the client."""
+    """Returns the settings for a kind of trigger, after the same checks as in the client."""
     match kind:
         case "webhook":
             return {}
@@ -238,7 +238,7 @@ def _settings(kind: str, told: dict[str, Any]) -> dict[str, Any]:
             with field("contract_address"):
                 if not _ADDRESS.fullmatch(contract):
                     raise InvalidArgument(
-                        f"invalid address {contract!r}", hint="Enter 0x and 40 hex digits, the address of the contract."
+                        f"invalid address {contract!r}", hint="Enter the address of the contract: 0x and 40 hex digits."
                     )
             with field("start_block"):
                 if block is not None and not block.isdecimal():
@@ -257,10 +257,13 @@ def _object(text: str) -> dict[str, Any]:
         found = parse(text)
     except ValueError as error:
         raise InvalidArgument(
-            f"the default parameters are not JSON: {error}", hint=('Write, for example, {"limit": 5}.')
+            f"the default parameters are not valid JSON: {error}",
+            hint=('Enter a JSON object, for example {"limit": 5}.'),
         ) from None
     if not isinstance(found, dict):
-        raise InvalidArgument("the default parameters are not a JSON object", hint='Write, for example, {"limit": 5}.')
+        raise InvalidArgument(
+            "the default parameters are not a JSON object", hint='Enter a JSON object, for example {"limit": 5}.'
+        )
     return found
 
 

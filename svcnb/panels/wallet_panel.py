@@ -1,4 +1,4 @@
-"""Base of panels that ask a browser wallet, or ask the user for confirmation before a transaction is signed."""
+"""Base class of panels that send requests to a browser wallet, or request a confirmation before a signature."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class WalletPanel(Panel):
     """Base class of panels that `svcnb.BrowserSigner` can use.
 
     Attributes:
-        wallet: The browser wallet: ``address`` and ``name``; empty texts until one is connected.
+        wallet: The browser wallet: ``address`` and ``name``. Both are empty until a wallet is connected.
     """
 
     wallet = traitlets.Dict(dict(_NO_WALLET)).tag(sync=True)
@@ -33,13 +33,13 @@ class WalletPanel(Panel):
     # --- requests from Python -----------------------------------------------------------------------------------
 
     async def ask_wallet(self) -> dict[str, str]:
-        """Asks the user to connect a browser wallet, and returns its address and name."""
+        """Requests the user to connect a browser wallet, and returns its address and name."""
         if not self.wallet["address"]:
             self.wallet = dict(await self.channel.ask("connect", await self._chain(), within=None))
         return dict(self.wallet)
 
     async def ask_signature(self, typed_data: dict[str, Any]) -> str:
-        """Shows an envelope, asks the browser wallet to sign it, and returns the signature.
+        """Shows an envelope, requests the browser wallet's signature, and returns the signature.
 
         Raises:
             SigningError: The wallet did not sign in time.
@@ -48,7 +48,7 @@ class WalletPanel(Panel):
         return str(await self.channel.ask("sign", asked, within=float(ISSUED_AT_WINDOW_S)))
 
     async def ask_transaction(self, fields: dict[str, Any]) -> str:
-        """Shows a decoded transaction, asks the browser wallet to send it, and returns its hash.
+        """Shows a decoded transaction, requests the browser wallet to send it, and returns its hash.
 
         Raises:
             SigningError: The wallet did not send it.
@@ -57,7 +57,7 @@ class WalletPanel(Panel):
         return str(await self.channel.ask("transaction", asked, within=TRANSACTION_WITHIN_S))
 
     async def ask_confirmation(self, preview: Preview) -> bool:
-        """Shows a transaction of a key in this process before it is signed, and returns True.
+        """Shows a transaction before a key in this process signs it, and returns True if the user confirms.
 
         Raises:
             SigningError: The user declined, or no panel shows the question.
@@ -66,16 +66,16 @@ class WalletPanel(Panel):
         return True
 
     async def _chain(self) -> dict[str, Any]:
-        """Returns the chain that the wallet must use, if it is known."""
+        """Returns the chain that the wallet must use, or None if it is unknown."""
         if self._session is None:
             return {}
-        # Not awaited, because the panels' connections may belong to another event loop than this one.
+        # Do not await the call here, because the panels' connections can belong to another event loop.
         node = self.client.node.chain_config()
         return {"chain": {"id": node.chain_id, "name": node.chain_name, "rpc": node.rpc_url or "", "token": node.token}}
 
 
 def written(preview: Preview) -> dict[str, Any]:
-    """Returns the displayed form of a transaction before it is signed."""
+    """Returns the displayed form of a transaction before its signature."""
     return {
         "what": preview.what,
         "function": preview.function,

@@ -1,6 +1,6 @@
 """Message protocol between the browser and the kernel for one panel.
 
-All data are in custom messages, never in the widget's state, because Jupyter writes the state into saved notebooks.
+All data is in custom messages, never in the widget's state, because Jupyter writes the state into saved notebooks.
 
 Messages from the browser:
 
@@ -19,9 +19,9 @@ Messages from the kernel:
 - ``settled``: id of an ask
 - ``tell``: name, args
 
-An error is an object: type, message, hint and consequences. If there is a panel where the user can fix it, ``place`` is
-its name. If a field of this panel contains the wrong value, ``field`` is its name. If a wallet cannot pay the gas,
-``wallet`` is its address.
+An error is an object with the members ``type``, ``message``, ``hint`` and ``consequences``. If the user can fix the
+error in another panel, ``place`` is the name of that panel. If a field of this panel contains the wrong value,
+``field`` is the name of that field. If a wallet cannot pay the gas, ``wallet`` is its address.
 """
 
 from __future__ import annotations
@@ -46,17 +46,17 @@ Send = Callable[[dict[str, Any]], object]
 Command = Callable[..., object]
 
 SHOWN_WITHIN_S: Final = 20.0
-"""Time limit for a view to show a question, in seconds. Afterwards, the kernel assumes that no view shows it."""
+"""Time within which a view must show a question, in seconds. Afterwards, the kernel assumes that no view shows it."""
 
 _PLACES: Final = {
-    "Unauthorized": ("Account", "Create an account, or open one with its key."),
+    "Unauthorized": ("Account", "Create an account, or open an account with its key."),
     "OutOfCredit": ("Account", "Add credit to the account."),
-    "Forbidden": ("Permissions", "Permit the action and the wallet in one group of this key."),
+    "Forbidden": ("Permissions", "Permit the action and the wallet in the same group of this key."),
 }
-"""Panel and fix for each error of the service that the user can fix."""
+"""Panel and fix for each service error that the user can fix."""
 
 _OF_INPUT: Final = (BadRequest, InvalidArgument)
-"""Errors about a typed value."""
+"""Errors about a value that the user entered."""
 
 _LOG = logging.getLogger("svcnb.panels")
 _current: ContextVar[str] = ContextVar("command")
@@ -64,11 +64,11 @@ _current: ContextVar[str] = ContextVar("command")
 
 @contextmanager
 def field(name: str, *also: type[SvcnbError]) -> Iterator[None]:
-    """Marks errors about a typed value with the name of its field. The panel shows them next to that field.
+    """Marks errors about an entered value with the name of its field. The panel shows them next to that field.
 
     Args:
         name: Name of the field in the panel's browser side.
-        *also: Other errors that this value causes here.
+        *also: Other errors that this value can cause.
     """
     kinds: tuple[type[SvcnbError], ...] = (*_OF_INPUT, *also)
     try:
@@ -81,14 +81,14 @@ def field(name: str, *also: type[SvcnbError]) -> Iterator[None]:
 def failure(error: BaseException) -> dict[str, Any]:
     """Returns the displayed form of an error.
 
-    Texts of this package's errors contain no secrets; other texts are masked.
+    Messages of this package's errors contain no secrets. In other messages, secrets are masked.
     """
     if isinstance(error, (asyncio.CancelledError, TimeoutError)) and not isinstance(error, SvcnbError):
         stopped = isinstance(error, asyncio.CancelledError)
         return {
             "type": "Cancelled" if stopped else "TimedOut",
             "message": "Stopped." if stopped else "The operation took too long.",
-            "hint": "Requests that were already sent may still take effect. Check before you repeat it.",
+            "hint": "Requests that were already sent may still take effect. Check the result before you try again.",
             "consequences": [],
         }
     if isinstance(error, SvcnbError):
@@ -99,7 +99,7 @@ def failure(error: BaseException) -> dict[str, Any]:
         about = vars(error).get("panel_field", "")
         wallet = str(error.arguments[0]) if isinstance(error, ChainError) and error.name == NO_GAS else ""
         if wallet:
-            click = "Send ETH of this chain to the wallet, for example from another wallet. Then repeat the operation."
+            click = "Send ETH on this chain to the wallet, for example from another wallet. Then repeat the operation."
         return {
             "type": head,
             "message": redact(error.message),
@@ -109,19 +109,19 @@ def failure(error: BaseException) -> dict[str, Any]:
     return {
         "type": type(error).__name__,
         "message": redact(str(error)) or "an unexpected error occurred",
-        "hint": "This is a bug in svcnb. Report the details from the log of the kernel.",
+        "hint": "This is a bug in svcnb. Report it with the details from the log of the kernel.",
         "consequences": [],
     }
 
 
 class Channel:
-    """Kernel side of the messages of one panel. Every command gets one response, even if it fails.
+    """Kernel side of one panel's messages. Every command receives one response, even if it fails.
 
-    Messages may arrive on any thread. Commands run on the panels' own thread.
+    Messages can arrive on any thread. Commands run on the panels' own thread.
 
     Args:
         commands: Commands for the browser by name: plain or coroutine functions with keyword arguments.
-        send: Sends a message to all views of the panel.
+        send: Function that sends a message to all views of the panel.
     """
 
     def __init__(self, commands: Mapping[str, Command], send: Send) -> None:
@@ -180,8 +180,8 @@ class Channel:
         work = self._commands.get(name)
         if work is None or not isinstance(args, dict):
             raise InvalidArgument(
-                f"this panel has no command {name!r}" if work is None else f"{name} needs its arguments by name",
-                hint="Kernel and browser have different versions: restart the kernel and reload the page.",
+                f"this panel has no command {name!r}" if work is None else f"{name} requires its arguments by name",
+                hint="The kernel and the page have different versions: restart the kernel and reload the page.",
             )
         try:
             inspect.signature(work).bind(**args)
@@ -189,13 +189,13 @@ class Channel:
             raise InvalidArgument(f"{name}: {error}", hint="Restart the kernel and reload the page.") from None
         if inspect.iscoroutinefunction(work):
             return await work(**args)
-        # Outside the loop, so that commands of other panels continue.
+        # Run outside the loop, so that commands of other panels continue.
         return await asyncio.to_thread(work, **args)
 
     # --- to the browser -----------------------------------------------------------------------------------------
 
     def tell(self, name: str, args: dict[str, Any]) -> None:
-        """Sends a message to all views. There is no response."""
+        """Sends a message to all views. The views do not respond."""
         self._send({"type": "tell", "name": name, "args": args})
 
     def progress(self, text: str) -> None:
@@ -205,16 +205,16 @@ class Channel:
             self._send({"type": "progress", "id": number, "text": text})
 
     async def ask(self, name: str, args: dict[str, Any], *, within: float | None, shown: float = SHOWN_WITHIN_S) -> Any:
-        """Asks the user of the panel and waits for the answer. It can be awaited in any event loop.
+        """Shows a question to the user of the panel, and waits for the reply. The method works in any event loop.
 
         Args:
             name: Name of the question in the panel's browser side.
-            args: Its arguments.
-            within: Time limit in seconds, after which the question is withdrawn. None means no limit.
-            shown: Time limit in seconds for at least one view to show the question.
+            args: Arguments of the question.
+            within: Time limit in seconds, after which the panel withdraws the question. None means no limit.
+            shown: Time in seconds within which at least one view must show the question.
 
         Raises:
-            SigningError: No view shows it, the user declined, or the time limit was exceeded.
+            SigningError: No view shows the question, the user declined, or the time limit was exceeded.
         """
         number = f"ask-{next(self._numbers)}"
         ask = {"type": "ask", "id": number, "name": name, "args": args}
@@ -229,10 +229,10 @@ class Channel:
             if not done and not seen.is_set():
                 answer.cancel()
                 raise SigningError(
-                    "no panel shows the data to sign",
+                    "no panel is displayed that can show the data to sign",
                     hint=(
-                        "Display the panel in one cell, and await this call in a later cell. With "
-                        "ipykernel before 7, start it as a task: asyncio.create_task(...)."
+                        "Display the panel in one cell, and await this call in a later cell. With ipykernel before "
+                        "version 7, start the call as a task: asyncio.create_task(...)."
                     ),
                 )
             return await _within(answer, within)
@@ -244,7 +244,7 @@ class Channel:
 
     def _replied(self, number: str, value: object, *, ok: bool) -> None:
         with self._lock:
-            found = self._asked.pop(number, None)  # if two views answer, the first answer counts
+            found = self._asked.pop(number, None)  # if two views reply, the first reply is used
         if found is None:
             return
         _, reply, _ = found
@@ -263,6 +263,6 @@ async def _within(answer: Awaitable[Any], seconds: float | None) -> Any:
         return await asyncio.wait_for(answer, seconds)
     except TimeoutError:
         raise SigningError(
-            f"not confirmed within {seconds:g} s, so the data to sign is too old",
+            f"you did not confirm within {seconds:g} s, so the data to sign is too old",
             hint="Repeat the call: it uses the current time.",
         ) from None

@@ -1,4 +1,4 @@
-"""Workbench: all panels in one widget, for the instructor's screen."""
+"""Workbench, which contains all panels in one widget, for example for an instructor's screen."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ TABS: Final = {
 
 
 class Workbench(WalletPanel, bundle="workbench"):
-    """All panels of one client, each on a tab. A panel is created when its tab is first opened.
+    """All panels of one client, each on a tab. The widget creates a panel when its tab is first opened.
 
     The tabs share one session. An account, wallet, group or key that is created on one tab is available on the others.
-    The session is that of the given client, so ``svc.groups.list()`` in a cell shows the groups that a panel created.
+    The given client has the same session, so ``svc.groups.list()`` in a cell shows the groups that a panel created.
 
     Args:
         client: Client of the service.
         owner: Wallet for ChainSecured accounts, as in `AccountPanel`.
 
     Attributes:
-        panels: The created panels, by the names of their tabs.
+        panels: The existing panels, by the names of their tabs.
     """
 
     title = "Workbench"
@@ -56,7 +56,7 @@ class Workbench(WalletPanel, bundle="workbench"):
 
     @command
     def open_tab(self, name: str) -> None:
-        """Creates the panel of a tab, unless it exists."""
+        """Creates the panel of a tab if it does not exist."""
         if name not in TABS:
             raise InvalidArgument(f"unknown tab {name!r}", hint=f"Choose one of {', '.join(TABS)}.")
         if name not in self.panels:

@@ -1,1 +1,1 @@
-"""Definitions shared by client and emulator: names, limits, models and pure functions, without input or output."""
+"""Names, limits, models and pure functions that the client and the emulator share. They perform no input or output."""

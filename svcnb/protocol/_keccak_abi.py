@@ -1,9 +1,9 @@
 """Declarations of pycryptodome's C functions for Keccak, parsed in advance for cffi.
 
-Importing pycryptodome passes C declarations to cffi, which loads a C parser and builds its tables. That takes 30 to 80
-milliseconds, which is longer than the emulator takes to load its chain. In cffi's "out-of-line ABI mode", the saved
-parsed form loads in a fraction of a millisecond. This module contains that form of `DECLARATIONS`. A test generates it
-again and compares both.
+When pycryptodome is imported, it passes C declarations to cffi, which loads a C parser and builds its tables. This
+takes 30 to 80 milliseconds, longer than the emulator needs to load its chain. In cffi's "out-of-line ABI mode", the
+saved result of the parser loads in a fraction of a millisecond. This module contains that result for `DECLARATIONS`. A
+test generates it again and compares both.
 
 Raises:
     ImportError: cffi or pycryptodome's library is not installed.
@@ -52,4 +52,4 @@ def _opened() -> Any:
 
 
 library: Final[Any] = _opened()
-"""Loaded C functions. This module keeps the library object, because deleting it would unload the functions."""
+"""Loaded C functions. This module keeps the library object, because its deletion would unload the functions."""

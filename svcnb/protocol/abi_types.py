@@ -22,8 +22,8 @@ class Type(NamedTuple):
     """An ABI type.
 
     Attributes:
-        base: Elementary name with full width, ``()`` for a tuple, ``[]`` for an array.
-        members: Types of a tuple's members, or the one element type of an array.
+        base: Elementary name with its full width, ``()`` for a tuple, ``[]`` for an array.
+        members: Types of a tuple's members, or the element type of an array.
         length: Length of a fixed-length array. None for a dynamic array and for every other type.
     """
 
@@ -45,12 +45,15 @@ class Type(NamedTuple):
             return cls("[]", (cls.parse(found[1], depth + 1),), int(found[2]) if found[2] else None)
         if trimmed.startswith(("(", "tuple(")) and trimmed.endswith(")"):
             inside = trimmed.removeprefix("tuple")[1:-1]
-            # Members of a tuple may carry names in human-readable form; they are not part of the type.
+            # In human-readable form, members of a tuple can have names, which are not part of the type.
             return cls("()", tuple(cls.parse(_without_name(part), depth + 1) for part in split(inside)))
         if not _ELEMENTARY.match(trimmed) or not _width_is_legal(trimmed):
             raise MalformedValue(
-                f"{shown(trimmed)} is not an ABI type",
-                hint="use address, bool, string, bytes, bytes1 to bytes32, uint8 to uint256, int8 to int256, [] and ()",
+                f"{shown(trimmed)} is not a valid ABI type",
+                hint=(
+                    "use address, bool, string, bytes, bytes1 to bytes32, uint8 to uint256, "
+                    "int8 to int256, arrays or tuples"
+                ),
             )
         return cls(trimmed + "256" if trimmed in {"uint", "int"} else trimmed)
 
@@ -61,7 +64,7 @@ class Type(NamedTuple):
     def encoded_as(self) -> str:
         """Type name that the encoder of the contract ABI uses for a value of this type.
 
-        A string is decoded as bytes, so that text that is not valid UTF-8 is preserved.
+        The encoder decodes a string as bytes, to preserve text that is not valid UTF-8.
         """
         return _written(self, {"string": "bytes", "function": "bytes24"})
 
@@ -82,7 +85,7 @@ class Type(NamedTuple):
 
 
 def split(inside: str) -> list[str]:
-    """Splits a list at the commas outside of brackets. Blank text gives an empty list.
+    """Splits a list at the commas outside of brackets. For blank text, the result is an empty list.
 
     Raises:
         MalformedValue: The brackets do not match.

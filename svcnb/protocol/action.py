@@ -27,12 +27,12 @@ class Action:
     """The source of an action, with its CID and hash.
 
     Two actions are equal if their sources are equal. The name and the description are only for display. Values in the
-    source can be trusted. Values in ``js_params`` come from the caller and cannot.
+    source are trustworthy. Values in ``js_params`` come from the caller and are not.
 
     Args:
         source: JavaScript that defines ``main``. Every character is part of the CID, including trailing white space.
         name: Name to show in lists.
-        description: Sentence to show in lists.
+        description: Description to show in lists.
 
     Raises:
         InvalidType: The source is not a string.
@@ -50,23 +50,23 @@ class Action:
     description: str = field(default="", compare=False, kw_only=True)
 
     stamp: Stamp | None = field(default=None, compare=False, kw_only=True)
-    """The constant that `derive` appended; None for an action that was written by hand."""
+    """The constant that `derive` appended. None for an action that is not derived."""
 
     template_cid: str | None = field(default=None, compare=False, kw_only=True)
-    """CID of the template that this action was derived from; None for an action that was written by hand."""
+    """CID of the template of this derived action. None for an action that is not derived."""
 
     def __post_init__(self) -> None:
         _require_text(self.source)
-        cid_of(self.source)  # rejects file names and strings that UTF-8 cannot encode, at the line with the mistake
+        cid_of(self.source)  # reject file names and strings that UTF-8 cannot encode here, at the line with the mistake
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str], *, name: str | None = None, description: str = "") -> Action:
-        """Reads an action from a file, byte for byte: line endings and a byte order mark stay as they are.
+        """Reads an action from a file without changes, including line endings and a byte order mark.
 
         Args:
             path: A UTF-8 file.
             name: Name to show in lists. The default is the file name without its extension.
-            description: Sentence to show in lists.
+            description: Description to show in lists.
 
         Raises:
             MalformedValue: The file is not UTF-8.
@@ -77,7 +77,7 @@ class Action:
             source = data.decode()
         except UnicodeDecodeError as error:
             raise MalformedValue(
-                f"{shown(str(path))} is not UTF-8: byte {error.start} is {data[error.start]:#04x}",
+                f"{shown(str(path))} is not valid UTF-8: byte {error.start} is {data[error.start]:#04x}",
                 hint="save the file as UTF-8 and keep its line endings",
             ) from None
         return cls(source, name=Path(path).stem if name is None else name, description=description)
@@ -109,18 +109,18 @@ class Action:
         """Derives an action from this template by appending a constant to its source.
 
         The derived source starts with the unchanged bytes of the audited template. Each constant results in a different
-        CID, and so in a different key. The constant is declared after all other code. So functions of the template can
-        use it, but statements that run while the source is loaded cannot.
+        CID, and therefore in a different key. The constant is declared after all other code. Functions of the template
+        can therefore use it, but statements that run during the loading of the source cannot.
 
         Args:
-            constant: Value made of strings, numbers, booleans, None, lists and dictionaries. Equal constants give equal
-                CIDs; the order of the members does not matter.
+            constant: Value that consists of strings, numbers, booleans, None, lists and dictionaries. Equal constants
+                produce equal CIDs. The order of the members has no effect.
             name: The JavaScript identifier that the template reads.
             protocol_version: Version of the constant's format, stored with the constant. Increase it when a new
-                template interprets its constant differently. An object gets the member ``protocolVersion``; for any
-                other constant, ``<name>_PROTOCOL_VERSION`` is declared.
+                template interprets its constant differently. An object gets the member ``protocolVersion``. For any
+                other constant, the source declares ``<name>_PROTOCOL_VERSION``.
             title: Name to show in lists. The default is the template's name.
-            description: Sentence to show in lists. The default is the template's description.
+            description: Description to show in lists. The default is the template's description.
 
         Returns:
             The derived action, with the constant and the template's CID.
@@ -148,21 +148,26 @@ class Action:
         )
 
     def stamp_in(self, derived: Action) -> Stamp | None:
-        """Returns the constant that was appended to this template. Use it to audit an action from another source.
+        """Returns the constant that another action appends to this template, for example to audit the action.
 
         Args:
-            derived: An action that claims to come from this template.
+            derived: An action that is supposedly derived from this template.
 
         Returns:
             The constant. None if the action is not exactly this template followed by one constant.
+
+        Raises:
+            InvalidType: ``derived`` is not an action.
         """
+        if not isinstance(derived, Action):
+            raise InvalidType(f"cannot compare an action with {type(derived).__name__}: pass Action(source)")
         return Stamp.read(self.source, derived.source)
 
     def diff(self, other: Action) -> ActionDiff:
         """Shows which bytes differ from another action, including invisible ones.
 
         Args:
-            other: The action to compare with, treated as the newer one.
+            other: The action to compare with, which counts as the newer one.
 
         Raises:
             InvalidType: ``other`` is not an action.

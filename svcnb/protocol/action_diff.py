@@ -12,7 +12,7 @@ _COLOURS: Final = {"-": "var(--jp-error-color1,#d33)", "+": "var(--jp-success-co
 
 
 class Sourced(Protocol):
-    """Interface of an action, so that this module does not import the class."""
+    """Interface of an action, which avoids an import of the class."""
 
     @property
     def source(self) -> str:
@@ -30,11 +30,11 @@ class ActionDiff:
     Attributes:
         before: CID of the older source.
         after: CID of the newer source.
-        first_byte: Offset of the first byte that differs. None when the sources are equal.
-        changed_bytes: Number of bytes of the newer source from the first to the last difference. 0 when bytes were only
+        first_byte: Offset of the first byte that differs. None if the sources are equal.
+        changed_bytes: Number of bytes of the newer source from the first to the last difference. 0 if bytes were only
             removed.
-        lines: Changed lines with two lines of context, marked ``-``, ``+`` or a space. In changed lines, carriage
-            returns, tabs, byte order marks and trailing spaces are shown as visible characters.
+        lines: Changed lines with two lines of context, marked ``-``, ``+`` or a space. Changed lines contain visible
+            characters for carriage returns, tabs, byte order marks and trailing spaces.
     """
 
     before: str
@@ -78,7 +78,7 @@ class ActionDiff:
 
 
 def _common(one: bytes, other: bytes) -> int:
-    """Returns the length of the common prefix, by binary search over slices, which compare fast at any size."""
+    """Returns the length of the common prefix. A binary search over slices is fast at any size."""
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2
@@ -107,7 +107,7 @@ def _lines(older: str, newer: str) -> list[str]:
 
 
 def _split(source: str) -> list[str]:
-    # `splitlines` would also split at characters that JavaScript tools do not treat as line endings.
+    # `splitlines` would also split lines at characters that JavaScript tools do not treat as line endings.
     *whole, last = source.split("\n")
     return [f"{line}\n" for line in whole] + ([last] if last else [])
 
@@ -116,4 +116,4 @@ def _visible(line: str) -> str:
     body = line.rstrip("\n")
     kept = body.rstrip(" ")
     text = "".join(_INVISIBLE.get(character, character) for character in kept) + "·" * (len(body) - len(kept))
-    return text if line.endswith("\n") else f"{text} [no line end]"
+    return text if line.endswith("\n") else f"{text} [no newline]"

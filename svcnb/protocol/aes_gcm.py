@@ -15,7 +15,7 @@ TAG_BYTES: Final = 16
 
 
 def load() -> None:
-    """Loads the library in advance. Otherwise, the first call loads it, which takes a tenth of a second."""
+    """Loads the library in advance. Otherwise, the first call would load it, which takes about 0.1 s."""
     seal(bytes(KEY_BYTES), bytes(NONCE_BYTES), b"")  # the import alone does not load its modules
 
 
@@ -24,7 +24,7 @@ def seal(key: bytes, nonce: bytes, plain: bytes, about: bytes = b"") -> bytes:
 
     Args:
         key: 32 bytes.
-        nonce: 12 bytes, never used twice with one key.
+        nonce: 12 bytes. Never use a nonce twice with one key.
         plain: Bytes to encrypt.
         about: Additional data that is authenticated but not encrypted.
 
@@ -35,7 +35,7 @@ def seal(key: bytes, nonce: bytes, plain: bytes, about: bytes = b"") -> bytes:
         ValueError: The key or the nonce has the wrong length.
     """
     if len(key) != KEY_BYTES or len(nonce) != NONCE_BYTES:
-        raise ValueError(f"AES-256-GCM needs a key of {KEY_BYTES} bytes and a nonce of {NONCE_BYTES}")
+        raise ValueError(f"AES-256-GCM requires a key of {KEY_BYTES} bytes and a nonce of {NONCE_BYTES} bytes")
     if IN_PAGE:
         return bytes.fromhex(primitives().encrypt(key.hex(), nonce.hex(), plain.hex(), about.hex()))
     from Crypto.Cipher import AES
@@ -55,7 +55,7 @@ def unseal(key: bytes, nonce: bytes, sealed: bytes, about: bytes = b"") -> bytes
     if IN_PAGE:
         found = primitives().decrypt(key.hex(), nonce.hex(), sealed.hex(), about.hex())
         if found is None:
-            raise ValueError("the ciphertext does not match the key, the nonce and the additional data")
+            raise ValueError("the ciphertext does not match the key, the nonce, or the additional data")
         return bytes.fromhex(found)
     from Crypto.Cipher import AES
 

@@ -8,7 +8,7 @@ from typing import Final
 ALPHABET: Final = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _PAIRS: Final = tuple(a + b for a, b in product(ALPHABET, repeat=2))
 _PAIR: Final = 58**2
-_FOUR: Final = 58**4  # number of digits per division: a divisor below 30 bits is fast
+_FOUR: Final = 58**4  # number of digits per division, because a divisor below 30 bits is fast
 
 
 def encode(data: bytes) -> str:
@@ -17,7 +17,7 @@ def encode(data: bytes) -> str:
     pairs: list[str] = []
     while number:
         number, four = divmod(number, _FOUR)
-        # Starts at the end, because the division returns the lowest digits first.
+        # Start at the end, because the division returns the lowest digits first.
         pairs += _PAIRS[four % _PAIR], _PAIRS[four // _PAIR]
     pairs.reverse()
     digits = "".join(pairs).lstrip("1")

@@ -1,7 +1,7 @@
 """Computation of an action's CID from its bytes.
 
-The function `cid` is the public entry point and accepts text, bytes, paths and files. The function `source_cid`
-implements the protocol, in which any text has a CID. The class `CidHasher` accepts a source in pieces.
+The function `cid` is the public entry point, and accepts text, bytes, paths and files. The function `source_cid`
+implements the protocol, in which any text has a CID. The class `CidHasher` accepts a source in parts.
 
 Source: docs/service/keys.md#content-identifiers.
 """
@@ -50,11 +50,11 @@ _NEVER_IN_PATHS: Final = re.compile(r"[\n\r(){};=]")
 
 
 def cid(source: str | Bytes | os.PathLike[str] | BinaryFile, *, progress: Progress | None = None) -> str:
-    """Computes the CIDv0 of a source locally.
+    """Computes the CIDv0 of a source without a request.
 
     Args:
-        source: The source as text, as bytes, as the `pathlib.Path` of a file, or as an open binary file. Text is hashed
-            as its exact UTF-8 bytes. An open file is read from its current position to its end.
+        source: The source: text, bytes, the `pathlib.Path` of a file, or an open binary file. For text, the function
+            hashes the exact UTF-8 bytes. It reads an open file from its current position to its end.
         progress: Function that is called with the number of bytes hashed so far, for large sources.
 
     Returns:
@@ -85,15 +85,16 @@ def cid(source: str | Bytes | os.PathLike[str] | BinaryFile, *, progress: Progre
 
 
 def _looks_like_a_path(text: str) -> bool:
-    # This rejects no valid action: such a text has neither brackets nor an assignment, so it cannot define `main`.
+    # This rejects no valid action, because a file name has neither brackets nor an assignment, so it cannot define
+    # `main`.
     return text.endswith(_FILE_ENDINGS) and not _NEVER_IN_PATHS.search(text)
 
 
 def source_cid(source: str) -> str:
-    """Computes the CIDv0 of any text, as the service does; no text is treated as a path.
+    """Computes the CIDv0 of any text, as the service does. Never treats the text as a path.
 
     Args:
-        source: Source text; its UTF-8 bytes are hashed.
+        source: Source text. The function hashes its UTF-8 bytes.
 
     Raises:
         MalformedValue: The text contains half a surrogate pair, which UTF-8 cannot encode.
@@ -120,7 +121,7 @@ def encode_source(source: str) -> bytes:
 
 @lru_cache(maxsize=_CACHED_SOURCES)
 def _of_short_text(source: str) -> str:
-    # At most 32 KiB each, so each source is a single leaf.
+    # Each source has at most 32 KiB, so it is a single leaf.
     digest, _, _ = leaf(encode_source(source))
     return _text(digest)
 
@@ -133,7 +134,7 @@ class CidHasher:
     """Incremental CID computation with the interface of `hashlib`.
 
     Args:
-        data: First piece.
+        data: First part of the source.
 
     Example:
         >>> hasher = CidHasher(b"hel")
@@ -149,19 +150,21 @@ class CidHasher:
 
     def __init__(self, data: Bytes = b"") -> None:
         self._tree = Tree()
-        # A leaf begins with its own length, so a chunk is buffered until it is full or is known to be the last one.
+        # A leaf begins with its own length, so the hasher buffers a chunk until it is full or is the last one.
         self._rest = bytearray()
         self.size = 0
         self.update(data)
 
     def update(self, data: Bytes) -> None:
-        """Adds the next piece, of any length.
+        """Adds the next part, of any length.
 
         Raises:
             InvalidType: The data is not bytes.
         """
         if not isinstance(data, (bytes, bytearray, memoryview)):
-            raise InvalidType(f"expected bytes, got {type(data).__name__}: encode a string first, text.encode()")
+            raise InvalidType(
+                f"expected bytes, got {type(data).__name__}: encode strings first, for example with text.encode()"
+            )
         view = _flat(data)
         self.size += len(view)
         if self._rest:
@@ -177,7 +180,7 @@ class CidHasher:
         self._rest += view[whole:]
 
     def digest(self) -> bytes:
-        """Returns the 32-byte SHA-256 of the root block over all bytes so far. More data may be added afterwards."""
+        """Returns the 32-byte SHA-256 of the root block over all bytes so far. Callers can add more data afterwards."""
         tree = self._tree
         if self._rest or not self.size:
             tree = tree.copy()
@@ -185,7 +188,7 @@ class CidHasher:
         return tree.digest()
 
     def cid(self) -> str:
-        """Returns the CIDv0 of all bytes so far. More data may be added afterwards."""
+        """Returns the CIDv0 of all bytes so far. Callers can add more data afterwards."""
         return _text(self.digest())
 
     def copy(self) -> CidHasher:

@@ -1,7 +1,7 @@
 """Comparison of content with a CID of any version, codec and hash function.
 
-Source: UnixFS, dag-pb and CID specifications. ``ipfs add`` wraps leaves in dag-pb for version 0, and has raw leaves for
-version 1.
+Source: UnixFS, dag-pb and CID specifications. ``ipfs add`` wraps leaves in dag-pb for version 0, and uses raw leaves
+for version 1.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ def is_block(cid: ParsedCid, content: bytes) -> bool:
         found = compute(content)
     except Exception as error:
         raise MalformedCid(
-            f"{cid.hash_name} hash of the CID {cid.text} cannot be computed", hint="use a CID with sha2-256"
+            f"cannot check the CID {cid.text}: its hash function {cid.hash_name} is not available",
+            hint="use a CID with sha2-256",
         ) from error
     return bool(cid.digest) and found[: len(cid.digest)] == cid.digest
 

@@ -14,7 +14,7 @@ from svcnb.protocol.errors import MalformedCid, shown
 from svcnb.protocol.limits import MAX_CID_CHARS
 
 _V0: Final = re.compile(r"Qm[1-9A-HJ-NP-Za-km-z]{44}\Z")
-# Base58 digits are in ASCII order, so texts of equal length sort like the numbers that they encode. These two texts
+# Base58 digits are in ASCII order, so strings of equal length sort like the numbers that they encode. These two strings
 # encode 0x1220 (sha2-256, 32 bytes) with the smallest and the largest digest.
 _FIRST_V0: Final = "QmNLei78zWmzUdbeRB3CiUfAizWUrbeeZh5K1rhAQKCh51"
 _LAST_V0: Final = "QmfZy5bvk7a3DQAjCbGNtmrPXWkyVvPrdnZMyBZ5q5ieKG"
@@ -28,7 +28,7 @@ class ParsedCid:
     """Parts of a CID.
 
     Attributes:
-        text: The CID as it was given, without surrounding white space.
+        text: The original CID, without surrounding white space.
         version: 0 or 1.
         codec: Encoding of the root block, for example ``dag-pb``.
         hash_name: Name of the hash function, for example ``sha2-256``.
@@ -49,8 +49,8 @@ class ParsedCid:
     def identifies(self, content: bytes | bytearray | memoryview) -> bool:
         """Returns whether this is the CID of the content.
 
-        The content is a block, or a file that was added to IPFS with the default options of ``ipfs add``. These are
-        chunks of 256 KiB and at most 174 links in a node. The leaves may be raw.
+        The content is a block, or a file with the default options of ``ipfs add``: chunks of 256 KiB and at most 174
+        links in a node. The leaves can be raw.
 
         Raises:
             InvalidType: The content is not bytes.
@@ -64,9 +64,9 @@ class ParsedCid:
 
 
 def is_cid_v0(text: object) -> bool:
-    """Returns whether a string is a CID of version 0, the form that the service uses.
+    """Returns whether a string is a CID of version 0, which the service uses.
 
-    The check is fast and imports nothing. It covers the alphabet, and that the string encodes 34 bytes that start with
+    The check is fast and imports nothing. It checks the alphabet, and that the string encodes 34 bytes that start with
     0x1220.
     """
     if not isinstance(text, str) or not _V0.match(text):
@@ -121,7 +121,7 @@ def to_v1(text: str, base: str = "base32") -> str:
         return multibase.encode(raw, base)
     except (KeyError, ValueError):
         raise MalformedCid(
-            f"{shown(base)} is not a CID encoding", hint='pass "base32", "base58btc", "base16" or "base64url"'
+            f"{shown(base)} is not a supported CID encoding", hint='pass "base32", "base58btc", "base16" or "base64url"'
         ) from None
 
 
@@ -140,8 +140,10 @@ def to_v0(text: str) -> str:
     found = _read(text)
     if (found.codec, found.hash_name, len(found.digest)) != ("dag-pb", "sha2-256", _V0_DIGEST_BYTES):
         raise MalformedCid(
-            f"{shown(text)} is {found.codec} hashed by {found.hash_name}; version 0 requires dag-pb and sha2-256",
-            hint="add the file without raw leaves (ipfs add --cid-version=0), or compute its CID here",
+            f"{shown(text)} uses {found.codec} and {found.hash_name}; version 0 requires dag-pb and sha2-256",
+            hint=(
+                "add the file without raw leaves (ipfs add --cid-version=0), or compute its CID with svcnb.cid(source)"
+            ),
         )
     return multibase.encode(_multihash(found), "base58btc")[1:]
 
@@ -152,8 +154,9 @@ def _read(text: str) -> ParsedCid:
     given = text.strip()
     if len(given) > MAX_CID_CHARS:
         raise MalformedCid(f"{shown(given)} is not a CID: at most {MAX_CID_CHARS} characters are allowed", hint=_HINT)
-    # Imported here, because the import takes a tenth of a second and only CIDs of other systems need it. The class
-    # `CID` of multiformats is not used: it rejects hash functions that it cannot compute, but parsing needs none.
+    # Import the library here, because the import takes about 0.1 s and only CIDs of other systems need it. Do not use
+    # the class `CID` of multiformats, because it rejects hash functions that it cannot compute. Parsing does not need
+    # them.
     from multiformats import multibase, multicodec, varint
 
     try:

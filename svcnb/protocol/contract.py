@@ -1,7 +1,7 @@
 """Interface of the AccountConfig contract: functions, events, errors, and their encoding.
 
 The data is in ``account_config.json``, which is generated from the compiler's output and read on first use. This module
-does not access a chain. The methods take the encoder as an argument: the client uses eth-abi, and the emulator uses its
+does not access a chain. The methods take the encoder as an argument. The client uses eth-abi, and the emulator uses its
 own encoder, which imports faster.
 
 Source: docs/service/contract.md#account-contract.
@@ -41,7 +41,7 @@ class Codec(Protocol):
         """
 
     def decode(self, types: Sequence[str], data: bytes) -> tuple[Any, ...]:
-        """Decodes one value for each type. Addresses become lower-case text; arrays become tuples.
+        """Decodes one value for each type. Addresses become lower-case text, and arrays become tuples.
 
         Raises:
             AbiError: The bytes are not an encoding of these types.
@@ -52,8 +52,8 @@ class Function(NamedTuple):
     """One function of the contract.
 
     Attributes:
-        name: Its name, which is unique.
-        selector: The first four bytes of the data of its calls.
+        name: Unique name of the function.
+        selector: The first four bytes of its call data.
         inputs: Types of its arguments.
         outputs: Types of its return values.
         names: Names of its arguments.
@@ -94,7 +94,7 @@ class Event(NamedTuple):
     Attributes:
         name: Its name.
         topic: The first topic of its logs.
-        fields: For each field, in order: its name, its type, and whether it is a topic.
+        fields: Name and type of each field, in order, and whether it is a topic.
     """
 
     name: str
@@ -124,8 +124,8 @@ class Revert(NamedTuple):
     """Reason why the contract reverted a call.
 
     Attributes:
-        name: Name of the custom error, ``Error`` for a message, or ``Panic`` for a panic code of Solidity. Empty when
-            the contract gave no reason, or a reason that is not in the ABI.
+        name: Name of the custom error, ``Error`` for a message, or ``Panic`` for a panic code of Solidity. Empty if the
+            contract returned no reason, or a reason that is not in the ABI.
         args: Arguments of the error. For an unknown error, the raw data as a single argument.
         names: Names of the arguments. Empty for an unknown error.
     """
@@ -201,7 +201,7 @@ def decode_revert(codec: Codec, data: bytes) -> Revert:
 
     Args:
         codec: The encoder.
-        data: Data from the chain, which starts with the selector. It may be empty.
+        data: Data from the chain, which starts with the selector. The data can be empty.
 
     Returns:
         The decoded error. An unknown error keeps its raw data.

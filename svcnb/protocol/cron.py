@@ -1,7 +1,7 @@
 """Cron schedules: parsing, times of the ticks, and the limits of the triggers service.
 
-All times are UTC. The five fields are minute, hour, day of month, month and day of week. An optional sixth field in
-front contains seconds. The library cronsim parses the fields by the rules of Debian's cron.
+All times are UTC. The five fields are minute, hour, day of month, month and day of week. An optional field before these
+contains seconds. The library cronsim parses the fields by the rules of Debian's cron.
 
 Source: docs/service/triggers.md#sources-of-runs, docs/service/limits.md#limits-of-the-service.
 """
@@ -49,7 +49,7 @@ class Cron:
             raise InvalidType(f"a schedule must be a string of five or six fields, not {type(text).__name__}")
         self.text = text
         if not text.strip() or len(text) > _MAX_LENGTH:
-            raise InvalidCron(f"{shown(text)} is not a schedule", hint=f"write five fields, {_EXAMPLES}")
+            raise InvalidCron(f"{shown(text)} is not a valid schedule", hint=f"write five fields, {_EXAMPLES}")
         parsed = self._parse(datetime(2024, 1, 1, tzinfo=UTC))
         if _finest_s(parsed) < SCHEDULE_SCAN_S:
             raise InvalidCron(
@@ -57,12 +57,12 @@ class Cron:
                     f"{shown(text)} can fire twice within {_finest_s(parsed)} s, but schedules are scanned every "
                     f"{SCHEDULE_SCAN_S} s"
                 ),
-                hint=f"leave at least {SCHEDULE_SCAN_S} s between ticks, {_EXAMPLES}",
+                hint=f"use an interval of at least {SCHEDULE_SCAN_S} s, {_EXAMPLES}",
             )
         try:
             next(parsed)
         except StopIteration:
-            raise InvalidCron(f"{shown(text)} never fires", hint="check the day and the month") from None
+            raise InvalidCron(f"{shown(text)} never fires", hint="correct the day or the month") from None
 
     def __repr__(self) -> str:
         return f"Cron({self.text!r})"
@@ -71,7 +71,7 @@ class Cron:
         """Yields the times when the schedule fires.
 
         Args:
-            after: Unix seconds; the first tick is later than this.
+            after: Unix seconds. The first tick is after this time.
 
         Yields:
             UTC times in order. The iterator has no end, unless the schedule stops firing.
@@ -109,7 +109,7 @@ class Cron:
             return CronSim(self.text, after)
         except CronSimError as error:
             raise InvalidCron(
-                f"{shown(self.text)} is not a schedule: {str(error).lower()}",
+                f"{shown(self.text)} is not a valid schedule: {str(error).lower()}",
                 hint=(
                     "write minute, hour, day of month, month and day of week, optionally with seconds first; "
                     f"{_EXAMPLES}"
@@ -118,10 +118,10 @@ class Cron:
 
 
 def _finest_s(parsed: CronSim) -> int:
-    """Returns the minimum number of seconds between two ticks, not more than 60.
+    """Returns the minimum number of seconds between two ticks, at most 60.
 
-    A check of only the next ticks would depend on the current day and would miss later gaps. So this function checks
-    the fields themselves. It does not check whether the day fields exclude one of 23:59 and 00:00.
+    A check of only the next ticks would depend on the current day, and would miss shorter intervals later. Therefore,
+    this function checks the fields themselves. It does not check whether the day fields exclude one of 23:59 and 00:00.
     """
     seconds = sorted(parsed.seconds)
     within = min((later - earlier for earlier, later in pairwise(seconds)), default=60)

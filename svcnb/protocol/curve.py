@@ -1,8 +1,8 @@
-"""Selection of the secp256k1 library. No other module imports one.
+"""Selector of the secp256k1 library. No other module imports such a library.
 
-Three libraries give the same results. ``coincurve`` has wheels up to Python 3.13 and ``wallycore`` up to 3.14. Both use
-the C library libsecp256k1. ``eth-keys`` is pure Python, about a hundred times slower, and runs on every version. This
-module uses the first library that is installed, in this order.
+Three libraries produce the same results. ``coincurve`` has wheels up to Python 3.13 and ``wallycore`` up to 3.14. Both
+use the C library libsecp256k1. ``eth-keys`` is pure Python, about a hundred times slower, and runs on every version.
+This module uses the first installed library, in this order.
 
 Every library signs deterministically (RFC 6979) and returns s in the lower half of the order (EIP-2).
 """
@@ -27,14 +27,14 @@ _WALLY_HEADER: Final = 31  # 27, and 4 for a compressed public key
 
 
 class SlowSignatures(UserWarning):
-    """Warning that signatures are computed without libsecp256k1: correct but slow."""
+    """Warning that signatures are computed without libsecp256k1, which is correct but slow."""
 
 
 class Library(NamedTuple):
     """Operations of one secp256k1 library. The callers check the arguments.
 
     Attributes:
-        name: Its name in the package index.
+        name: Name of the library in the package index.
         sign: Function of a digest and a private key, 32 bytes each. Returns r, s and the parity (0 or 1) as 65 bytes.
         recover: Function of a digest, r and s (64 bytes) and the parity. Returns the signer's public key, or raises
             ValueError if no key matches.
@@ -68,7 +68,8 @@ def _coincurve() -> Library:
 
 def _wallycore() -> Library:
     with catch_warnings():
-        # SWIG's types raise this warning while they load. As an error it would crash the interpreter when it exits.
+        # SWIG's types raise this warning while they load. If the warning is an error, it crashes the interpreter at
+        # exit.
         simplefilter("ignore", DeprecationWarning)
         import wallycore
 
@@ -163,9 +164,10 @@ def require_secret(candidate: bytes) -> None:
 
     Raises:
         ValueError: The bytes are not a private key. The message does not contain them, because a mistyped key reveals
-            most of the real one.
+            most of the correct key.
     """
     if not is_secret(candidate):
         raise ValueError(
-            f"not a secp256k1 private key: expected {SECRET_BYTES} bytes, as a number from 1 to the group order - 1"
+            f"invalid secp256k1 private key: expected {SECRET_BYTES} bytes that encode a "
+            "number from 1 to the group order - 1"
         )

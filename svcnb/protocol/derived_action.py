@@ -1,7 +1,8 @@
 """Constants that turn an audited template into a derived action.
 
-The bytes of the constant are part of the CID of every derived action, and the action's key depends on the CID. So this
-form must never change: one line, ``const NAME = <JSON>;``, with sorted members and all non-ASCII characters escaped.
+The bytes of the constant are part of the CID of every derived action, and the action's key depends on the CID.
+Therefore, this format must never change: one line, ``const NAME = <JSON>;``, with sorted members and all non-ASCII
+characters escaped.
 
 Source: docs/service/index.md#derived-actions.
 """
@@ -24,8 +25,8 @@ MAX_SAFE_INTEGER: Final = 2**53 - 1
 _MAX_DEPTH: Final = 32
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]{0,127}\Z")
 _TAKEN: Final = re.compile(
-    # Reserved words of ECMA-262, including those of strict mode and modules, and names that cannot be declared or
-    # mislead.
+    # Reserved words of ECMA-262, including words of strict mode and modules, and names that are misleading or that code
+    # cannot declare.
     r"(?:arguments|await|break|case|catch|class|const|continue|debugger|default|delete|do|else|enum|eval|export|extends|"
     r"false|finally|for|function|if|implements|import|in|instanceof|interface|let|new|null|package|private|protected|"
     r"public|return|static|super|switch|this|throw|true|try|typeof|undefined|var|void|while|with|yield|NaN|Infinity|"
@@ -71,8 +72,8 @@ class Stamp:
                 f"the constant already contains {VERSION_MEMBER!r}, which is reserved for protocol_version",
                 hint=f"omit it and pass protocol_version={shown(self.constant[VERSION_MEMBER])}",
             )
-        # A copy in the form that JavaScript reads, with lists instead of tuples. Later changes of the argument do not
-        # affect it.
+        # Store a copy in the form that JavaScript reads, with lists instead of tuples. Later changes of the argument do
+        # not affect it.
         object.__setattr__(self, "constant", parse(_json(self.constant)))
 
     def line(self) -> str:
@@ -105,7 +106,7 @@ class Stamp:
 
     @staticmethod
     def read(template: str, derived: str) -> Stamp | None:
-        """Returns the constant by which an action was derived from a template, or None if it was not."""
+        """Returns the constant that an action appends to a template, or None if the action is not derived from it."""
         start = _ended(template)
         found = _LINE.match(derived[len(start) :]) if derived.startswith(start) else None
         if not found:
@@ -118,7 +119,7 @@ class Stamp:
             else:
                 constant = parse(text)
                 stamp = Stamp(name, constant, constant.pop(VERSION_MEMBER))
-            # The comparison is by bytes, because an equivalent line with other bytes results in another CID.
+            # Compare the bytes, because an equivalent line with other bytes results in another CID.
             return stamp if stamp.append_to(template) == derived else None
         except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
             return None
@@ -133,7 +134,7 @@ def _is_version(number: object) -> bool:
 
 
 def _ended(template: str) -> str:
-    # The new line must not become part of a comment in the template's last line.
+    # Otherwise, the new line could become part of a comment in the template's last line.
     return template if template.endswith("\n") or not template else f"{template}\n"
 
 
@@ -150,7 +151,8 @@ def _check(value: Any, where: str, inside: tuple[int, ...] = ()) -> None:
         raise MalformedValue(f"{where} contains itself", hint="pass plain data without cycles")
     if len(inside) == _MAX_DEPTH:
         raise MalformedValue(
-            f"the constant has more than {_MAX_DEPTH} levels of nesting", hint="pass data with fewer levels"
+            f"the constant has more than {_MAX_DEPTH} levels of nesting",
+            hint="pass data with fewer levels of nesting",
         )
     for key, item in value.items() if isinstance(value, dict) else enumerate(value):
         if isinstance(value, dict):
@@ -184,5 +186,5 @@ def _check_member(key: Any, where: str) -> None:
         raise MalformedValue(f"{where} has the key {shown(key)}, but keys must be strings", hint=f"write {str(key)!r}")
     if key == "__proto__":
         raise MalformedValue(
-            f"{where} has the key '__proto__', which JavaScript does not treat as a property", hint="rename it"
+            f"{where} has the key '__proto__', which JavaScript does not store as a property", hint="rename it"
         )

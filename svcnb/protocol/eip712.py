@@ -1,7 +1,7 @@
-"""EIP-712 digest of any flat envelope, with all steps, for lessons and for explanations of rejected signatures.
+"""EIP-712 digest of any flat envelope with all steps, for lessons and for explanations of rejected signatures.
 
-`svcnb.protocol.typed_data` is faster and supports only the four canonical envelopes. This module hashes any envelope,
-even an invalid one. So it can show *why* a signature over a changed envelope does not match.
+`svcnb.protocol.typed_data` is faster, but supports only the four canonical envelopes. This module hashes any envelope,
+including an invalid one. It can therefore show *why* a signature over a changed envelope does not match.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _HINT: Final = "pass an envelope with the members types, primaryType, domain and
 
 @dataclass(frozen=True)
 class DigestParts:
-    """All steps between an envelope and the 32 bytes that are signed.
+    """All steps from an envelope to the 32 signed bytes.
 
     Attributes:
         type_string: Canonical text of the primary type.
@@ -72,7 +72,7 @@ def digest_parts(typed_data: dict[str, Any]) -> DigestParts:
         separator = _struct_hash("EIP712Domain", types["EIP712Domain"], typed_data["domain"])
         message = _struct_hash(primary, types[primary], typed_data["message"])
     except KeyError as error:
-        raise MalformedValue(f"the envelope lacks {error}", hint=_HINT) from None
+        raise MalformedValue(f"the envelope has no member {error}", hint=_HINT) from None
     except (TypeError, AttributeError) as error:
         raise MalformedValue(f"the envelope has the wrong structure: {error}", hint=_HINT) from None
     digest = keccak256(b"\x19\x01" + separator + message)
@@ -92,7 +92,7 @@ def _struct_hash(name: str, fields: list[dict[str, str]], values: dict[str, Any]
 def _word(kind: str, value: Any, name: str) -> bytes:
     if kind == "string":
         if not isinstance(value, str):
-            raise MalformedValue(f"{name} is {shown(value)}, but its type is string")
+            raise MalformedValue(f"{name} is {shown(value)}, but must be a string")
         return keccak256(value.encode())
     if kind == "bytes":
         return keccak256(_bytes(value, name))
@@ -100,28 +100,28 @@ def _word(kind: str, value: Any, name: str) -> bytes:
         return bytes.fromhex(normal_address(value)[2:]).rjust(_WORD, b"\0")
     if kind == "bool":
         if not isinstance(value, bool):
-            raise MalformedValue(f"{name} is {shown(value)}, but its type is bool", hint="pass True or False")
+            raise MalformedValue(f"{name} is {shown(value)}, but must be a Boolean", hint="pass True or False")
         return int(value).to_bytes(_WORD, "big")
     if found := _INTEGER.match(kind):
         return _integer(value, int(found[2] or _BITS), signed=not found[1], name=name)
     if found := _FIXED_BYTES.match(kind):
         data = _bytes(value, name)
         if len(data) != int(found[1]):
-            raise MalformedValue(f"{name} contains {len(data)} bytes, but its type is {kind}")
+            raise MalformedValue(f"{name} has {len(data)} bytes, but its type is {kind}")
         return data.ljust(_WORD, b"\0")
     raise MalformedValue(f"the type {shown(kind)} is not supported", hint="use a type without arrays and structs")
 
 
 def _integer(value: Any, bits: int, *, signed: bool, name: str) -> bytes:
     if isinstance(value, bool) or not isinstance(value, (int, str)):
-        raise MalformedValue(f"{name} is {shown(value)}: expected a number of {bits} bits")
+        raise MalformedValue(f"{name} is {shown(value)}: expected an integer of at most {bits} bits")
     try:
         number = int(value, 0) if isinstance(value, str) else value
-        # A signed number narrower than a word is extended by its sign.
+        # Extend the sign of a signed number that is narrower than a word.
         number.to_bytes(bits // 8, "big", signed=signed)
         return number.to_bytes(_WORD, "big", signed=signed)
     except (ValueError, TypeError, OverflowError):
-        raise MalformedValue(f"{name} is {shown(value)}: expected a number of {bits} bits") from None
+        raise MalformedValue(f"{name} is {shown(value)}: expected an integer of at most {bits} bits") from None
 
 
 def _bytes(value: Any, name: str) -> bytes:

@@ -1,4 +1,4 @@
-"""Server-side checks of an envelope and of the form of its signature, in the order of the rules.
+"""Server-side checks of an envelope and of the format of its signature, in the order of the rules.
 
 Source: docs/service/signatures.md#rules-of-a-signature, with the numbers of the rules.
 """
@@ -28,7 +28,7 @@ from svcnb.protocol.vocabulary import Vocabulary
 
 _DEFAULT: Final = Vocabulary()
 _SAFE_RECURSION: Final = 5_000
-_MAX_DEPTH: Final = 2_048  # each level takes two of the 4096 bytes
+_MAX_DEPTH: Final = 2_048  # each level uses two of the 4096 bytes
 _CANONICAL: Final = {flow: canonical_types(flow) for flow in Flow}
 _MEMBERS: Final = frozenset({"types", "primaryType", "domain", "message"})
 _DOMAIN_MEMBERS: Final = frozenset(name for name, _ in DOMAIN_FIELDS)
@@ -72,10 +72,10 @@ class CheckedEnvelope:
 def check_envelope(
     typed_data: object, *, flow: Flow, chain_id: int, now_s: int, vocabulary: Vocabulary | None = None
 ) -> CheckedEnvelope:
-    """Checks everything in an envelope except its signature, in the order of the rules.
+    """Checks all parts of an envelope except its signature, in the order of the rules.
 
     Args:
-        typed_data: The received value: an object, or the JSON text of an object.
+        typed_data: The received value, which is an object or the JSON text of an object.
         flow: The flow that the endpoint accepts.
         chain_id: The node's chain id.
         now_s: The server's time in Unix seconds.
@@ -102,7 +102,9 @@ def check_envelope(
     _check_domain(received["domain"], domain_name, chain_id)
     if not canonical:
         _refuse(
-            6, _types_problem(received["types"], flow), ("declare the canonical types, with the fields in their order")
+            6,
+            _types_problem(received["types"], flow),
+            ("declare the canonical types, with their fields in the canonical order"),
         )
     address, issued_at = _check_message(received["message"], now_s)
     digest = message_digest(flow, bytes.fromhex(address[2:]), domain_separator(domain_name, chain_id), issued_at)
@@ -110,11 +112,11 @@ def check_envelope(
 
 
 def signature_bytes(signature: object) -> bytes:
-    """Parses the signature that was sent with an envelope.
+    """Parses the signature of a received envelope.
 
     Args:
-        signature: Hex text, with or without ``0x``. Surrounding white space is ignored. The signature may be empty,
-            because some contract wallets accept that.
+        signature: Hex text, with or without ``0x``. Surrounding white space is ignored. The signature can be empty,
+            because some contract wallets accept an empty signature.
 
     Raises:
         EnvelopeRefused: The signature violates rule 8: it is not hex, or is longer than 4096 bytes.
@@ -143,17 +145,17 @@ def _small_enough(typed_data: object) -> object:
     except RecursionError:
         size = -1
     except (TypeError, ValueError) as error:
-        _refuse(1, f"typed_data is not JSON: {error}", "send plain JSON")
+        _refuse(1, f"typed_data cannot be encoded as JSON: {error}", "send JSON values only")
     if size < 0:
-        _refuse(1, f"typed_data is nested too deeply for {MAX_TYPED_DATA_BYTES} bytes", "send the unchanged envelope")
+        _refuse(1, "typed_data has too many levels of nesting", "send the unchanged envelope")
     if size > MAX_TYPED_DATA_BYTES:
         _refuse(1, f"typed_data has {size} bytes as JSON; at most {MAX_TYPED_DATA_BYTES} are allowed")
     return typed_data
 
 
 def _too_deep(value: object) -> bool:
-    # The C encoder depends on Python's recursion limit. Some libraries raise it: py_ecc, which eth-account loads, sets
-    # it to 100,000. A nested list would then crash the process instead of being rejected.
+    # The C encoder depends on Python's recursion limit, which some libraries raise. For example, py_ecc, which
+    # eth-account loads, sets it to 100,000. A nested list would then crash the process instead of causing an error.
     if getrecursionlimit() <= _SAFE_RECURSION:
         return False
     level = [value]
@@ -170,18 +172,24 @@ def _parsed(typed_data: object) -> dict[str, Any]:
         try:
             typed_data = parse(typed_data, _without_repeats)
         except (ValueError, RecursionError) as error:
-            _refuse(2, f"typed_data is a string that is not JSON: {error}", "send the object, or its JSON as a string")
+            _refuse(
+                2, f"typed_data is a string that is not valid JSON: {error}", "send the object, or its JSON as a string"
+            )
     if not isinstance(typed_data, dict):
-        _refuse(2, f"typed_data is {_json_kind(typed_data)}", "send an object, or its JSON as a string")
+        _refuse(
+            2,
+            f"typed_data is {_json_kind(typed_data)}, but must be an object",
+            "send an object, or its JSON as a string",
+        )
     return typed_data
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    # If a member occurs twice, the wallet and the server could use different values. Then they sign and check different
-    # data.
+    # If a member occurs twice, the wallet and the server could use different values, and would then sign and check
+    # different data.
     members = dict(pairs)
     if len(members) != len(pairs):
-        raise ValueError("a member occurs twice")
+        raise ValueError("the same member occurs twice")
     return members
 
 
@@ -201,22 +209,22 @@ def _require_members(rule: int, what: str, value: object, wanted: frozenset[str]
     if value.keys() == wanted:
         return
     if missing := sorted(wanted - value.keys()):
-        _refuse(rule, f"{what} lacks {', '.join(missing)}", f"its members are {', '.join(sorted(wanted))}")
+        _refuse(rule, f"{what} has no {' and no '.join(missing)}", f"send the members {', '.join(sorted(wanted))}")
     unknown = ", ".join(shown(name) for name in sorted(value.keys() - wanted))
-    _refuse(rule, f"{what} has the unknown member {unknown}", f"its members are {', '.join(sorted(wanted))}, no others")
+    _refuse(rule, f"{what} has the unknown member {unknown}", f"send only the members {', '.join(sorted(wanted))}")
 
 
 def _check_domain(domain: Any, domain_name: str, chain_id: int) -> None:
     _require_members(5, "domain", domain, _DOMAIN_MEMBERS)
     if domain["name"] != domain_name:
-        _refuse(5, f"domain.name is {shown(domain['name'])}, but the name of this service is {domain_name!r}")
+        _refuse(5, f"domain.name is {shown(domain['name'])}, but must be {domain_name!r}")
     if domain["version"] != DOMAIN_VERSION:
-        _refuse(5, f"domain.version is {shown(domain['version'])}, and {DOMAIN_VERSION!r} (a string) is required")
+        _refuse(5, f"domain.version is {shown(domain['version'])}, but must be the string {DOMAIN_VERSION!r}")
     given = _number(domain["chainId"])
     if given is None:
         _refuse(
             5,
-            f"domain.chainId is {shown(domain['chainId'])}",
+            f"domain.chainId is {shown(domain['chainId'])}, but must be an unsigned integer",
             "send the value of get_node_chain_config as a decimal string, 0x hex or a number",
         )
     if given != chain_id:
@@ -230,7 +238,7 @@ def _check_domain(domain: Any, domain_name: str, chain_id: int) -> None:
 def _types_problem(types: dict[str, Any], flow: Flow) -> str:
     canonical = _CANONICAL[flow]
     if missing := [name for name in canonical if name not in types]:
-        return f"types lacks {missing[0]}"
+        return f"types has no {missing[0]}"
     if unknown := sorted(types.keys() - canonical.keys()):
         return f"types has the unknown type {shown(unknown[0])}"
     name = next(name for name, fields in canonical.items() if types[name] != fields)
@@ -246,23 +254,23 @@ def _check_message(message: Any, now_s: int) -> tuple[str, int]:
     except (TypeError, MalformedValue):
         _refuse(
             7,
-            f"message.address is {shown(message['address'])}",
+            f"message.address is {shown(message['address'])}, but must be an address",
             ("send the wallet's address: 0x followed by 40 hex digits"),
         )
     issued_at = _number(message["issuedAt"])
     if issued_at is None or issued_at > MAX_ISSUED_AT:
         _refuse(
             7,
-            f"message.issuedAt is {shown(message['issuedAt'])}",
+            f"message.issuedAt is {shown(message['issuedAt'])}, but must be a time in Unix seconds",
             "send Unix seconds as a decimal string, 0x hex or a number, at most 2^63 - 1",
         )
     if abs(issued_at - now_s) > ISSUED_AT_WINDOW_S:
         side = "before" if issued_at < now_s else "after"
         _refuse(
             7,
-            f"message.issuedAt is {abs(issued_at - now_s)} seconds {side} the server's time {now_s}, "
+            f"message.issuedAt is {abs(issued_at - now_s)} seconds {side} the server's time {now_s}; "
             f"at most {ISSUED_AT_WINDOW_S} are allowed",
-            "sign again with the current time, and compare your clock with the server's Date header",
+            "sign again with the current time; compare your clock with the server's Date header",
         )
     return address, issued_at
 

@@ -15,7 +15,8 @@ class ErrorCode(NamedTuple):
         status: HTTP status.
         code: Value of the ``error`` member of the body.
         cause: Situation in which the service returns this status.
-        retry: Whether the same call may succeed later without a change by the caller. Such responses are not charged.
+        retry: Whether the same call can succeed later without a change by the caller. The service does not charge for
+            such responses.
     """
 
     status: int

@@ -6,11 +6,11 @@ from svcnb.errors import InvalidArgument
 
 
 class MalformedValue(InvalidArgument):
-    """Error for a value of the right type that cannot be parsed."""
+    """Error for a value that has the correct type but cannot be parsed."""
 
 
 class MalformedHex(MalformedValue):
-    """Error for a string that is not hex, or that has the wrong number of bytes."""
+    """Error for a string that is not hex or has the wrong number of bytes."""
 
 
 class MalformedAddress(MalformedValue):

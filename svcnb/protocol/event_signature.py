@@ -1,8 +1,8 @@
 """Parser for event signatures, and decoder for the arguments of a log.
 
 A signature is ``Name(type,type)``, optionally with argument names and ``indexed`` marks, as in Solidity. The hash of a
-signature does not include which arguments are indexed. Without marks, this is inferred from the log: see
-`Event.decode`.
+signature does not show which arguments are indexed. If the signature has no marks, `Event.decode` infers the indexed
+arguments from the log.
 
 Source: docs/service/triggers.md#sources-of-runs; Solidity ABI specification for the encoding.
 """
@@ -27,7 +27,9 @@ MAX_INDEXED: Final = 3
 
 _MAX_LENGTH: Final = 1024
 _MAX_ARGUMENTS: Final = 17
-"""Maximum number of arguments: the stack of the EVM allows no more, and the search for indexed ones stays short."""
+"""Maximum number of arguments.
+
+The EVM's stack allows no more, and the limit keeps the search for indexed ones short."""
 _NAME: Final = re.compile(r"\s*(?:event\s+)?([A-Za-z_$][\w$]*)\s*\(")
 _ARGUMENT_NAME: Final = re.compile(r"[A-Za-z_$][\w$]*\Z", re.ASCII)
 _WORD_BYTES: Final = 32
@@ -48,9 +50,9 @@ class Argument:
     """One argument of an event.
 
     Attributes:
-        type: Its ABI type.
-        name: Its name. Empty if the signature does not name it.
-        indexed: Whether the signature marks it as ``indexed``.
+        type: ABI type of the argument.
+        name: Name of the argument. Empty if the signature contains no name.
+        indexed: Whether the signature marks the argument as ``indexed``.
     """
 
     type: Type
@@ -60,13 +62,13 @@ class Argument:
 
 @dataclass(frozen=True)
 class Reading:
-    """Decoded arguments of a log, and how they were assigned to topics.
+    """Decoded arguments of a log, and their assignment to topics.
 
     Attributes:
         values: The result of `Event.decode`.
-        indexed: Positions of the arguments that were read from topics, counted from 0.
-        marked: Whether the signature marks the indexed arguments. If not, they were inferred.
-        ambiguous: Whether the log also matches with other arguments as indexed.
+        indexed: Positions of the arguments that come from topics, counted from 0.
+        marked: Whether the signature marks the indexed arguments. If not, the decoder inferred them.
+        ambiguous: Whether the log also matches an assignment with other indexed arguments.
     """
 
     values: dict[str, Any]
@@ -82,7 +84,7 @@ class Event:
     Attributes:
         name: The event's name.
         arguments: The event's arguments, in order.
-        none_indexed: Whether no argument is indexed, as stated by the caller.
+        none_indexed: Whether the caller stated that no argument is indexed.
     """
 
     name: str
@@ -94,8 +96,9 @@ class Event:
         """Parses an event signature.
 
         Args:
-            text: ``Name(type,type)``. The types ``uint`` and ``int`` mean their 256-bit forms. A type may be followed
-                by ``indexed`` and an argument name. The word ``event`` at the start and ``;`` at the end are ignored.
+            text: ``Name(type,type)``. The types ``uint`` and ``int`` mean their 256-bit forms. ``indexed`` and an
+                argument name can follow a type. The parser ignores the word ``event`` at the start and ``;`` at the
+                end.
 
         Raises:
             InvalidType: ``text`` is not a string.
@@ -127,7 +130,7 @@ class Event:
 
     @cached_property
     def canonical(self) -> str:
-        """Returns the form that is hashed: the event name and full types, without spaces, argument names or marks."""
+        """Returns the canonical form: event name and full types, without spaces, argument names or marks."""
         return f"{self.name}({','.join(str(argument.type) for argument in self.arguments)})"
 
     @cached_property
@@ -137,7 +140,7 @@ class Event:
 
     @property
     def marked(self) -> bool:
-        """Returns whether it is known which arguments are indexed."""
+        """Returns whether the event specifies which arguments are indexed."""
         return self.none_indexed or any(argument.indexed for argument in self.arguments)
 
     def with_indexed(self, positions: Collection[int]) -> Event:
@@ -177,9 +180,9 @@ class Event:
     def decode(self, codec: Codec, topics: Sequence[str], data: str) -> dict[str, Any]:
         """Decodes the arguments of a log.
 
-        If the signature has marks, they apply. Without marks, the method uses the first assignment that matches, and
+        If the signature has marks, the method uses them. Without marks, it uses the first assignment that matches, and
         tries earlier arguments as indexed before later ones. A topic must be a valid value of its type. The data must
-        be exactly the encoding of the other arguments.
+        be the exact encoding of the other arguments.
 
         Args:
             codec: Encoder of the contract ABI.
@@ -188,9 +191,9 @@ class Event:
 
         Returns:
             A dictionary with ``arg0``, ``arg1``, … in the order of the signature, and each named argument also under
-            its name. Addresses are lower-case hex. Integers are decimal strings; from 2**128 upwards, they are ``0x``
-            and 64 hex digits. Bytes are ``0x`` hex; arrays and tuples are lists. An indexed argument of a dynamic type
-            is its raw topic, since a log contains only its hash.
+            its name. Addresses are lower-case hex. Integers are decimal strings, or ``0x`` and 64 hex digits from
+            2**128 upwards. Bytes are ``0x`` hex, and arrays and tuples are lists. An indexed argument of a dynamic type
+            is its raw topic, because a log contains only its hash.
 
         Raises:
             UndecodableLog: No assignment matches.
@@ -198,7 +201,7 @@ class Event:
         return self.read(codec, topics, data).values
 
     def read(self, codec: Codec, topics: Sequence[str], data: str) -> Reading:
-        """Decodes the arguments like `decode`, and also returns how they were assigned to topics.
+        """Decodes the arguments like `decode`, and also returns their assignment to topics.
 
         Raises:
             UndecodableLog: No assignment matches.
@@ -267,7 +270,7 @@ def _argument(text: str, whole: str) -> Argument:
     rest = words[1:] if indexed else words
     if len(rest) > 1 or (rest and (not _ARGUMENT_NAME.match(rest[0]) or rest[0] == "indexed")):
         raise InvalidSignature(
-            f"{shown(text.strip())} in {shown(whole)} is not an argument",
+            f"{shown(text.strip())} in {shown(whole)} is not a valid argument",
             hint=f"write its type, then optionally 'indexed' and a name, {_EXAMPLE}",
         )
     try:
@@ -293,7 +296,9 @@ def _type_and_words(text: str) -> tuple[str, list[str]]:
 def _word(topic: str) -> bytes:
     word = _bytes(topic)
     if len(word) != _WORD_BYTES:
-        raise UndecodableLog(f"{shown(topic)} is not a topic", hint="write a topic as 0x followed by 64 hex digits")
+        raise UndecodableLog(
+            f"{shown(topic)} is not a valid topic", hint="write a topic as 0x followed by 64 hex digits"
+        )
     return word
 
 
@@ -323,7 +328,7 @@ def _shown_value(kind: Type, value: Any, *, raw: bool = False) -> Any:
     if isinstance(value, (bool, str)):
         return value
     if isinstance(value, int):
-        # Numbers of this size are mostly hashes and ids, so they have the same form as hashes, which makes them
+        # Numbers of this size are mostly hashes and ids. They have the same form as hashes, so that they are
         # comparable.
         return str(value) if value < _DECIMAL_LIMIT else f"0x{value:064x}"
     parts = (kind.element,) * len(value) if kind.is_array else kind.members

@@ -1,4 +1,4 @@
-"""Hashes that the service and its contract use as identifiers, and their hex forms.
+"""Hashes that the service and its contract use as identifiers, and their hex formats.
 
 Source: docs/service/keys.md#identifiers; EIP-55 for addresses.
 """
@@ -71,9 +71,8 @@ def parse_hex(text: str, size: int | None = None, what: str = "value") -> bytes:
         )
     data = bytes.fromhex(found[1])
     if size is not None and len(data) != size:
-        raise MalformedHex(
-            f"the {what} has {len(data)} bytes: expected {size}, as 0x followed by {2 * size} hex digits"
-        )
+        given = f"{len(data)} byte{'' if len(data) == 1 else 's'}"
+        raise MalformedHex(f"the {what} has {given}: expected {size}, as 0x followed by {2 * size} hex digits")
     return data
 
 
@@ -121,7 +120,7 @@ def normal_address(address: str) -> str:
 
 
 def checksum_address(address: str) -> str:
-    """Returns an address with the capital letters that detect typing errors (EIP-55).
+    """Returns an address with its checksum in mixed case (EIP-55).
 
     Args:
         address: An address in one case, or with a correct checksum.
@@ -134,7 +133,7 @@ def checksum_address(address: str) -> str:
         MalformedAddress: The text is not an address, or has mixed case and a wrong checksum.
     """
     digits = normal_address(address)[2:]
-    # Half a byte of the hash determines each letter.
+    # Each half byte of the hash determines the case of one letter.
     nibbles = keccak256(digits.encode()).hex()
     mixed = "".join(digit.upper() if nibble >= "8" else digit for digit, nibble in zip(digits, nibbles, strict=False))
     given = address.strip()[-40:]
@@ -171,7 +170,7 @@ def key_hash(text: str) -> int:
     """Returns the number that identifies an account key or a usage key in the contract.
 
     Args:
-        text: The key as it is sent in the header. Surrounding white space is ignored.
+        text: The key in the format of the header. Surrounding white space is ignored.
 
     Returns:
         keccak256 of its UTF-8 bytes, as a number.
@@ -185,7 +184,7 @@ def key_hash(text: str) -> int:
 
 
 def api_key_hash(text: str) -> str:
-    """Returns `key_hash` as ``0x`` and 64 hex digits. It is public and identifies the key permanently."""
+    """Returns `key_hash` as ``0x`` and 64 hex digits. The hash is public and identifies the key permanently."""
     return "0x" + _text_hash(text, "a key").hex()
 
 
@@ -205,7 +204,8 @@ def usage_key_hash(secret: bytes) -> int:
     """
     if len(secret) != HASH_BYTES:
         raise MalformedValue(
-            f"a ChainSecured usage key has {HASH_BYTES} secret bytes, got {len(secret)}", hint="decode its base64 text"
+            f"a ChainSecured usage key has {HASH_BYTES} secret bytes, got {len(secret)}",
+            hint="decode its base64 text first",
         )
     return int.from_bytes(keccak256(secret), "big")
 
@@ -214,10 +214,10 @@ def usage_key_bytes(text: str) -> bytes | None:
     """Decodes the text of a key to its 32 secret bytes.
 
     Args:
-        text: The key as it is presented: standard base64 (RFC 4648, section 4).
+        text: The key in the format of the header: standard base64 (RFC 4648, section 4).
 
     Returns:
-        The bytes. None when the text is not the base64 of exactly 32 bytes. The last digit before ``=`` contains four
+        The bytes. None if the text is not the base64 of exactly 32 bytes. The last digit before ``=`` contains four
         bits of the key and two bits that must be zero (section 3.5). Without that check, four texts would represent the
         same key.
     """
@@ -232,7 +232,7 @@ def hashed_cid(cid: str) -> str:
     """Returns the hash that identifies an action on the contract.
 
     Args:
-        cid: The raw CID as text, for example ``Qm…``. Its syntax is not checked, because the service does not check it.
+        cid: The raw CID as text, for example ``Qm…``. Like the service, the function does not check its syntax.
 
     Returns:
         keccak256 of the UTF-8 bytes of the text, as ``0x`` and 64 lower-case hex digits.
@@ -265,11 +265,11 @@ def _text_hash(text: str, what: str, *, trim: bool = True) -> bytes:
 
 
 def function_selector(signature: str) -> bytes:
-    """Returns the first four bytes of the data of a call.
+    """Returns the first four bytes of a function's call data.
 
     Args:
-        signature: Name and argument types without spaces, for example ``transfer(address,uint256)``. Custom errors also
-            have selectors.
+        signature: Name and argument types without spaces, for example ``transfer(address,uint256)``. The signature can
+            also be that of a custom error.
     """
     return keccak256(signature.encode())[:4]
 

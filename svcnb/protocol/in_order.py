@@ -1,4 +1,4 @@
-"""Parallel map on several threads, with the results in the order of the items."""
+"""Parallel map on several threads, which returns the results in the order of the items."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class _Shared(Generic[Item, Result]):
 
     Attributes:
         results: Results, with the position of each item as key.
-        failures: Errors that were raised. No item is started after the first one.
+        failures: Raised errors. No item is started after the first error.
         helping: Locks of the started helper threads. Each is released when its thread ends.
     """
 
@@ -42,7 +42,7 @@ class _Shared(Generic[Item, Result]):
         self.helping: list[LockType] = []
 
     def work_one(self) -> bool:
-        """Processes the next item. Returns False if there was none, or after a failure."""
+        """Processes the next item. Returns False if no item is left, or after a failure."""
         with self._lock:
             taken = None if self.failures else next(self._left, None)
         if taken is None:
@@ -76,7 +76,7 @@ class _Shared(Generic[Item, Result]):
         """
         with self._lock:
             self._over = True
-            self._left = iter(())  # so that a helper thread that starts late keeps no reference to the caller's items
+            self._left = iter(())  # a helper thread that starts late must keep no reference to the caller's items
         for ended in self.helping:
             ended.acquire()
 
@@ -87,9 +87,10 @@ def working_along(work: Callable[[Item], Result], items: Iterable[Item], workers
     Each idle thread takes the next item, so no thread waits for a thread that the operating system delays.
 
     Args:
-        work: Function that processes one item. Its first error is raised here, and no item is started after it.
+        work: Function that processes one item. The iterator raises its first error, and starts no item after it.
         items: Items to process.
-        workers: Number of threads, including the calling thread. Fewer are used if the system cannot start more.
+        workers: Number of threads, including the calling thread. The number is lower if the system cannot start more
+            threads.
     """
     if workers == 1:
         yield from map(work, items)
@@ -97,8 +98,8 @@ def working_along(work: Callable[[Item], Result], items: Iterable[Item], workers
     shared = _Shared(work, items)
     with suppress(RuntimeError):  # the system cannot start another thread
         for _ in range(workers - 1):
-            # Not a `threading.Thread`: its `start` waits until the thread runs, a tenth of the time that hashing a MiB
-            # takes.
+            # Do not use `threading.Thread`, because its `start` waits until the thread runs. This wait takes a tenth of
+            # the time that hashing a MiB takes.
             start_new_thread(shared.help, ())
     position = 0
     try:
@@ -106,7 +107,7 @@ def working_along(work: Callable[[Item], Result], items: Iterable[Item], workers
             while position in shared.results:
                 yield shared.results.pop(position)
                 position += 1
-    except BaseException as error:  # no more results are needed: helper threads stop too
+    except BaseException as error:  # stop the helper threads, because no more results are needed
         shared.failures.append(error)
         raise
     finally:
@@ -124,7 +125,7 @@ def in_order(work: Callable[[Item], Result], items: Iterable[Item], workers: int
     if workers == 1:
         yield from map(work, items)
         return
-    # Imported here: only large sources use threads, and the module imports logging.
+    # Import the module here, because it imports logging, and only large sources use threads.
     from concurrent.futures import ThreadPoolExecutor
 
     under_way: deque[Future[Result]] = deque()

@@ -1,21 +1,19 @@
-"""Access to JavaScript in a browser page: hashes, signatures and encryption of the @noble libraries.
+"""Access to JavaScript in a browser page, for the hashes, signatures and encryption of the @noble libraries.
 
-Pyodide has no build of the libraries that other platforms use.
+Pyodide has no builds of the libraries that other platforms use.
 """
 
 from __future__ import annotations
 
 import sys
 from functools import cache
-from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from svcnb.bundles import read_bundle
+if TYPE_CHECKING:
+    from pathlib import Path
 
 IN_PAGE: Final = sys.platform == "emscripten"
 """Whether this interpreter runs in a browser page, which has no processes, threads or sockets."""
-
-BUNDLE: Final = Path(__file__).with_name("static") / "primitives.js"
 
 
 def primitives() -> Any:
@@ -24,11 +22,18 @@ def primitives() -> Any:
     Raises:
         ImportError: This interpreter does not run in a page.
     """
-    return load_script(BUNDLE)
+    return load_script(bundle())
+
+
+def bundle() -> Path:
+    """Returns the path of the script that contains the functions."""
+    from pathlib import Path
+
+    return Path(__file__).with_name("static") / "primitives.js"
 
 
 @cache
-def load_script(bundle: Path) -> Any:
+def load_script(script: Path) -> Any:
     """Evaluates a script of the package once, and returns its value as a JavaScript object.
 
     Raises:
@@ -36,4 +41,6 @@ def load_script(bundle: Path) -> Any:
     """
     from pyodide.code import run_js
 
-    return run_js(read_bundle(bundle).decode())
+    from svcnb.bundles import read_bundle
+
+    return run_js(read_bundle(script).decode())

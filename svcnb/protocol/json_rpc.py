@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 REVERTED: Final = 3
-"""Error code of a reverted call, with the contract's reason as data. EIP-1474 does not define one; all nodes use 3."""
+"""Error code of a reverted call, with the contract's reason as data. EIP-1474 defines no code, but all nodes use 3."""
 
 INTERNAL_ERROR: Final = -32603
 """Error code of an internal failure of the node. It is then unknown whether the request had an effect."""
@@ -57,9 +57,9 @@ class RpcError(Exception):
     """Error that a node returned for a request.
 
     Args:
-        code: JSON-RPC error code; 3 is a revert.
+        code: JSON-RPC error code. 3 is a revert.
         message: Message of the node.
-        data: Additional data. For a revert, the bytes of its reason in hex.
+        data: Additional data. For a revert, this is the reason in hex.
     """
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
@@ -73,7 +73,7 @@ class RpcError(Exception):
 
     @property
     def revert_data(self) -> bytes:
-        """Bytes of the reason of a revert. Empty if there are none."""
+        """Bytes of the reason for a revert, or empty bytes."""
         # Depending on the node, the reason is in `data` or one level deeper.
         found = self.data.get("data", self.data.get("result")) if isinstance(self.data, dict) else self.data
         try:
@@ -88,12 +88,12 @@ class RpcError(Exception):
 
 
 def too_large(limit: int) -> RpcError:
-    """Returns the error for a response that exceeds its limit.
+    """Returns the error for a response that exceeds the size limit.
 
     Args:
         limit: Maximum number of bytes.
     """
-    return RpcError(RESPONSE_TOO_LARGE, f"response too large: more than {limit} bytes, ask for less")
+    return RpcError(RESPONSE_TOO_LARGE, f"response too large: more than {limit} bytes; request less data")
 
 
 class NotAnAnswer(ValueError):
@@ -122,7 +122,7 @@ def result(answer: Any) -> Any:
         NotAnAnswer: The value is not a JSON-RPC response.
     """
     if not isinstance(answer, dict) or not ("result" in answer or "error" in answer):
-        raise NotAnAnswer("the answer is not JSON-RPC")
+        raise NotAnAnswer("the response is not valid JSON-RPC")
     error = answer.get("error")
     if error is None:
         return answer.get("result")

@@ -1,10 +1,10 @@
 """Keccak-256 as Ethereum uses it, with the padding that preceded FIPS 202.
 
-pycryptodome computes the hash. This module calls its C functions directly, with declarations that cffi parsed in
-advance (`_keccak_abi`). If the installed release does not match them, it uses the documented interface, which takes 50
-to 90 milliseconds to load. In both cases, the first few short inputs of a process are hashed in Python, in a fraction
-of a millisecond each. So a short command loads no library. An installation without the extras ``chain`` and
-``emulator`` has no pycryptodome and hashes everything in Python.
+pycryptodome computes the hash. This module calls its C functions directly, with declarations that cffi has parsed in
+advance (`_keccak_abi`). If the installed release does not match the declarations, the module uses the documented
+interface, which takes 50 to 90 milliseconds to load. In both cases, Python hashes the first few short inputs of a
+process, in a fraction of a millisecond each. A short command therefore loads no library. An installation without the
+extras ``chain`` and ``emulator`` has no pycryptodome and hashes everything in Python.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def keccak256(data: bytes | bytearray | memoryview) -> bytes:
         The hash, 32 bytes.
 
     Raises:
-        InvalidType: The value is not bytes, for example a string that was not encoded.
+        InvalidType: The value is not bytes, for example a string without an encoding.
     """
     if type(data) is not bytes:
         data = _as_bytes(data)
@@ -52,7 +52,9 @@ def keccak256(data: bytes | bytearray | memoryview) -> bytes:
 def _as_bytes(data: object) -> bytes:
     if isinstance(data, (bytes, bytearray, memoryview)):
         return bytes(data)
-    raise InvalidType(f"keccak256 needs bytes, got {type(data).__name__}: encode a string first, text.encode()")
+    raise InvalidType(
+        f"keccak256 requires bytes, got {type(data).__name__}: encode strings first, for example with text.encode()"
+    )
 
 
 def _load() -> Callable[[bytes], bytes]:
@@ -62,10 +64,10 @@ def _load() -> Callable[[bytes], bytes]:
         if found(b"") != _OF_NOTHING:
             found = _by_wrapper()
     except (ImportError, AttributeError, OSError, TypeError):
-        # The release is another one, or cffi is missing. The documented interface always works.
+        # The release is different, or cffi is missing. The documented interface always works.
         try:
             found = _in_page() if IN_PAGE else _by_wrapper()
-        except ImportError:  # the core has no pycryptodome: it hashes little
+        except ImportError:  # the package without extras has no pycryptodome, because it hashes little
             found = keccak256_pure
     _native = found
     return found
@@ -87,9 +89,9 @@ def _by_wrapper() -> Callable[[bytes], bytes]:
 
 
 def _without_wrapper() -> Callable[[bytes], bytes]:
-    """Hashes with the library's C functions directly. Creating its hash object would take longer than the hash itself.
+    """Hashes with the library's C functions directly. The creation of its hash object would take longer than the hash.
 
-    Recovering the signer of an envelope takes three hashes, so this saves a tenth of the time of a verification.
+    The recovery of an envelope's signer takes three hashes, so this saves a tenth of the time of a verification.
     """
     from svcnb.protocol._keccak_abi import ffi, library as functions
 
@@ -102,7 +104,7 @@ def _without_wrapper() -> Callable[[bytes], bytes]:
     new, contents = ffi.new, ffi.buffer
 
     def native(data: bytes) -> bytes:
-        # Each call has its own state, because threads and signal handlers may hash at the same time.
+        # Each call has its own state, because threads and signal handlers can hash at the same time.
         holder, out = new("void *[1]"), new("uint8_t[]", 32)
         if init(holder, 64, 24):
             raise MemoryError("not enough memory for a hash state")

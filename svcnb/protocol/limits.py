@@ -1,6 +1,7 @@
 """Numeric limits of the interface.
 
-The docs, error messages, configuration endpoint, runtime and tests read these constants. Their names contain the units.
+The docs, error messages, configuration endpoint, runtime and tests read these constants. The names of the constants
+contain their units.
 """
 
 from __future__ import annotations
@@ -29,9 +30,10 @@ CONTRACT_SIGNATURE_GAS: Final = 1_000_000
 MAX_GROUP_ENTRIES: Final = 10
 MAX_KEY_GROUPS: Final = 50
 MAX_CHAIN_TEXT_BYTES: Final = 25 * 1024
-"""Maximum size of a name and its description together, in bytes of UTF-8. A write by a payer has 25,000,000 gas, and
-a new word of 32 bytes costs 22,100 (EIP-2929). Texts of this size and the largest permission lists fit into one
-write."""
+"""Maximum size of a name and its description together, in bytes of UTF-8.
+
+A write by a payer has 25,000,000 gas, and a new word of 32 bytes costs 22,100 (EIP-2929). Strings of this size and the
+largest permission lists fit into one write."""
 USAGE_KEY_LIFETIME_S: Final = 10 * 365 * 24 * 3600
 USAGE_KEY_CHAIN_BALANCE: Final = 10_000_000
 
@@ -39,10 +41,11 @@ USAGE_KEY_CHAIN_BALANCE: Final = 10_000_000
 MAX_BODY_BYTES: Final = 10 * 1024 * 1024
 MAX_CONNECTIONS: Final = 1_000
 MAX_BODIES_BYTES: Final = 128 * 1024 * 1024
-"""Maximum size of all request bodies that the emulator holds at the same time, in bytes."""
+"""Maximum total size of all request bodies in the emulator's memory at the same time, in bytes."""
 MAX_BODIES_BYTES_PER_CALLER: Final = 64 * 1024 * 1024
-"""Maximum size of the request bodies of one credential at the same time, in bytes. Requests without a credential
-share one limit."""
+"""Maximum total size of one credential's request bodies at the same time, in bytes.
+
+Requests without a credential share one limit."""
 DEFAULT_PAGE_NUMBER: Final = 0
 DEFAULT_PAGE_SIZE: Final = 10
 MAX_U64: Final = 2**64 - 1
@@ -78,29 +81,31 @@ MAX_OUTBOUND: Final = 100
 MAX_OUTBOUND_PER_ACCOUNT: Final = 20
 MAX_OUTBOUND_PER_RUN: Final = 10
 OUTBOUND_WAIT_S: Final = 30
-"""Maximum time that an outbound request waits in the queue, in seconds. Then it fails with an error that the action
-can catch."""
+"""Maximum time that an outbound request waits in the queue, in seconds.
+
+Afterwards, it fails with an error that the action can catch."""
 MAX_HELD_BYTES: Final = 160 * 1024 * 1024
-"""Maximum size of all outbound responses in the service at the same time, over all accounts, in bytes."""
+"""Maximum total size of the outbound responses of all accounts in the service at the same time, in bytes."""
 MAX_HELD_BYTES_PER_ACCOUNT: Final = 64 * 1024 * 1024
 SMALL_ANSWER_BYTES: Final = 64 * 1024
-"""Responses up to this size do not count towards that maximum."""
+"""Responses up to this size do not count towards `MAX_HELD_BYTES`."""
 
 # --- stored data -------------------------------------------------------------------------------------------------
 MAX_TRACE_METHOD_CHARS: Final = 64
 MAX_TRACE_HOST_CHARS: Final = 255
 MAX_TRACE_TEXT_CHARS: Final = 1_000
 KEPT_EXECUTION_BYTES: Final = 64 * 1024 * 1024
-"""Maximum size of the logs, errors and traces in the execution history, in bytes. Beyond it, the oldest are deleted."""
+"""Maximum size of the logs, errors and traces in the execution history, in bytes. Above it, the oldest are deleted."""
 MAX_TRIGGERS_BYTES: Final = 16 * 1024 * 1024
 """Maximum size of all triggers of one owner, in bytes: names, code, params and settings."""
 TRIGGER_BYTES: Final = 1_000
-"""Number of bytes that each trigger counts in addition to its texts."""
+"""Number of bytes that each trigger uses in addition to its strings."""
 MAX_OPEN_INPUT_BYTES: Final = 16 * 1024 * 1024
 """Maximum size of the inputs of one owner's unfinished runs, in bytes."""
 KEPT_TRIGGER_INPUT_BYTES: Final = 16 * 1024 * 1024
-"""Maximum size of the inputs and responses of one owner's finished runs, in bytes. Beyond it, those of the oldest
-runs are deleted."""
+"""Maximum size of the inputs and responses of one owner's finished runs, in bytes.
+
+Above it, the inputs and responses of the oldest runs are deleted."""
 
 # --- bounds of untrusted input -----------------------------------------------------------------------------------
 MAX_MESSAGE_BYTES: Final = 1024 * 1024

@@ -1,8 +1,9 @@
-"""Limits on the structure of a JSON text, checked in linear time before parsing.
+"""Checks of the structure of a JSON text before parsing, in linear time.
 
-Python's parser is recursive. If a library has raised the recursion limit, a deeply nested text crashes the process. A
-parsed text of many small values takes forty times its size in memory. So texts from actions, callers and services are
-measured first. The measurement reads each byte a fixed number of times and keeps one block of the text in memory.
+Python's parser is recursive. If a library has raised the recursion limit, a deeply nested text crashes the process. In
+memory, a parsed text of many small values takes forty times its size. Therefore, this module measures texts from
+actions, callers and services first. The measurement reads each byte a fixed number of times and keeps only one block of
+the text in memory.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def deeper_than(text: bytes, limit: int) -> bool:
         if max(depths) > limit:
             return True
         if min(depths) < 0:
-            return False  # not JSON; the parser also stops here
+            return False  # the text is not JSON, and the parser also stops here
         depth = depths[-1]
     return False
 
@@ -52,7 +53,7 @@ def more_values_than(text: bytes, limit: int) -> bool:
 
 
 def parse(text: bytes | str, pairs: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
-    """Parses JSON from a file, a person, a caller or a service.
+    """Parses JSON from any source, for example a file, a caller or a service.
 
     Args:
         text: JSON text. Bytes must be UTF-8.
@@ -72,12 +73,12 @@ def _separators(text: bytes) -> int:
 
 
 def _outside_of_strings(text: bytes) -> Iterator[bytes]:
-    """Yields the parts of a JSON text that are outside of strings, block by block."""
+    """Yields the parts of a JSON text outside of strings, one block at a time."""
     inside = False
     start = 0
     while start < len(text):
         block = text[start : start + _BLOCK_BYTES]
-        # A block ends after a complete escape sequence, so that the next block does not begin inside one.
+        # End a block after a complete escape sequence, so that the next block does not begin inside one.
         if (len(block) - len(block.rstrip(b"\\"))) % 2:
             block = text[start : start + _BLOCK_BYTES + 1]
         start += len(block)

@@ -1,4 +1,4 @@
-"""Signatures over 32-byte digests on secp256k1: signing, and recovery of the signer's address.
+"""Functions that sign 32-byte digests with secp256k1, and recover the signer's address.
 
 `svcnb.protocol.curve` selects the library (extra ``chain`` or ``emulator``).
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from svcnb.errors import InvalidArgument
 from svcnb.protocol.curve import library, require_secret
 from svcnb.protocol.errors import MalformedSignature
 from svcnb.protocol.hashes import HASH_BYTES
@@ -26,12 +27,12 @@ def sign_digest(digest: bytes, secret: bytes) -> bytes:
         secret: The private key, 32 bytes.
 
     Returns:
-        65 bytes: r, s, and v, which is 27 or 28. The same input gives the same signature (RFC 6979). The value s is in
-        the lower half of the group order.
+        65 bytes: r, s, and v, which is 27 or 28. The same input produces the same signature (RFC 6979). The value s is
+        in the lower half of the group order.
 
     Raises:
-        ValueError: An argument has the wrong length, or the bytes are not a private key. The message contains neither
-            argument.
+        InvalidArgument: The digest does not have 32 bytes.
+        ValueError: The bytes are not a private key. The message does not contain them.
         ImportError: No secp256k1 library is installed.
     """
     _require_digest(digest)
@@ -43,12 +44,12 @@ def sign_digest(digest: bytes, secret: bytes) -> bytes:
 def recover_address(digest: bytes, signature: bytes) -> str:
     """Returns the address whose key created a signature.
 
-    Any well-formed signature results in *some* address, so callers must compare it with the expected one. As in
-    Ethereum's own recovery, s may be in either half. So each signature has two valid forms, and its bytes must not be
-    used as an identifier.
+    Any well-formed signature results in *some* address, so callers must compare it with the expected address. As in
+    Ethereum's own recovery, s can be in either half. Each signature therefore has two valid forms, so do not use its
+    bytes as an identifier.
 
     Args:
-        digest: The 32 bytes that were signed.
+        digest: The 32 signed bytes.
         signature: 65 bytes: r, s, and v, which is 27, 28, 0 or 1.
 
     Returns:
@@ -56,24 +57,24 @@ def recover_address(digest: bytes, signature: bytes) -> str:
 
     Raises:
         MalformedSignature: The length or v is wrong, or r and s do not belong to a point of the curve.
-        ValueError: The digest does not have 32 bytes.
+        InvalidArgument: The digest does not have 32 bytes.
         ImportError: No secp256k1 library is installed.
     """
     _require_digest(digest)
     if len(signature) != SIGNATURE_BYTES:
         raise MalformedSignature(
-            f"the signature has {len(signature)} bytes: expected {SIGNATURE_BYTES}, which are r, s and v",
+            f"the signature has {len(signature)} bytes: expected {SIGNATURE_BYTES} bytes (r, s and v)",
             hint="pass the 65-byte form; compact signatures (EIP-2098) are not supported",
         )
     parity = signature[-1]
     if parity >= _V:
         parity -= _V
     if parity > 1:
-        raise MalformedSignature(f"v of the signature is {signature[-1]}: expected 27, 28, 0 or 1")
+        raise MalformedSignature(f"the signature has the v value {signature[-1]}: expected 27, 28, 0 or 1")
     try:
         point = library().recover(digest, signature[:-1], parity)
     except ValueError:
-        raise MalformedSignature("r and s of the signature are not a point of the curve", hint="sign again") from None
+        raise MalformedSignature("r and s of the signature are not a point on the curve", hint="sign again") from None
     return "0x" + keccak256(point)[-20:].hex()
 
 
@@ -106,4 +107,4 @@ def personal_digest(message: str | bytes) -> bytes:
 
 def _require_digest(digest: bytes) -> None:
     if len(digest) != HASH_BYTES:
-        raise ValueError(f"a digest has {HASH_BYTES} bytes, got {len(digest)}: hash the message first")
+        raise InvalidArgument(f"a digest must have {HASH_BYTES} bytes, not {len(digest)}: hash the message first")

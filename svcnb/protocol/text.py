@@ -1,4 +1,4 @@
-"""Sanitising of untrusted text for files, databases, XML and terminals."""
+"""Functions that sanitise untrusted text for files, databases, XML and terminals."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ def whole(text: str) -> str:
 def xml_text(text: str) -> str:
     r"""Replaces every character that XML forbids with U+FFFD.
 
-    XML cannot express these characters, not even as an escape. An SVG that contains one cannot be parsed.
+    XML cannot express these characters, not even with an escape. Parsers reject an SVG that contains one.
+
     Source: XML 1.0, production 2 (Char).
 
     Args:
@@ -52,8 +53,10 @@ def xml_text(text: str) -> str:
 def terminal_text(text: str, replacement: str = REPLACEMENT) -> str:
     r"""Replaces every character that can change how a terminal shows other text.
 
-    Control characters can set the window title, move the cursor or hide text; bidirectional controls reorder it. Tabs
-    and line feeds are kept. Source: ECMA-48; Unicode Standard Annex 9.
+    Control characters can set the window title, move the cursor or hide text. Bidirectional controls reorder text. The
+    function keeps tabs and line feeds.
+
+    Source: ECMA-48; Unicode Standard Annex 9.
 
     Args:
         text: Any string.
@@ -67,7 +70,7 @@ def terminal_text(text: str, replacement: str = REPLACEMENT) -> str:
 
 
 def escaped_json(text: str) -> str:
-    r"""Returns JSON text in which the characters of `terminal_text` are ``\u`` escapes: the same value, safe to print.
+    r"""Returns JSON text that is safe to print, with ``\u`` escapes for the characters that `terminal_text` replaces.
 
     Args:
         text: One line or an indented document from `json.dumps`.

@@ -1,8 +1,8 @@
 """The four typed-data envelopes that a wallet signs, and their digests.
 
-The shape is fixed. Only flow, address, chain and time vary. So the type hash and the domain separator are computed
-once, and a digest takes two hashes. The module `svcnb.protocol.eip712` computes the same digest step by step, for any
-shape.
+The shape is fixed, and only the flow, address, chain and time vary. Therefore, the module computes the type hash and
+the domain separator once, and a digest takes two hashes. The module `svcnb.protocol.eip712` computes the same digest
+step by step, for any shape.
 
 Source: docs/service/signatures.md#envelope; EIP-712.
 """
@@ -31,7 +31,7 @@ _UINT256: Final = 1 << 256
 
 
 class Flow(StrEnum):
-    """Purpose of a signature, as the ``primaryType`` of its envelope. Endpoints of other flows reject the signature."""
+    """Purpose of a signature: the ``primaryType`` of its envelope. Endpoints of other flows reject the signature."""
 
     CREATE_WALLET = "CreateWallet"
     CONVERT_ACCOUNT = "ConvertAccount"
@@ -50,7 +50,7 @@ class Flow(StrEnum):
 def envelope(
     flow: Flow | str, address: str, chain_id: int, issued_at: int, *, vocabulary: Vocabulary | None = None
 ) -> dict[str, Any]:
-    """Builds the envelope of a flow in the canonical shape, ready to be sent as JSON.
+    """Builds the envelope of a flow in the canonical shape, which can be sent as JSON.
 
     Args:
         flow: Purpose of the signature.

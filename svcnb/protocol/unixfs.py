@@ -1,11 +1,11 @@
 """Root hash of the block tree of a file in IPFS.
 
-A file is split into chunks of 256 KiB. Each chunk is wrapped in a UnixFS message inside a dag-pb node (a leaf). Every
-174 nodes get a parent that lists their hashes and sizes, until a single root is left (the balanced layout). A file of
-one chunk consists of a single leaf.
+IPFS splits a file into chunks of 256 KiB. It wraps each chunk in a UnixFS message inside a dag-pb node (a leaf). Every
+174 nodes get a parent that lists their hashes and sizes, until only a single root remains (the balanced layout). A file
+of one chunk consists of a single leaf.
 
-For each node, only one hash and two sizes are kept in memory. They are deleted as soon as the parent exists. So a file
-of any size needs only a few hundred entries.
+For each node, the tree keeps only one hash and two sizes in memory, and deletes them as soon as the parent exists. A
+file of any size therefore needs only a few hundred entries.
 
 Source: docs/service/keys.md#content-identifiers; UnixFS and dag-pb specifications for the byte forms.
 """
@@ -33,7 +33,7 @@ _FILE_DATA: Final = b"\x12"
 _FILE_SIZE: Final = b"\x18"
 _FILE_BLOCK_SIZE: Final = b"\x20"
 
-_EMPTY: Final = sha256()  # copied for each hash: for a new object, OpenSSL searches for the algorithm again
+_EMPTY: Final = sha256()  # copy this object for each hash, because OpenSSL searches for the algorithm of a new object
 
 LINK_V0: Final = b"\x0a\x22\x12\x20"
 """Start of a link to a CIDv0: a field of 34 bytes, which starts with the hash code 0x12 and the length 32."""
@@ -81,11 +81,11 @@ _FULL_BEGUN: Final = sha256(_FULL_HEAD)
 def leaves(data: memoryview) -> list[Node]:
     """Returns the leaves of data that starts at a chunk boundary, and ends at one or at the end of the file.
 
-    Chunks are hashed in place, without the interpreter lock, so several threads can call this function in parallel.
+    The function hashes chunks in place, without the interpreter lock, so several threads can call it in parallel.
     """
     found: list[Node] = []
     whole = len(data) - len(data) % CID_CHUNK_BYTES
-    # A chunk fills the processor's caches, so the code between two chunks runs with cold caches. There, each saved call
+    # A chunk fills the processor's caches, so the code between two chunks runs with cold caches. A saved call there
     # saves several times as much as elsewhere.
     for at in range(0, whole, CID_CHUNK_BYTES):
         block = _FULL_BEGUN.copy()
@@ -165,7 +165,7 @@ class Tree:
             self._add(parent(waiting), level + 1)
 
     def digest(self) -> bytes:
-        """Returns the root's 32-byte hash over all leaves so far. Leaves may still be added afterwards.
+        """Returns the root's 32-byte hash over all leaves so far. Callers can still add leaves afterwards.
 
         Raises:
             ValueError: The tree has no leaf. Even an empty file has one leaf, over zero bytes.

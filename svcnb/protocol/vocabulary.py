@@ -17,7 +17,7 @@ _NAME = re.compile(r"[a-z][a-z0-9]{0,31}\Z")
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The two names from which all other names are derived.
+    """The two names from which this module derives all other names.
 
     Args:
         service: Lower-case name of the service, for example ``svc``.
@@ -79,7 +79,7 @@ class Vocabulary:
 
     @cached_property
     def health_member(self) -> str:
-        """Member of the health response that shows whether the action runtime can be reached."""
+        """Member of the health response that shows whether the action runtime is reachable."""
         return f"{self.service}_actions_reachable"
 
     @cached_property
@@ -160,5 +160,5 @@ class Vocabulary:
 
     @cached_property
     def processor_signature_header(self) -> str:
-        """Header with the processor's signature on its webhooks. It is passed on to actions that verify it."""
+        """Header with the processor's signature on its webhooks. The service passes it to actions, which verify it."""
         return f"{self.processor}-signature"

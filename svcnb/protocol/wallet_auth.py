@@ -19,8 +19,9 @@ from svcnb.protocol.nesting import parse
 HEADER: Final = "X-Wallet-Auth"
 
 _MAX_BRACKETS: Final = 500
-"""Maximum number of nested objects. An envelope has nine. Without a limit, a deeply nested header could crash a
-process in which a library has raised the recursion limit."""
+"""Maximum number of nested objects. An envelope has nine.
+
+Without a limit, a deeply nested header could crash a process in which a library has raised the recursion limit."""
 
 
 class WalletAuth(NamedTuple):
@@ -53,7 +54,7 @@ def decode_wallet_auth(value: str) -> WalletAuth | None:
         value: The received value.
 
     Returns:
-        Envelope and signature, both unchecked. None when the value is not a wallet header. A server then checks for a
+        Envelope and signature, both unchecked. None if the value is not a wallet header. A server then checks for a
         key.
     """
     try:

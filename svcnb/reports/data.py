@@ -42,7 +42,7 @@ def check_settings(reads: str, environment: Mapping[str, str]) -> None:
             )
         return
     if load(environment=environment).api_key is None:
-        raise ConfigError("this report requires an account key", hint=_KEY_HINT)
+        raise ConfigError("this report requires the account key", hint=_KEY_HINT)
 
 
 def _triggers_url(environment: Mapping[str, str]) -> str | None:
@@ -68,7 +68,7 @@ def service(*, record: History | None = None) -> Client:
 
     client = Client(history=False if record is None else record.path)
     if client.config.api_key is None:
-        raise ConfigError("this report requires an account key", hint=_KEY_HINT)
+        raise ConfigError("this report requires the account key", hint=_KEY_HINT)
     return client
 
 
@@ -94,7 +94,10 @@ def triggers_token(environment: Mapping[str, str]) -> str:
         ConfigError: The variable is not set, or the file cannot be read.
     """
     named = environment.get(TOKEN_FILE)
-    hint = "`svcnb triggers authorize FILE` creates a token. Then set SVC_TRIGGERS_TOKEN_FILE, or pass --token-file."
+    hint = (
+        "To create a token, run `svcnb triggers authorize FILE`. Then set SVC_TRIGGERS_TOKEN_FILE, or pass "
+        "--token-file."
+    )
     if not named:
         raise ConfigError("this report requires a token of the triggers service", hint=hint)
     try:

@@ -108,5 +108,5 @@ def local(moment: datetime, zone: str, *, seconds: bool = False) -> str:
     try:
         there = moment.astimezone(UTC if zone == "UTC" else ZoneInfo(zone))
     except (ValueError, KeyError, OSError) as error:
-        raise InvalidArgument(f"unknown time zone {zone!r}", hint="Write a name such as Europe/Berlin.") from error
+        raise InvalidArgument(f"unknown time zone {zone!r}", hint="Use a name such as Europe/Berlin.") from error
     return f"{there:%Y-%m-%d %H:%M:%S}" if seconds else f"{there:%Y-%m-%d %H:%M}"

@@ -63,24 +63,25 @@ class ReportKind:
         if found is None:
             raise UnknownReport(
                 f"unknown report {name!r}",
-                hint=f"Reports: {', '.join(kind.name for kind in catalogue)}; or a notebook, for example mine.ipynb.",
+                hint=f"Available reports: {', '.join(kind.name for kind in catalogue)}; or a notebook, for example "
+                f"mine.ipynb.",
             )
         return found
 
 
 catalogue: Final = (
     ReportKind("run-history", "Run history", "Runs, failures with their causes, and durations.", parameters.RunHistory),
-    ReportKind("spend", "Spend", "Costs by action, key and day, and how long the credit lasts.", parameters.Spend),
+    ReportKind("spend", "Spend", "Costs by action, key and day, and the time that the credit lasts.", parameters.Spend),
     ReportKind(
         "permission-audit",
         "Permission audit",
-        "Permissions of each usage key, and which are too broad.",
+        "Permissions of each usage key, including permissions that are too broad.",
         parameters.PermissionAudit,
     ),
     ReportKind(
         "trigger-health",
         "Trigger health",
-        "Triggers that fail, are late or have stopped.",
+        "Triggers whose runs fail, are late or have stopped.",
         parameters.TriggerHealth,
         "triggers",
     ),

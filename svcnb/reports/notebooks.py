@@ -120,14 +120,14 @@ class OwnNotebook:
             except (ValueError, TypeError) as error:
                 raise ParameterRefused(
                     f"{self.file.name} cannot use {name} = {value!r}: {error}",
-                    hint=f"Use for example -p {name}={field.default}",
+                    hint=f"Use, for example, -p {name}={field.default}",
                 ) from None
         return values
 
     def _known(self) -> str:
         if self.fields:
             return f"Parameters: {', '.join(self.fields)}."
-        return f"Add the tag {_TAG!r} to the cell that sets the parameters. In JupyterLab, use the gear icon."
+        return f"Add the tag {_TAG!r} to the cell that sets the parameters. In JupyterLab, select the gear icon."
 
 
 def is_own(name: str) -> bool:
@@ -156,7 +156,9 @@ def read_notebook(file: str | Path) -> OwnNotebook:
             f"the notebook {path} cannot be read: {error.strerror}", hint=f"svcnb report new {path.name} creates one."
         ) from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise NotebookUnusable(f"{path} is not a version 4 notebook", hint="Open and save it in JupyterLab.") from None
+        raise NotebookUnusable(
+            f"{path} is not a version 4 notebook", hint="Open the notebook in JupyterLab and save it."
+        ) from None
     if language != "python":
         raise NotebookUnusable(f"{path} is written in {language}", hint="Use a Python notebook.")
     headings = (
@@ -199,7 +201,8 @@ def _parameters(source: str, path: Path) -> dict[str, Parameter]:
         tree = ast.parse(source)
     except (SyntaxError, RecursionError):
         raise NotebookUnusable(
-            f"the parameters of {path} are not Python", hint='Write only assignments there, for example: day = ""'
+            f"the parameters of {path} are not valid Python",
+            hint='Write only assignments in this cell, for example: day = ""',
         ) from None
     lines = source.splitlines()
     found = {}

@@ -25,7 +25,7 @@ class ParameterRefused(ConfigError):
 
 def _span(text: str) -> str:
     if seconds(text) == 0:
-        raise ValueError("expected a duration above zero, for example 7d")
+        raise ValueError("expected a duration greater than zero, for example 7d")
     return text
 
 
@@ -34,7 +34,7 @@ def _zone(name: str) -> str:
         try:
             ZoneInfo(name)
         except (LookupError, ValueError, OSError):
-            raise ValueError(f"{name!r} is not a time zone; write UTC, or for example Europe/Vienna") from None
+            raise ValueError(f"{name!r} is not a valid time zone: use UTC, or a name such as Europe/Vienna") from None
     return name
 
 
@@ -78,33 +78,36 @@ class Parameters(BaseModel):
             said = str(problem["msg"]).removeprefix("Value error, ")
             raise ParameterRefused(
                 f"the report {report} cannot use {name} = {problem['input']!r}: {said}",
-                hint=f"{name}: {cls.model_fields[name].description} `svcnb report --list` shows all of them.",
+                hint=f"{name}: {cls.model_fields[name].description} To list all parameters, run `svcnb report --list`.",
             ) from None
 
 
 class RunHistory(Parameters):
     """Parameters of the report on past runs."""
 
-    action: str | None = Field(None, description="Only this action, by name or CID.")
+    action: str | None = Field(None, description="Include only this action, by name or CID.")
     source: Literal["client", "trigger", "service"] | None = Field(
-        None, description="Only runs of clients, only runs of triggers, or only runs that only the service recorded."
+        None, description="Source of the runs: client, trigger, or service for runs that only the service recorded."
     )
     max_failed_percent: Percent = Field(
-        20.0, description="Maximum failure rate of an action, in percent; above it is a problem."
+        20.0, description="Maximum failure rate of an action, in percent. A higher rate is a problem."
     )
     max_p95_seconds: float | None = Field(
         None,
         gt=0,
-        description=("Maximum 95th percentile of an action's successful runs, in seconds; above it is a problem."),
+        description=(
+            "Maximum 95th percentile of the durations of an action's successful runs, in seconds. A higher value is a "
+            "problem."
+        ),
     )
     max_action_cents: int | None = Field(
-        None, ge=0, description=("Maximum cost of one action, in cents; above it is a problem.")
+        None, ge=0, description=("Maximum cost of one action, in cents. A higher cost is a problem.")
     )
     silent_after: Span | None = Field(
         None,
         description=(
-            "Maximum time without a run, for example 6h, for actions that ran before and for `action`; "
-            "longer is a problem. At most twice `since`."
+            "Maximum time without a run, for example 6h. A longer time is a problem. Applies to `action`, and to all "
+            "actions that ran before. At most twice `since`."
         ),
     )
     min_runs: int = Field(
@@ -118,7 +121,7 @@ class RunHistory(Parameters):
         since = info.data.get("since")  # missing if the value was rejected
         if after is not None and since is not None and seconds(after) > 2 * seconds(since):
             raise ValueError(
-                f"longer than the data, which cover this period and the previous one: twice since = {since}"
+                f"longer than the data, which cover this period and the previous period: twice since = {since}"
             )
         return after
 
@@ -128,17 +131,20 @@ class Spend(Parameters):
 
     since: Span = Field("30d", description="Period before now, for example 12h, 7d, 4w.")
     budget_cents: int | None = Field(
-        None, ge=1, description=("Maximum cost in that period, in cents; above it is a problem.")
+        None, ge=1, description=("Maximum cost in that period, in cents. A higher cost is a problem.")
     )
     min_days_left: float | None = Field(
         None,
         ge=0,
-        description=("Minimum number of days that the credit lasts at the recorded rate; below it is a problem."),
+        description=(
+            "Minimum number of days that the credit must last at the recorded rate. A lower number is a problem."
+        ),
     )
     max_unexplained_cents: int | None = Field(
         None,
         ge=0,
-        description="Maximum difference between the record and the service's balance, in cents; above it is a problem.",
+        description="Maximum difference between the record and the service's balance, in cents. A larger difference "
+        "is a problem.",
     )
     shown: int = Field(20, ge=1, le=1_000, description="Maximum number of listed actions and keys.")
 
@@ -146,7 +152,7 @@ class Spend(Parameters):
 class PermissionAudit(Parameters):
     """Parameters of the report on permissions."""
 
-    expires_within: Span = Field("30d", description="Keys that expire within this time are listed.")
+    expires_within: Span = Field("30d", description="The report lists the keys that expire within this time.")
     attention: Literal["danger", "warning", "never"] = Field(
         "danger", description="Lowest severity that counts as a problem: danger, warning, or never."
     )
@@ -156,7 +162,9 @@ class PermissionAudit(Parameters):
 class TriggerHealth(Parameters):
     """Parameters of the report on triggers."""
 
-    min_success_percent: Percent = Field(95.0, description="Minimum success rate, in percent; below it is a problem.")
+    min_success_percent: Percent = Field(
+        95.0, description="Minimum success rate, in percent. A lower rate is a problem."
+    )
     most_runs: int = Field(
         1_000, ge=1, le=100_000, description=("Maximum number of runs to read per trigger, newest first.")
     )
@@ -166,7 +174,7 @@ class TriggerHealth(Parameters):
 def _unknown(name: str, report: str) -> str:
     if any(word in name.lower() for word in _SECRET_WORDS):
         return (
-            f"the report {report} does not accept {name}: a report stores its parameters, so set secrets in the "
-            "environment (SVC_API_KEY, SVC_TRIGGERS_TOKEN_FILE)"
+            f"the report {report} does not accept {name}, because a report stores its parameters. "
+            "Set secrets in the environment (SVC_API_KEY, SVC_TRIGGERS_TOKEN_FILE)"
         )
     return f"the report {report} has no parameter {name!r}"

@@ -35,7 +35,7 @@ def print_pdf(page: Path) -> Path | None:
     """
     program = chromium()
     if program is None:
-        _LOG.warning("no PDF was created: Chromium was not found. Install one, or set SVC_CHROMIUM to its path.")
+        _LOG.warning("no PDF was created: Chromium was not found. Install Chromium, or set SVC_CHROMIUM to its path.")
         return None
     pdf = page.with_suffix(".pdf")
     with tempfile.TemporaryDirectory(prefix="svcnb-pdf-", ignore_cleanup_errors=True) as profile:

@@ -167,7 +167,7 @@ def permission_matrix(permissions: Permissions) -> Picture | Sentence:
         if (right := _right(key, number))
     ]
     if not rows:
-        return Sentence("No usage key may do anything in any group.")
+        return Sentence("No usage key has permissions in any group.")
     if not any(row["group"] == _EVERY for row in rows):
         del columns[0]
     left_out = len(permissions.keys) - len(keys) + len(permissions.groups) - len(groups)
@@ -184,7 +184,7 @@ def permission_matrix(permissions: Permissions) -> Picture | Sentence:
         legend=alt.Legend(title="may", orient="bottom"),
     )  # fmt: skip
     text = f"{count(len(permissions.keys), 'usage key')} in {count(len(permissions.groups), 'group')}"
-    more = f"{left_out} keys or groups above the limit of {MOST} not shown" if left_out else ""
+    more = f"{left_out} keys or groups are not shown, because the limit is {MOST}" if left_out else ""
     return Picture(
         Layers(
             layer=[
@@ -192,9 +192,9 @@ def permission_matrix(permissions: Permissions) -> Picture | Sentence:
                 base.mark_text(color="#1F1F1F", fontSize=11).encode(text=alt.Text("letter", type="nominal")),
             ],
             title=alt.TitleParams(
-                "What each usage key may do in each group", subtitle=[each for each in (text, more) if each]
+                "Permissions of each usage key in each group", subtitle=[each for each in (text, more) if each]
             ),
-            description=f"What each usage key may do in each group: {text}",
+            description=f"Permissions of each usage key in each group: {text}",
             width=alt.Step(_CELL if len(columns) > _FEW else _WIDE_CELL),
             height=alt.Step(_CELL),
         )

@@ -42,8 +42,8 @@ _FAILED_TAG: Final = "papermill-error-cell-tag"
 _ANCHOR: Final = "failed-cell"
 _KERNEL_GONE: Final = ("DeadKernelError", "KernelDidNotStart")
 _WITHOUT_KERNEL: Final = (
-    "Create the report again. A kernel stops when memory runs out or a library crashes. To check that this Python "
-    "can start one, run: python -m ipykernel_launcher --version."
+    "Create the report again. A kernel stops when memory runs out or a library crashes. To check that "
+    "this Python can start a kernel, run: python -m ipykernel_launcher --version."
 )
 
 

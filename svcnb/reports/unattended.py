@@ -17,7 +17,7 @@ from svcnb.client.errors import ConfigError, SvcnbError
 from svcnb.exit_codes import ExitCode
 
 _TIMEOUT_S: Final = 10.0
-_CHECK: Final = "Check the address for --notify, and that the webhook accepts JSON."
+_CHECK: Final = "Check the address that --notify sets, and check that the webhook accepts JSON."
 _TIME: Final = re.compile(r"-(\d{8}T\d{6}Z)(?:-(\d+))?$")
 _STAMP: Final = r"-\d{8}T\d{6}Z(?:-\d+)?\.(?:ipynb|html|pdf)"
 
@@ -48,8 +48,8 @@ def locked(folder: Path, name: str) -> Iterator[None]:
     with path.open("a+b") as file:
         if not _lock(file):
             raise ReportRunning(
-                f"the report {name} is being created by another process",
-                hint=f"Wait until the process ends. It holds the lock {path}.",
+                f"another process is creating the report {name}",
+                hint=f"Wait until the process ends. It uses the lock {path}.",
             )
         yield
 
@@ -126,11 +126,13 @@ def notify(url: str, summary: Mapping[str, Any]) -> None:
         connection.request("POST", target, body, {"Content-Type": "application/json"})
         status = connection.getresponse().status
     except (OSError, HTTPException) as error:
-        raise NotificationFailed(f"{where} could not be notified: {type(error).__name__}", hint=_CHECK) from None
+        raise NotificationFailed(
+            f"cannot send the notification to {where}: {type(error).__name__}", hint=_CHECK
+        ) from None
     finally:
         connection.close()
     if not 200 <= status < 300:  # noqa: PLR2004 - the class of success
-        raise NotificationFailed(f"{where} answered the notification with {status}", hint=_CHECK)
+        raise NotificationFailed(f"{where} responded to the notification with status {status}", hint=_CHECK)
 
 
 def delete_old(folder: Path, name: str, keep: int) -> list[Path]:

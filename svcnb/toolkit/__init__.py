@@ -1,4 +1,4 @@
-"""Tools on top of the client. They use only the client, so they work with the emulator and with the live service."""
+"""Tools that use only the client, so they work with the emulator and with the live service."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PARTS = ("cost", "exercises", "history", "lint", "plan", "templates")
 
 
 if not TYPE_CHECKING:
-    # Hidden from type checkers: with this function, they would accept every name.
+    # Hidden from type checkers, which would otherwise accept every name.
 
     def __getattr__(name: str) -> ModuleType:
         if name not in _PARTS:

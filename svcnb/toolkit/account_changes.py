@@ -23,16 +23,16 @@ class Changes(NamedTuple):
     """Events on the chain in the period, oldest first."""
 
     not_visible: tuple[str, ...] = ()
-    """Reasons why events could not be read, one sentence each."""
+    """Reasons why some events are not available, one sentence each."""
 
 
 def read_changes(client: Client, usage_keys: Sequence[UsageKey], period: Period) -> Changes:
-    """Reads the account's events in a period from the chain node. All requests are free of charge.
+    """Reads the account's events in a period from the chain node. All requests are free.
 
     Args:
         client: The service, and the key of the account.
-        usage_keys: The account's usage keys. The events identify the account by the hash of its account key, so they
-            cannot be found with a usage key.
+        usage_keys: The account's usage keys. The events identify the account by the hash of its account key, so a usage
+            key cannot find them.
         period: Period of the events.
 
     Raises:
@@ -43,7 +43,10 @@ def read_changes(client: Client, usage_keys: Sequence[UsageKey], period: Period)
     nothing: Listing[AuditEntry] = Listing([], of="events", kind=AuditEntry)
     own = api_key_hash(client.config.api_key.reveal())
     if own in {key.api_key_hash for key in usage_keys}:
-        return Changes(nothing, ("Changes on the chain were not read: that needs the account key, not a usage key.",))
+        return Changes(
+            nothing,
+            (("Changes on the chain were not read, because a usage key cannot read them: use the account key."),),
+        )
     try:
         events = client.chain_secured.look(own).audit()
     except SvcnbError as error:

@@ -1,4 +1,4 @@
-"""Runs and spending of one account of one service in a period, with a list of the data that could not be read."""
+"""Runs and spending of one account of one service in a period, with a list of unavailable data."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Period:
 
     Attributes:
         begin: First moment, in UTC.
-        end: First moment that is not part of it.
+        end: First moment after the period.
     """
 
     begin: datetime
@@ -71,10 +71,10 @@ class Period:
 
 
 class BalanceCheck(NamedTuple):
-    """Comparison of the recorded amounts with the balance at the service. All amounts are in cents."""
+    """Comparison of the recorded amounts with the service's balance. All amounts are in cents."""
 
     since: datetime
-    """Time at which the first balance was read."""
+    """Time of the first balance."""
 
     opening: int
     executions: int
@@ -84,12 +84,12 @@ class BalanceCheck(NamedTuple):
 
     @property
     def expected(self) -> int:
-        """Balance that follows from the record, in cents."""
+        """Expected balance according to the record, in cents."""
         return self.opening - self.executions - self.fees + self.payments
 
     @property
     def unexplained(self) -> int:
-        """Actual balance minus the expected balance, in cents. Negative when credit is missing."""
+        """Actual balance minus the expected balance, in cents. Negative if credit is missing."""
         return self.balance - self.expected
 
 
@@ -99,12 +99,12 @@ class AccountData:
 
     Attributes:
         service: Address of the service.
-        account: Identifier of the account: the address of its master wallet, or the hash of its key.
+        account: Identifier of the account, which is the address of its master wallet or the hash of its key.
         keys: Names of the account's keys, with the hashes of the keys as dictionary keys.
         period: The period.
         runs: Runs of the period, as `History.measures` returns them.
         previous: Runs of the previous period.
-        fees: Management calls of the period that were charged.
+        fees: Charged management calls of the period.
         balance: Current credit in cents. None if the service did not return it.
         check: Comparison with the balance. None if no earlier balance is recorded.
         not_visible: Data that could not be read, one sentence for each kind.
@@ -140,7 +140,7 @@ class AccountData:
 
     @property
     def first(self) -> datetime | None:
-        """Time of the first recorded run or fee of the period. None when nothing was recorded."""
+        """Time of the first recorded run or fee of the period. None if the record contains none."""
         times = [self.runs["started_at"].iloc[0].to_pydatetime()] if len(self.runs) else []
         return min([*times, *(each.at for each in self.fees)], default=None)
 
@@ -151,12 +151,12 @@ class AccountData:
 
     @property
     def cents_per_day(self) -> float | None:
-        """Spending rate. None when less than one day is recorded, which is too short for an estimate."""
+        """Spending rate per day. None if the record covers less than one day, which is too short for an estimate."""
         return self.spent_cents / self.recorded_days if self.recorded_days >= 1 else None
 
     @property
     def days_left(self) -> float | None:
-        """Number of days that the credit lasts at this rate. None when the rate is unknown or zero."""
+        """Number of days until the credit is used up at this rate. None if the rate is unknown or zero."""
         pace = self.cents_per_day
         return max(0, self.balance) / pace if pace and self.balance is not None else None
 
@@ -165,7 +165,7 @@ class AccountData:
         return self.keys.get(hashed) or (f"{hashed[:8]}…{hashed[-4:]}" if hashed else "(trigger)")
 
     def only(self, *, action: str | None = None, source: str | None = None) -> AccountData:
-        """Returns the data limited to the runs of one action (name or CID) or of one source."""
+        """Returns the data for only the runs of one action (name or CID) or of one source."""
 
         def chosen(frame: DataFrame) -> DataFrame:
             if action is not None:
@@ -186,14 +186,14 @@ def read_account_data(
     """Reads the data of a client's account, from the local record and from the service.
 
     The function adds the runs of triggers and the runs that an emulator recorded to the local record. All requests are
-    free of charge.
+    free.
 
     Args:
         client: Client of the service, with a key of the account.
         history: Local record.
         period: The period.
-        triggers: Client of the triggers service. Its runs are also read.
-        control_token: Token of an emulator's control plane. It is sent only to a loopback address.
+        triggers: Client of the triggers service, whose runs are also read.
+        control_token: Token of an emulator's control plane. The function sends it only to a loopback address.
 
     Raises:
         ConfigError: The client has no key.
@@ -206,7 +206,7 @@ def read_account_data(
     unseen: list[str] = []
     service, own = client.base_url, api_key_hash(client.config.api_key.reveal())
     account, keys, balance, reachable = own, {own: ACCOUNT_KEY}, None, True
-    entries = history.ledger(service=service)  # without the balance, which this call reads
+    entries = history.ledger(service=service)  # do not record the balance, which this call reads
     try:
         account, keys = _keys_of(client, own)
         balance = -client.billing.balance().balance_cents
@@ -220,7 +220,7 @@ def read_account_data(
     unseen += _triggered(triggers, history, service, reachable=reachable)
     keys = _with_created(keys, entries)
     mine = [each for each in entries if each.key_hash in keys]
-    known = [*keys, ""]  # runs of triggers, because the triggers service does not return their key
+    known = [*keys, ""]  # add runs of triggers, because the triggers service does not return their key
     runs = history.measures(service=service, keys=known, since=period.begin, until=period.end)
     previous = history.measures(service=service, keys=known, since=period.previous.begin, until=period.previous.end)
     return AccountData(
@@ -242,7 +242,7 @@ def read_account_data(
 def key_names(keys: Sequence[UsageKey]) -> dict[str, str]:
     """Returns the names of usage keys, with their hashes as keys.
 
-    If several keys share a name, part of the hash is added.
+    If several keys have the same name, the function adds part of the hash.
 
     Args:
         keys: Usage keys.
@@ -264,7 +264,7 @@ def _keys_of(client: Client, own: str) -> tuple[str, dict[str, str]]:
 
 
 def _with_created(keys: Mapping[str, str], entries: list[LedgerEntry]) -> dict[str, str]:
-    """Adds the keys that were created with keys of the account, because they may have been deleted since."""
+    """Adds the keys that keys of the account created, because the account may have deleted them since."""
     found = dict(keys)
     for each in entries:  # oldest first
         if each.subject and each.key_hash in found and each.subject not in found:
@@ -273,11 +273,13 @@ def _with_created(keys: Mapping[str, str], entries: list[LedgerEntry]) -> dict[s
 
 
 def _served(client: Client, history: History, token: str | None) -> list[str]:
-    """Reads the record of an emulator. Returns a sentence for the report if there is no such record."""
+    """Reads the record of an emulator. Returns a sentence for the report if the record is not available."""
     from svcnb.control import ControlRefused, EmulatorError
     from svcnb.control.plane import ControlPlane
 
-    elsewhere = "Runs of other machines count only after `svcnb history merge`, because the service does not list runs."
+    elsewhere = (
+        "The service does not list runs, so runs of other machines are counted only after `svcnb history merge`."
+    )
     if urlsplit(client.base_url).hostname not in _LOOPBACK:
         return [elsewhere]
     plane = ControlPlane(f"{client.base_url}/_emulator", token)
@@ -289,7 +291,7 @@ def _served(client: Client, history: History, token: str | None) -> list[str]:
                 break
             rows += found
     except ControlRefused:
-        return [f"{elsewhere} An emulator lists them if SVC_CONTROL_TOKEN is set."]
+        return [f"{elsewhere} An emulator lists its runs if SVC_CONTROL_TOKEN is set."]
     except EmulatorError as error:
         return [f"{elsewhere} The emulator's own record could not be read: {error.message}."]
     history.add_service_runs((row for row in rows if row["status"] != "refused"), service=client.base_url)
@@ -311,7 +313,7 @@ def _triggered(triggers: Triggered | None, history: History, service: str, *, re
 def _check(
     history: History, whose: tuple[str, list[str]], mine: list[LedgerEntry], begin: datetime, balance: int | None
 ) -> BalanceCheck | None:
-    """Compares the record with the last balance before the period, or with the first known balance."""
+    """Compares the record with the last balance before the period, or with the first recorded balance."""
     seen = [each for each in mine if each.kind == "balance"]
     if balance is None or not seen:
         return None

@@ -1,4 +1,4 @@
-"""Alarms on the runs of one account, for each action: failures, latency, spending, and actions that stopped running."""
+"""Alarms for each action of an account, on failures, latency, spending, and actions that stopped running."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Kind = Literal["failures", "latency", "spend", "silence"]
 _P95: Final = 95
 _REGULAR: Final = 3
-"""Minimum number of runs of an action before its silence raises an alarm."""
+"""Minimum number of runs of an action before a lack of runs raises an alarm."""
 
 
 class Alarm(Model):
@@ -34,7 +34,8 @@ class Alarm(Model):
     since: datetime
     """Start of the problem, in UTC.
 
-    This is the first failure after the last success, the last run before the silence, or the start of the period.
+    This is the first failure after the last success, the last run of an action that stopped, or the start of the
+    period.
     """
 
     def sentence(self, zone: str = "UTC") -> str:
@@ -72,7 +73,7 @@ class ActionFigures(Model):
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Thresholds at which an action raises an alarm. None disables a kind of alarm.
+    """Alarm thresholds for an action. None disables a kind of alarm.
 
     Attributes:
         max_failed_percent: Maximum share of failed runs, in percent.
@@ -81,7 +82,7 @@ class Thresholds:
         silent_after: Maximum time without a run of the action, for example ``"6h"``. The alarm needs at least three
             earlier runs in this period or the previous one.
         min_runs: Minimum number of finished runs for an alarm on failures or latency.
-        expected: Name of the action to which the data are limited. Its alarm on silence needs no earlier runs.
+        expected: Name of the only action in the data. The alarm ``silent_after`` for this action needs no earlier runs.
     """
 
     max_failed_percent: float | None = 20.0
@@ -150,9 +151,7 @@ def _silence(data: AccountData, rows: Listing[ActionFigures], after: str, expect
         )
     text = f"no run for more than {after}"
     if expected is not None and not rows:
-        return [
-            Alarm(kind="silence", action=expected, text=f"{text}, and no run is recorded in this time", since=begin)
-        ]
+        return [Alarm(kind="silence", action=expected, text=f"{text}; no run is recorded in this time", since=begin)]
     return [
         Alarm(kind="silence", action=each.action, text=text, since=each.last_run)
         for each in rows
@@ -166,9 +165,9 @@ def _failures(data: AccountData, each: ActionFigures, thresholds: Thresholds) ->
     most, percent = thresholds.max_failed_percent, each.failed_percent
     if most is None or percent is None or percent <= most or _ended(data.runs, each.action) < thresholds.min_runs:
         return []
-    text = f"{each.failed} of {_ended(data.runs, each.action)} runs failed ({percent:.1f} %, allowed {most:g} %)"
+    text = f"{each.failed} of {_ended(data.runs, each.action)} runs failed ({percent:.1f} %; limit {most:g} %)"
     if each.failed_percent_before is not None:
-        text += f", {each.failed_percent_before:.1f} % in the period before"
+        text += f", {each.failed_percent_before:.1f} % in the previous period"
     return [Alarm(kind="failures", action=each.action, text=text, since=_failing_since(data.runs, each.action))]
 
 
@@ -176,13 +175,13 @@ def _limits(data: AccountData, each: ActionFigures, thresholds: Thresholds) -> l
     found = []
     slow, dear = thresholds.max_p95_seconds, thresholds.max_action_cents
     if slow is not None and each.p95_s is not None and each.p95_s > slow and each.runs >= thresholds.min_runs:
-        text = f"95 % of the successful runs took up to {each.p95_s:.2f} s, allowed {slow:g} s"
+        text = f"95 % of the successful runs took up to {each.p95_s:.2f} s (limit {slow:g} s)"
         if each.p95_s_before is not None:
-            text += f", {each.p95_s_before:.2f} s in the period before"
+            text += f", {each.p95_s_before:.2f} s in the previous period"
         found.append(Alarm(kind="latency", action=each.action, text=text, since=data.period.begin))
     if dear is not None and each.cost_cents > dear:
-        text = f"{dollars(each.cost_cents)} were spent, allowed {dollars(dear)}"
-        text += f", {dollars(each.cost_cents_before)} in the period before"
+        text = f"{dollars(each.cost_cents)} were spent (limit {dollars(dear)})"
+        text += f", {dollars(each.cost_cents_before)} in the previous period"
         found.append(Alarm(kind="spend", action=each.action, text=text, since=data.period.begin))
     return found
 
@@ -230,7 +229,7 @@ def _by_action(frame: DataFrame) -> dict[str, _Figures]:
         cents=("cost_cents", "sum"),
         last=("started_at", "max"),
     )
-    # Without interpolation, so that the result is a measured time.
+    # Do not interpolate, so that the result is a measured time.
     p95 = grouped["well_s"].quantile(_P95 / 100, interpolation="higher")
     return {
         str(action): _Figures(

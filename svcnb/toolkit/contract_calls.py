@@ -1,4 +1,4 @@
-"""Helpers for contracts in tests and notebooks, based on web3: deployment, transactions, and expected reverts."""
+"""Helpers for contracts in tests and notebooks, based on web3, for deployment, transactions and expected reverts."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ def send(call: Any, **transaction: Any) -> Any:
     """Sends a transaction and waits until a block contains it.
 
     Args:
-        call: A bound function of a contract: ``contract.functions.set(1)``.
+        call: A bound function of a contract, for example ``contract.functions.set(1)``.
         **transaction: Members of the transaction, for example ``value`` or ``from``.
 
     Returns:
-        The receipt. Its member ``gasUsed`` is the gas that was used.
+        The receipt. Its member ``gasUsed`` is the amount of gas.
 
     Raises:
         ChainError: The transaction was included in a block but failed.
@@ -82,7 +82,7 @@ def vrs(signature: str) -> tuple[int, bytes, bytes]:
 def second_form(signature: str) -> str:
     """Returns the other valid signature of the same message by the same key (EIP-2).
 
-    Anyone can compute it without the key. So a contract that stores signatures to prevent replay must reject it.
+    Anyone can compute it without the key. A contract that stores signatures to prevent replay must therefore reject it.
     """
     v, r, s = vrs(signature)
     high = (_ORDER - int.from_bytes(s)).to_bytes(32)

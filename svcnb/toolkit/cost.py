@@ -1,4 +1,4 @@
-"""Cost estimates with reasons, made before a request is sent. Amounts are whole cents.
+"""Cost estimates before a request, each with its reason. Amounts are whole cents.
 
 Source: docs/service/billing.md#prices.
 """
@@ -59,8 +59,9 @@ GAS: Final[Mapping[str, int]] = {
     "usage_keys.delete": 79_000,
     "wallets.create": 240_000,
 }
-"""Approximate gas of one change in ChainSecured mode, measured on the contract of the emulator. The preview of each
-write shows the exact value."""
+"""Approximate gas of one change in ChainSecured mode, measured on the emulator's contract.
+
+The preview of each write shows the exact value."""
 
 GAS_PER_MEMBER: Final = 58_000
 """Approximate gas for each of the first ten actions and wallets in a write of a group."""
@@ -75,7 +76,7 @@ def gas_of(verb: str, *, actions: int = 0, wallets: int = 0) -> int:
     Args:
         verb: Name of a method of an account, for example ``groups.create``.
         actions: Number of actions in a group.
-        wallets: Number of wallets that are added to a group.
+        wallets: Number of wallets to add to a group.
     """
     gas = GAS.get(verb, 0)
     for members, one in ((actions, "groups.add_action"), (wallets, "groups.add_wallet")):
@@ -90,7 +91,7 @@ class Cost:
     Attributes:
         cents: Expected amount.
         least: Minimum amount.
-        most: Maximum amount. None when there is no limit.
+        most: Maximum amount. None means no limit.
         calls: Number of billed calls.
         gas: Units of gas on the chain. 0 in API mode.
         why: Reason for the amount, as text.
@@ -105,7 +106,7 @@ class Cost:
 
     @classmethod
     def exactly(cls, cents: int, *, calls: int = 0, why: str = "") -> Cost:
-        """Returns a cost whose amount is certain if all calls succeed."""
+        """Returns an exact cost, which applies if all calls succeed."""
         return cls(cents, cents, cents, calls=calls, why=why)
 
     def __add__(self, other: Cost) -> Cost:
@@ -139,7 +140,7 @@ def of_call(verb: str, *, actions: int = 0, wallets: int = 0) -> Cost:
     Args:
         verb: Name of a method of a client, for example ``groups.create``.
         actions: Number of actions in a group. Each action beyond ten takes a separate call.
-        wallets: Number of wallets that are added to a group. Each wallet beyond ten takes a separate call.
+        wallets: Number of wallets to add to a group. Each wallet beyond ten takes a separate call.
 
     Raises:
         InvalidArgument: ``verb`` is not a method of a client.
@@ -181,8 +182,8 @@ def of_run(
     """Returns the cost of one run, estimated from past runs of the action if there are any.
 
     Args:
-        action: Action whose past runs are the basis of the estimate.
-        seconds: Duration of the run in seconds, if it is known. Past runs are then not used.
+        action: Action whose past runs the estimate uses.
+        seconds: Duration of the run in seconds, if known. The estimate then ignores past runs.
         history: Record of past runs.
         longest: Time after which the service ends a run, in seconds (``svc.node.limits().timeout_ms / 1000``).
     """
@@ -198,7 +199,7 @@ def of_run(
 
 @checked
 def of_batch(count: int, action: ActionRef | None = None, **known: Any) -> Cost:
-    """Returns the cost of several runs of an action. The arguments are those of `of_run`."""
+    """Returns the cost of several runs of an action. The arguments are the same as for `of_run`."""
     one = of_run(action, **known)
     return one.times(count, why=f"{count} times {one.why}")
 

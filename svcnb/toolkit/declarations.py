@@ -24,8 +24,8 @@ _PROJECT: Final = {
         "checkJs": True,
         "noEmit": True,
         "strict": True,
-        # The caller chooses the parameters of main. Without this setting, the compiler reports an error for each
-        # parameter.
+        # The caller chooses the parameters of main. Without this setting, the compiler reports an error for each of
+        # them.
         "noImplicitAny": False,
         "target": "esnext",
         "lib": ["esnext", "dom"],
@@ -83,7 +83,9 @@ def project() -> str:
 
 def _function(function: Function, limits: ActionLimits) -> str:
     counted = (
-        f" One of at most {limits.max_get_keys_count} key operations of a run." if function.is_key_operation else ""
+        (f" Counts as one of at most {limits.max_get_keys_count} key operations of a run.")
+        if function.is_key_operation
+        else ""
     )
     given = "; ".join(f"{name}: {kind}" for name, kind in function.parameters.items())
     result = f"Promise<{function.result}>" if function.waits else function.result
@@ -92,5 +94,5 @@ def _function(function: Function, limits: ActionLimits) -> str:
 
 
 def _unheard() -> list[tuple[str, str]]:
-    """Returns the names that the runtime lacks and no type library declares. They are declared as missing."""
+    """Returns the names that the runtime lacks and no type library declares. The declarations mark them as missing."""
     return [(name, ABSENT[name]) for name in ("Buffer", "process", "require")]

@@ -1,4 +1,4 @@
-"""Differences between a live service and this package, for each route and field.
+"""Comparison of a live service with this package, for each route and field.
 
 The service publishes an OpenAPI description (docs/service/index.md#versioning). The models of `svcnb.protocol.wire`
 describe what the client sends and reads.
@@ -29,7 +29,7 @@ _TRIGGERS: Final = ("/api/", "/webhook/")
 
 _ANYTHING: Final = frozenset({"string", "number", "boolean", "array", "object"})
 _OWN_OPTIONAL: Final = frozenset({"success", "rpc_url", "hashed_cid", "has_error"})
-"""Optional members of responses: additions of the emulator, and values that the HTTP status also contains."""
+"""Optional members of responses. The emulator adds some of them, and others repeat the HTTP status."""
 
 _MAX_DEPTH: Final = 12
 
@@ -38,14 +38,14 @@ class Drift(Model):
     """Difference between a live service and this package."""
 
     weight: Weight
-    """``breaks``: a call fails, or a response cannot be parsed. ``suspect``: types differ, which can be harmless.
-    ``news``: the service has a feature that this package does not use."""
+    """``breaks``: a call fails, or the client cannot parse a response. ``suspect``: types differ, which can be
+    harmless. ``news``: the service has a feature that this package does not use."""
 
     route: str
     """Method and path of the route."""
 
     field: str = ""
-    """Place of the difference: ``request.name``, ``response[].name`` or ``query.name``. Empty for the whole route."""
+    """Location: ``request.name``, ``response[].name`` or ``query.name``. Empty for the whole route."""
 
     says: str
 
@@ -55,21 +55,23 @@ class Drift(Model):
 
 @checked
 def clock_drift(svc: Client) -> Drift | None:
-    """Returns a finding if the clocks of the service and this machine differ so much that signatures become invalid."""
+    """Returns a finding if the clocks of the service and this machine differ so much that signatures are invalid."""
     svc.node.version()
     skew = svc.clock_skew
     if skew is None or abs(skew) <= CLOCK_SKEW_WARNING_S:
         return None
     ahead = "ahead of" if skew > 0 else "behind"
     says = f"the service's clock is {abs(skew):.0f} s {ahead} this machine's"
-    return Drift(weight="suspect", route="GET /version", field="header.date", says=f"{says}: correct one of the clocks")
+    return Drift(
+        weight="suspect", route="GET /version", field="header.date", says=(f"{says}: set the clock that is wrong")
+    )
 
 
 @checked
 def live_drift(svc: Client) -> Listing[Drift]:
     """Compares the description of a live service with the models of this package.
 
-    It is free of charge and needs no key.
+    This call is free and needs no key.
 
     Args:
         svc: Client of the service.
@@ -87,7 +89,7 @@ def live_drift(svc: Client) -> Listing[Drift]:
 def recorded_drift(base_url: str, vocabulary: Vocabulary | None = None) -> Listing[Drift]:
     """Compares responses of a live service with recorded responses.
 
-    It sends only requests that are free and need no account.
+    The function sends only requests that are free and need no account.
 
     Args:
         base_url: Address of the service, without ``/core/v1``.
@@ -139,14 +141,18 @@ def _all(description: Mapping[str, Any], vocabulary: Vocabulary) -> Iterator[Dri
         operation = live.get((route.method, route.path))
         if operation is None:
             others = [method for method, path in live if path == route.path]
-            says = f"the service supports only {', '.join(others)}" if others else "the service does not have it"
+            says = (
+                (f"the service supports only {', '.join(others)}")
+                if others
+                else "the service does not have this endpoint"
+            )
             yield Drift(weight="breaks", route=route.name, says=says)
             continue
         yield from _route(route, operation, theirs)
     ours = {(route.method, route.path) for route in known}
     for method, path in sorted(set(live) - ours):
         if not live[method, path].get("deprecated"):
-            yield Drift(weight="news", route=f"{method} {path}", says="this package does not use it")
+            yield Drift(weight="news", route=f"{method} {path}", says="this package does not use this endpoint")
 
 
 def _short(path: str) -> str:
@@ -186,15 +192,30 @@ def _sent(route: Route, ours: Mapping[str, Any], live: Mapping[str, Any], where:
     """Compares the members that the client sends with those that the service accepts."""
     yield from _kinds(route, ours, live, where)
     for name in sorted(live["required"] - set(ours["members"])):
-        yield Drift(weight="breaks", route=route.name, field=f"{where}.{name}", says="the service requires it")
+        yield Drift(
+            weight="breaks",
+            route=route.name,
+            field=f"{where}.{name}",
+            says=("the service requires this member, but this package does not send it"),
+        )
     for name in sorted(set(live["members"]) - set(ours["members"]) - live["required"]):
-        yield Drift(weight="news", route=route.name, field=f"{where}.{name}", says="the service accepts it")
+        yield Drift(
+            weight="news",
+            route=route.name,
+            field=f"{where}.{name}",
+            says=("the service accepts this member, but this package does not send it"),
+        )
     for name, member in ours["members"].items():
         if name in live["members"]:
             yield from _kinds(route, member, live["members"][name], f"{where}.{name}")
         elif live["members"]:
             weight: Weight = "breaks" if name in ours["required"] else "suspect"
-            yield Drift(weight=weight, route=route.name, field=f"{where}.{name}", says="the service does not accept it")
+            yield Drift(
+                weight=weight,
+                route=route.name,
+                field=f"{where}.{name}",
+                says=("this package sends this member, but the service does not accept it"),
+            )
 
 
 def _read(route: Route, ours: Mapping[str, Any], live: Mapping[str, Any], where: str) -> Iterator[Drift]:
@@ -204,22 +225,30 @@ def _read(route: Route, ours: Mapping[str, Any], live: Mapping[str, Any], where:
         yield from _read(route, ours["items"], live["items"], f"{where}[]")
         return
     if not live["members"]:
-        return  # an object whose members are not described
+        return  # the description does not list the members of the object
     for name, member in ours["members"].items():
         if name in live["members"]:
             yield from _kinds(route, member, live["members"][name], f"{where}.{name}")
         elif name not in _OWN_OPTIONAL:
             yield Drift(
-                weight="breaks", route=route.name, field=f"{where}.{name}", says="the service does not return it"
+                weight="breaks",
+                route=route.name,
+                field=f"{where}.{name}",
+                says=("this package reads this member, but the service does not return it"),
             )
     for name in sorted(set(live["members"]) - set(ours["members"])):
-        yield Drift(weight="news", route=route.name, field=f"{where}.{name}", says="the service returns it")
+        yield Drift(
+            weight="news",
+            route=route.name,
+            field=f"{where}.{name}",
+            says=("the service returns this member, but this package does not read it"),
+        )
 
 
 def _kinds(route: Route, ours: Mapping[str, Any], live: Mapping[str, Any], where: str) -> Iterator[Drift]:
     mine, theirs = ours["kinds"], live["kinds"]
     if mine and theirs and not mine & theirs:
-        says = f"here {_listed(mine)}, in the service {_listed(theirs)}"
+        says = f"the type is {_listed(mine)} in this package, but {_listed(theirs)} in the service"
         yield Drift(weight="suspect", route=route.name, field=where, says=says)
 
 

@@ -1,4 +1,4 @@
-"""Atomic file writes. A file is complete at all times, even if the process is killed during a write."""
+"""Atomic file writes. A file is always complete, even if the process is killed during a write."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def replace_file(path: Path, text: str, mode: int = 0o600) -> None:
-    """Writes a file atomically: after a crash, it has either the old or the new content, never a part of it.
+    """Writes a file atomically, so that after a crash, it contains either the old or the new content.
 
     Args:
         path: Path of the file.
@@ -21,7 +21,7 @@ def replace_file(path: Path, text: str, mode: int = 0o600) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with os.fdopen(descriptor, "wb") as file:  # the same bytes on every system, without conversion of line endings
+        with os.fdopen(descriptor, "wb") as file:  # without a conversion of line endings
             file.write(text.encode())
             file.flush()
             os.fsync(file.fileno())

@@ -36,13 +36,13 @@ class PastRun(Model):
     """Past run."""
 
     started_at: datetime
-    """Time at which the run was sent, in UTC."""
+    """Time of the request, in UTC."""
 
     source: str
     """``client``, or ``trigger`` for a run of the triggers service."""
 
     action: str = ""
-    """Name of the action. Empty if it had no name."""
+    """Name of the action. Empty if it has none."""
 
     cid: str
     status: str
@@ -74,7 +74,7 @@ class PastRun(Model):
         return self.status == "success"
 
     def summary(self) -> dict[str, Any]:
-        """Returns the part that is equal in all runs of the same program."""
+        """Returns only the values that are the same whenever the program runs."""
         return {name: value for name, value in self.shown().items() if name not in _DIFFERS}
 
 
@@ -96,7 +96,7 @@ class Spend(Model):
 
 @runtime_checkable
 class Triggered(Protocol):
-    """Interface of the triggers client, as far as this module uses it."""
+    """The part of the triggers client that this module uses."""
 
     def list(self) -> Iterable[Any]:
         """Returns the triggers."""
@@ -114,8 +114,8 @@ class History(Checked):
         path: Path of the history file. None means the default file.
 
     Raises:
-        ConfigError: This machine has no default location, or recording is disabled. Every method raises this error if
-            the file is not a history file.
+        ConfigError: This machine has no default location, or recording is disabled. Every method also raises this error
+            if the file is not a history file.
 
     Example:
         ``History().spend(by="day").to_frame()``
@@ -156,8 +156,8 @@ class History(Checked):
             keys: Only runs with keys that have these hashes.
             service: Only runs at the service with this address, in the form of ``client.base_url``.
             status: Only runs that succeeded (``success``), or only runs that did not.
-            source: Only runs of clients, only runs of triggers, or only runs that were recorded by the service alone.
-            since: Only runs after this time. A duration such as ``"7d"`` is counted back from now.
+            source: Only runs of clients, only runs of triggers, or only runs that only the service recorded.
+            since: Only runs after this time. A duration such as ``"7d"`` counts back from now.
             until: Only runs before this time.
             limit: Maximum number of runs.
         """
@@ -171,7 +171,7 @@ class History(Checked):
         return Listing((_past(row) for row in rows), of="past runs", kind=PastRun)
 
     def to_frame(self, **wanted: Any) -> DataFrame:
-        """Returns past runs as a pandas frame. The arguments are those of `runs`."""
+        """Returns past runs as a pandas frame. The arguments are the same as for `runs`."""
         return self.runs(**wanted).to_frame()
 
     def measures(self, **wanted: Any) -> DataFrame:
@@ -187,7 +187,7 @@ class History(Checked):
             return read_measures(connection, where, values)
 
     def spend(self, by: By = "action", **wanted: Any) -> Listing[Spend]:
-        """Adds up the cost of runs by group. The most expensive group is first, but days are in chronological order.
+        """Adds up the cost of runs by group. The most expensive group comes first, but days are in chronological order.
 
         Args:
             by: Property by which runs are grouped: ``action``, ``key``, ``day`` (UTC), ``service`` or ``trigger``.
@@ -200,19 +200,19 @@ class History(Checked):
             raise InvalidArgument(f"cannot group spend by {by!r}", hint=f"Allowed values: {', '.join(GROUPS)}.")
         where, values = condition(wanted)
         order = "name" if by == "day" else "cost_cents DESC, name"
-        query = (  # The statement contains only column names of this module; SQLite binds the values.
+        query = (  # The statement contains only column names of this module. SQLite binds the values.
             f"SELECT {GROUPS[by]} AS name, count(*) AS runs, sum(status = 'failed') AS failed, "  # noqa: S608 - our own names; values are bound
             f"sum(elapsed) AS seconds, sum(cost_cents) AS cost_cents FROM runs {where} GROUP BY 1 ORDER BY {order}"
         )
         return Listing((Spend.model_validate(dict(row)) for row in self._all(query, values)), of="runs", kind=Spend)
 
     def total_cents(self, **wanted: Any) -> int:
-        """Returns the estimated cost of all runs in cents. The filters are those of `spend`."""
+        """Returns the estimated cost of all runs in cents. The filters are the same as for `spend`."""
         where, values = condition(wanted)
         return int(self._one(f"SELECT coalesce(sum(cost_cents), 0) FROM runs {where}", values))  # noqa: S608 - our own
 
     def count(self, **wanted: Any) -> int:
-        """Returns the number of recorded runs. The filters are those of `spend`."""
+        """Returns the number of recorded runs. The filters are the same as for `spend`."""
         where, values = condition(wanted)
         return int(self._one(f"SELECT count(*) FROM runs {where}", values))  # noqa: S608 - our own names
 
@@ -224,7 +224,7 @@ class History(Checked):
     def add_trigger_runs(
         self, triggers: Triggered, *, only: Iterable[Any] | None = None, service: str = "", limit: int | None = None
     ) -> int:
-        """Adds the runs of triggers to the record. Repeated calls add no run twice.
+        """Adds the runs of triggers to the record. Repeated calls do not add a run twice.
 
         Args:
             triggers: Client of the triggers service.
@@ -246,16 +246,16 @@ class History(Checked):
         return len(rows)
 
     def add_service_runs(self, rows: Iterable[Mapping[str, Any]], *, service: str) -> int:
-        """Adds the runs that an emulator recorded. Repeated calls add no run twice.
+        """Adds the runs that an emulator recorded. Repeated calls do not add a run twice.
 
-        For runs that are already recorded, the method stores the amount that was charged.
+        For runs that the record already contains, the method stores the charged amount.
 
         Args:
             rows: The response of ``GET /_emulator/runs``.
             service: Address of the emulator, in the form of ``client.base_url``.
 
         Returns:
-            Number of runs that were not recorded before.
+            Number of new runs.
 
         Raises:
             InvalidType: A row is not a mapping.
@@ -267,7 +267,7 @@ class History(Checked):
             return add_served(connection, given, service)
 
     def merge(self, *files: str | Path) -> Merged:
-        """Adds the records of other machines. Repeated calls add no run twice.
+        """Adds the records of other machines. Repeated calls do not add a run twice.
 
         Args:
             *files: History files of other machines. The method does not change them.
@@ -276,7 +276,7 @@ class History(Checked):
             Number of runs and ledger entries that were added.
 
         Raises:
-            ConfigError: A file does not exist or is not a history file. Nothing is added in this case.
+            ConfigError: A file does not exist or is not a history file. In this case, nothing is added.
         """
         with closing(self._connect()) as connection:
             return merge_files(connection, [Path(file).expanduser() for file in files])
@@ -296,7 +296,7 @@ class History(Checked):
         return [LedgerEntry.of(row) for row in self._all(query, (service, begin, end))]
 
     def remember_keys(self, service: str, account: str, names: Mapping[str, str]) -> None:
-        """Records the account to which keys belong, so that runs of a deleted key are still counted.
+        """Records which account keys belong to, so that runs of deleted keys are still counted.
 
         Args:
             service: Address of the service.
@@ -344,14 +344,14 @@ class History(Checked):
             busy = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
             raise ConfigError(
                 f"the history {self.path} cannot be read: {error}",
-                hint="Try again: another process is writing it."
+                hint="Try again, because another process is writing to this file."
                 if busy
                 else "Set SVC_HISTORY to a history file, or move this file away: the next run starts a new one.",
             ) from None
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection | None]:
-        """Opens a connection for reading. Yields None if nothing has been recorded yet."""
+        """Opens a connection for reading. Yields None if the record does not exist yet."""
         if not self.path.exists():
             yield None
             return

@@ -19,7 +19,7 @@ _NUMBERS: Final = "typeof({0}.started_at) IN ('real', 'integer') AND typeof({0}.
 
 
 class Merged(NamedTuple):
-    """Numbers of entries that `History.merge` added."""
+    """Number of entries that `History.merge` added."""
 
     runs: int
     entries: int
@@ -35,7 +35,7 @@ class LedgerEntry:
         key_hash: Hash of the key that made the call.
         kind: ``fee``, ``payment`` or ``balance``.
         name: Name of the call.
-        cents: Amount in cents. For a balance, it is the credit, and negative for a debt.
+        cents: Amount in cents. For a balance, this is the credit, and a negative value is a debt.
         subject: Hash of the usage key that the call created. Empty for all other calls.
     """
 
@@ -56,7 +56,7 @@ class LedgerEntry:
 def triggered(trigger: Any, run: Any, service: str) -> dict[str, Any]:
     """Converts one run of a trigger to a row.
 
-    The cost of a successful run is the price of an execution of its duration.
+    The cost of a successful run is the price for its duration.
     """
     elapsed = float(run.seconds or 0.0)
     started = run.started_at.timestamp() if run.started_at else 0.0
@@ -146,7 +146,7 @@ def _tables_of(file: Path) -> set[str]:
     except sqlite3.Error as error:
         raise _no_history(file, error) from None
     if "runs" not in tables:
-        raise _no_history(file, "it has no table of runs")
+        raise _no_history(file, "the file has no table of runs")
     return tables
 
 

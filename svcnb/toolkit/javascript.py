@@ -235,7 +235,7 @@ class _Walk:
                 self.visit(part, scope)
 
     def _assignment(self, node: Node, scope: Scope) -> None:
-        # A name that is assigned but never declared becomes a global of the script.
+        # JavaScript makes a name a global of the script if it is assigned but never declared.
         left = node.child_by_field_name("left")
         if left is not None and left.type == "identifier" and scope.find(self._script.text(left)) is None:
             self._bind(left, self._script.top, "var", node.child_by_field_name("right"))
@@ -253,7 +253,7 @@ class _Walk:
                     self._bind(name, scope, "import", None)
 
     def _pattern(self, node: Node, scope: Scope, kind: str, value: Node | None) -> None:
-        """Declares every name of a pattern. Names in defaults and computed members are uses."""
+        """Declares every name in a pattern. Names in defaults and computed members count as uses."""
         match node.type:
             case "identifier" | "shorthand_property_identifier_pattern":
                 self._bind(node, scope, kind, value)

@@ -1,6 +1,7 @@
 """Linter that finds errors in an action before it runs, such as undefined names, leaked keys and exceeded limits.
 
-The linter uses a parser instead of a text search, so strings, comments and shadowed names cause no false findings.
+The linter uses a parser instead of a text search. Strings, comments and shadowed names therefore cause no false
+findings.
 
 Source: docs/service/index.md#derived-actions, docs/service/limits.md#limits-of-a-run,
     docs/service/runtime.md#functions, docs/service/runtime.md#calling-main.
@@ -34,7 +35,7 @@ def lint(
         The findings. The report is empty if there are none.
 
     Raises:
-        ImportError: The parser is not installed; the message says which extra contains it.
+        ImportError: The parser is not installed. The message names the extra that contains it.
 
     Example:
         >>> lint("const run = () => 1").codes  # doctest: +SKIP

@@ -36,13 +36,13 @@ def named_signers(context: Context) -> Iterator[Finding]:
             and _origin(context, other) == _origin(context, arguments[-1])
             and not signed
         ):
-            text = f"{expected} comes with {signature}: anyone can sign, and name themselves as the signer"
-            hint = "Compare with an address in the source, or with the address of an action's CID."
+            text = f"the caller provides both {expected} and {signature}: anyone can sign and claim to be the signer"
+            hint = "Compare the signer with an address in the source, or with the address of an action's CID."
             yield context.find(node, "warning", "named_signer", text, hint)
 
 
 def json_order(context: Context) -> Iterator[Finding]:
-    """Finds signatures and hashes over JSON whose member order is determined by another party."""
+    """Finds signatures and hashes over JSON whose member order another party determines."""
     for node in context.script.walk():
         name, arguments = _call(context, node)
         if name not in _OVER_TEXT or not arguments:
@@ -53,13 +53,16 @@ def json_order(context: Context) -> Iterator[Finding]:
         if inner == "stringify" and len(parts) == 1:
             written = literal(context, parts[0])
             if written is None or any(child.type == "spread_element" for child in written.named_children):
-                message = "JSON.stringify keeps the order of members: the same content has several texts and signatures"
-                hint = "Sign canonical JSON (RFC 8785), or an object that lists its members here."
+                message = (
+                    "JSON.stringify keeps the order of members, so the same content can have "
+                    "different texts and signatures"
+                )
+                hint = "Sign canonical JSON (RFC 8785), or an object literal that lists all members."
                 yield context.find(node, "warning", "json_order", message, hint)
 
 
 def folded_names(context: Context) -> Iterator[Finding]:
-    """Finds actions with a key that compare user names without regard to case."""
+    """Finds actions with a key that compare user names case-insensitively."""
     for node, one, other in _comparisons(context):
         name, _ = _call(context, one)
         called = one.child_by_field_name("function")
@@ -68,8 +71,11 @@ def folded_names(context: Context) -> Iterator[Finding]:
             continue
         compared = [context.script.text(each).rstrip(")") for each in (owner, other)]
         if any(_OF_USERS.search(text) for text in compared) and not any("header" in text.lower() for text in compared):
-            message = "names are compared without case: different names can be equal, as with the Kelvin sign"
-            hint = "Accept names of one alphabet only (/^[a-z0-9-]+$/), and compare them exactly."
+            message = (
+                "names are compared without regard to case, so different names can be equal, "
+                "for example k and the Kelvin sign"
+            )
+            hint = "Accept only names that match /^[a-z0-9-]+$/, and compare them exactly."
             yield context.find(node, "warning", "folded_name", message, hint)
 
 
@@ -118,7 +124,7 @@ def _inside(message: str) -> str:
 
 
 def _origin(context: Context, node: Node) -> int | None:
-    """Returns the declaration of the object whose member an expression is, or None if it is unknown."""
+    """Returns the declaration of the object whose member an expression accesses, or None if it is unknown."""
     while node.type in {"member_expression", "subscript_expression"}:
         owner = node.child_by_field_name("object")
         if owner is None:

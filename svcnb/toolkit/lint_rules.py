@@ -27,7 +27,7 @@ _SECRET_TEXT: Final = re.compile(r"(?:0x)?[0-9a-fA-F]{64}\Z|[A-Za-z0-9+/]{43}=\Z
 
 
 def every_rule(context: Context) -> Iterator[Finding]:
-    """Applies all rules. If there are syntax errors, reports only those, because other findings would be unreliable."""
+    """Applies all rules. Reports only syntax errors if there are any, because other findings would be unreliable."""
     yield from sizes(context)
     broken = list(syntax(context))
     if broken:
@@ -57,7 +57,7 @@ def every_rule(context: Context) -> Iterator[Finding]:
 
 
 def sizes(context: Context) -> Iterator[Finding]:
-    """Finds a source that is larger than the service accepts."""
+    """Finds a source that is too large for the service."""
     size = len(context.script.bytes)
     if size > context.limits.max_code_length:
         message = f"the source has {size} bytes; at most {context.limits.max_code_length} are allowed"
@@ -68,7 +68,7 @@ def syntax(context: Context) -> Iterator[Finding]:
     """Finds syntax errors."""
     for node in context.script.broken():
         near = context.script.text(node).strip().split("\n")[0][:40]
-        what = f"missing {node.type!r}" if node.is_missing else f"not JavaScript: {near!r}"
+        what = f"{node.type!r} is missing" if node.is_missing else f"invalid JavaScript: {near!r}"
         yield context.find(node, "error", "syntax", what)
 
 
@@ -77,7 +77,13 @@ def main(context: Context) -> Iterator[Finding]:
     script = context.script
     if "main" not in script.top.bindings and not _assigned_to_global(context, "main"):
         hint = "Define it: async function main(params) { ... }. Its return value is the response."
-        yield context.find(script.root, "error", "main_missing", "no function main, which the service calls", hint)
+        yield context.find(
+            script.root,
+            "error",
+            "main_missing",
+            ("the source does not define the function main, which the service calls"),
+            hint,
+        )
     if context.main is not None:
         given = context.main.child_by_field_name("parameters")
         if given is not None and len(given.named_children) > 1:
@@ -93,7 +99,10 @@ def main(context: Context) -> Iterator[Finding]:
         called = node.child_by_field_name("function") if node.type == "call_expression" else None
         if called is not None and script.text(called) == "main" and script.function_around(node) is None:
             yield context.find(
-                node, "warning", "main_called", ("main is called here and by the service, so it runs twice")
+                node,
+                "warning",
+                "main_called",
+                ("the source calls main, but the service calls it too, so main runs twice"),
             )
 
 
@@ -118,7 +127,7 @@ def awaits(context: Context) -> Iterator[Finding]:
     """Finds `await` outside of functions, which a script does not allow."""
     for node in context.script.walk():
         if node.type == "await_expression" and context.script.function_around(node) is None:
-            yield context.find(node, "error", "await_outside", "await outside a function", "Move it into main.")
+            yield context.find(node, "error", "await_outside", "await is used outside a function", "Move it into main.")
 
 
 def names(context: Context) -> Iterator[Finding]:
@@ -176,7 +185,7 @@ def arguments(context: Context) -> Iterator[Finding]:
         if not wanted or not call.arguments or call.arguments[0].type != "object":
             literal = bool(call.arguments) and call.arguments[0].type in {"string", "number", "template_string"}
             if (wanted and not call.arguments) or (wanted and literal):
-                message = f"{call.function.name} needs one object as its argument"
+                message = f"{call.function.name} requires one object as its argument"
                 yield context.find(call.node, "error", "wrong_argument", message, f"Write {example}.")
             continue
         given, open_ = _members(context, call.arguments[0])
@@ -208,7 +217,7 @@ def own_promises(context: Context) -> Iterator[Finding]:
         name = script.text(called)
         binding = script.scope_at(called).find(name)
         if name == "fetch" if binding is None else _is_async(binding.value):
-            message = f"{name} returns a promise that is not awaited: main may return before it is done"
+            message = f"{name} returns a promise that is not awaited: main may return before the promise is settled"
             yield context.find(node, "warning", "not_awaited", message, "Write await before it.")
 
 
@@ -225,12 +234,12 @@ def text_as_code(context: Context) -> Iterator[Finding]:
             if (name == "Function" or (name == "eval" and node.type == "call_expression")) and (
                 context.script.scope_at(node).find(name) is None
             ):
-                message = f"{name} is disabled: strings cannot be executed as code"
+                message = f"{name} is disabled: an action cannot execute strings as code"
                 yield context.find(node, "error", "code_from_text", message)
 
 
 def counts(context: Context) -> Iterator[Finding]:
-    """Finds sources with more key operations or requests than one run may make."""
+    """Finds sources with more key operations or requests than one run permits."""
     operations = [call.node for call in context.calls if call.function.is_key_operation]
     requests = [
         node
@@ -245,11 +254,11 @@ def counts(context: Context) -> Iterator[Finding]:
         (requests, context.limits.max_fetch_count, "outbound requests", "outbound_requests"),
     ):
         if len(nodes) > most:
-            message = f"the source has {len(nodes)} {what}, but one run may make {most}"
+            message = f"the source makes {len(nodes)} {what}, but one run may make {most}"
             yield context.find(nodes[most], "warning", f"too_many_{code}", message)
         for node in nodes:
             if _is_repeated(context, node):
-                message = f"{what} in a loop: one run may make {most}; further calls fail"
+                message = f"{what} are made in a loop: one run may make {most}; all calls after that fail"
                 hint = "Make the call once, before the loop, and store the result." if code == "key_operations" else ""
                 yield context.find(node, "warning", f"{code}_in_loop", message, hint)
 
@@ -260,12 +269,12 @@ def leaks(context: Context) -> Iterator[Finding]:
 
 
 def decrypted(context: Context) -> Iterator[Finding]:
-    """Finds decrypted texts in the logs, which anyone who may run the action can read."""
+    """Finds decrypted text in the logs, which anyone who can run the action can read."""
     yield from Leaks(context, decrypted=True).find_in_logs()
 
 
 def embedded(context: Context) -> Iterator[Finding]:
-    """Finds secrets in the source, which anyone who may run the action can read."""
+    """Finds secrets in the source, which anyone who can run the action can read."""
     for node in context.script.walk():
         if node.type not in {"variable_declarator", "pair"}:
             continue
@@ -274,7 +283,7 @@ def embedded(context: Context) -> Iterator[Finding]:
         if name is None or value is None or value.type != "string":
             continue
         if _SECRET_NAME.search(context.script.text(name)) and _SECRET_TEXT.match(context.script.text(value)[1:-1]):
-            message = f"{context.script.text(name)} looks like a secret, but the source is not secret"
+            message = f"{context.script.text(name)} looks like a secret, but callers can read the source"
             hint = "Pass it in js_params, or store it encrypted: call Encrypt once, and Decrypt at run time."
             yield context.find(value, "warning", "secret_in_source", message, hint)
 
@@ -304,7 +313,7 @@ def _may_be_parameter(context: Context, name: str, inside: Node, known: frozense
         return True
     if not name[0].islower() or difflib.get_close_matches(name, sorted(known), 1, 0.8):
         return False
-    # A name that is called is a missing function, not a missing parameter.
+    # A called name is a missing function, not a missing parameter.
     called = any(
         reference.name == name
         and reference.node.parent is not None
@@ -317,7 +326,7 @@ def _may_be_parameter(context: Context, name: str, inside: Node, known: frozense
 
 
 def _members(context: Context, node: Node) -> tuple[list[str], bool]:
-    """Returns the names of an object literal's members, and whether more can be added at run time."""
+    """Returns the names of an object literal's members, and whether the action can add more at run time."""
     given, open_ = [], False
     for child in node.named_children:
         if child.type == "shorthand_property_identifier":

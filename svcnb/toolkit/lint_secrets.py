@@ -28,11 +28,11 @@ _MAX_ROUNDS: Final = 8
 
 
 class Leaks:
-    """Search for leaks in one action.
+    """Detector of leaks in one action.
 
     Args:
         context: The action.
-        decrypted: Whether to track decrypted texts instead of private keys.
+        decrypted: Whether to track decrypted text instead of private keys.
     """
 
     def __init__(self, context: Context, *, decrypted: bool = False) -> None:
@@ -68,9 +68,9 @@ class Leaks:
             yield from self._leak(body, [body], "key_in_response", "the response")
 
     def find_in_logs(self) -> Iterator[Finding]:
-        """Yields the places where a decrypted text is logged.
+        """Yields the places where decrypted text is logged.
 
-        Returning it can be the purpose of the action and is allowed.
+        An action may return the text, because this can be its purpose.
         """
         for node in self._script.walk():
             called = node.child_by_field_name("function") if node.type == "call_expression" else None
@@ -80,7 +80,7 @@ class Leaks:
             if any(self._holds(part) for part in given.named_children):
                 message, hint = (
                     "a decrypted text is written to the logs",
-                    ("Remove it: everyone who may run the action can read its logs."),
+                    ("Remove this call: everyone who may run the action can read its logs."),
                 )
                 yield self._context.find(node, "warning", "secret_in_logs", message, hint)
 
@@ -124,7 +124,7 @@ class Leaks:
                 return False
             owner = called.child_by_field_name("object")
             passed = self._script.text(called) in _PASSING and any(self._holds(part) for part in given.named_children)
-            # The result of a method of the key's text, such as key.slice(2), still reveals the key.
+            # The result of a string method of the key, such as key.slice(2), still reveals the key.
             return passed or (owner is not None and owner.type == "identifier" and self._holds(owner))
         return node.type in _CARRIERS and any(self._holds(part) for part in node.named_children)
 

@@ -14,18 +14,19 @@ _NAMES: Final = {
     "status": "status",
     "cid": "cid",
     "key": "key_hash",
-    "action": "CASE WHEN action <> '' THEN action ELSE cid END",  # last, because a name can contain any character
+    "action": "CASE WHEN action <> '' THEN action ELSE cid END",  # the last column, because a name can contain anything
 }
 _SEPARATOR: Final = "\x1f"
 _ONE_TEXT: Final = f"printf('{_SEPARATOR.join(['%s'] * len(_NAMES))}', {', '.join(_NAMES.values())})"
-"""SQL expression that returns one text instead of five columns, because creating Python objects takes most of the
-time."""
+"""SQL expression that returns one string instead of five columns.
+
+Creating Python objects takes most of the time."""
 
 _NUMBERS: Final = 4
 
 
 class _Codes(dict[bytes, int]):
-    """Mapping that assigns numbers to texts, counted from 0 in the order of their first appearance."""
+    """Mapping from strings to numbers, which count from 0 in the order of first appearance."""
 
     def __missing__(self, text: bytes) -> int:
         self[text] = code = len(self)
@@ -54,7 +55,7 @@ def read_measures(connection: sqlite3.Connection | None, where: str, values: tup
         usual, connection.text_factory = (
             connection.text_factory,
             known.__getitem__,
-        )  # SQLite returns a code instead of each text
+        )  # SQLite returns a code instead of each string
         try:
             flat = chain.from_iterable(connection.execute(query, values))
             numbers = np.fromiter(flat, dtype=np.float64).reshape(-1, _NUMBERS)

@@ -37,13 +37,13 @@ class Finding(Model):
 
     weight: Weight
     """``danger``: the owner of this key, or the author of this action, can take assets of others. ``warning``: the
-    permission is broader than most accounts need. ``note``: it has no effect, or no longer has one."""
+    permission is broader than most accounts need. ``note``: the permission has no effect, or no longer has one."""
 
     code: str
     """Code of the kind of finding."""
 
     subject: str
-    """Key or group that the finding is about."""
+    """Key or group of the finding."""
 
     text: str
     """Description of the finding, in one sentence."""
@@ -87,7 +87,7 @@ class Permissions:
         """Returns the findings, most severe first.
 
         Args:
-            expires_within: Duration. Keys that expire within it are reported.
+            expires_within: Duration. The result includes keys that expire within this time.
 
         Raises:
             ValueError: `expires_within` is not a valid duration.
@@ -102,59 +102,66 @@ class Permissions:
     def _of_key(self, key: UsageKey, soon: float) -> Iterator[Finding]:
         who = _key(key)
         if expired(key, self.now):
-            yield _finding("note", "expired", who, f"it expired at {key.expires_at:%Y-%m-%d %H:%M} UTC; delete it")
+            yield _finding(
+                "note", "expired", who, (f"the key expired at {key.expires_at:%Y-%m-%d %H:%M} UTC: delete the key")
+            )
             return
         if key.expiration and key.expiration - self.now < soon:
-            yield _finding("warning", "expires_soon", who, f"it expires at {key.expires_at:%Y-%m-%d %H:%M} UTC")
+            yield _finding("warning", "expires_soon", who, f"the key expires at {key.expires_at:%Y-%m-%d %H:%M} UTC")
         if 0 in key.execute_in_groups:
-            text = "it may run any action with any wallet of the account (its execute_in_groups contains 0)"
+            text = "the key may run any action with any wallet of the account (execute_in_groups contains 0)"
             yield _finding("danger" if self._master else "warning", "wildcard_key", who, text)
         if own := self._grants_itself(key):
             where = groups_in_words(own)
-            text = f"it may add actions to {where} and run them there, so anyone who has the key can run any code"
+            text = f"the key may add actions to {where} and run them there, so anyone who has the key can run any code"
             yield _finding("danger", "self_granting", who, text)
         elif not key.execute_only and key.execute_in_groups:
-            yield _finding("warning", "runs_and_manages", who, f"it runs actions and changes the account: {key.may}")
+            yield _finding(
+                "warning", "runs_and_manages", who, (f"the key can run actions and change the account: {key.may}")
+            )
         live = {group.id for group, _ in self.groups}
         named = {*key.execute_in_groups, *key.manage_ipfs_ids_in_groups}
         named |= {*key.add_pkp_to_groups, *key.remove_pkp_from_groups}
         if dead := sorted(named - live - {0}):
-            # Numbers are assigned in order, so a missing number will be assigned later. The key then has access to that
-            # group.
+            # The service assigns numbers in order, so it will assign a missing number later. The key then has access to
+            # that group.
             text = (
-                f"it lists {groups_in_words(dead)}, which do not exist: they were deleted, or this key will "
+                f"the key lists {groups_in_words(dead)}, which do not exist: they were deleted, or the key will "
                 "have access when they are created"
             )
             yield _finding("note", "removed_groups", who, text)
         if key.may == "only read":
-            yield _finding("note", "powerless", who, "it can only read")
+            yield _finding("note", "powerless", who, "the key can only read")
 
     def _of_group(self, group: Group, contents: GroupContents) -> Iterator[Finding]:
         who = f"group {group.id} {group.name!r}"
         users = [key for key in self.keys if executes(key, group.id) and not expired(key, self.now)]
         if contents.any_action and users:
             yield _finding(
-                "danger", "wildcard_action", who, ("it permits every action, including actions of other people")
+                "danger", "wildcard_action", who, ("the group permits every action, including actions of other people")
             )
         if contents.any_wallet:
             yield _finding(
-                "warning", "wildcard_wallet", who, ("it permits every wallet of the account, including new ones")
+                "warning",
+                "wildcard_wallet",
+                who,
+                ("the group permits every wallet of the account, including new wallets"),
             )
         master = self._master
         if master and (contents.any_wallet or any(each.wallet_address == master for each in contents.wallets)):
-            text = "it permits the account's master wallet: an action that reads its key reads the account key"
+            text = "the group permits the account's master wallet, and the key of that wallet is the account key"
             yield _finding("danger", "master_wallet", who, text)
         if not users:
-            yield _finding("note", "unused_group", who, "no usage key may execute in it")
+            yield _finding("note", "unused_group", who, "no usage key may execute in the group")
         elif not contents.actions and not contents.any_action:
-            yield _finding("note", "empty_group", who, "it permits no action")
+            yield _finding("note", "empty_group", who, "the group does not permit any action")
 
     @property
     def _master(self) -> str | None:
         return master_wallet_of(self.wallets)
 
     def _grants_itself(self, key: UsageKey) -> list[int]:
-        """Returns the groups in which a key may both permit an action and run it."""
+        """Returns the groups in which a key can both permit an action and run it."""
         return [
             group.id
             for group, _ in self.groups
@@ -165,7 +172,7 @@ class Permissions:
 
 @checked
 def read_permissions(account: Client | ChainSecuredAccount, *, now: float | None = None) -> Permissions:
-    """Reads the permissions of an account. This is free of charge in both modes.
+    """Reads the permissions of an account. This is free in both modes.
 
     Args:
         account: A client with any key of the account, or a ChainSecured account opened by its owner.

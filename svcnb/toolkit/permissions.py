@@ -1,7 +1,7 @@
-"""Matrix of an account's permissions, and the smallest list of calls that changes some of its cells.
+"""Matrix of an account's permissions, and the shortest list of calls that changes given cells.
 
-Rows are actions, wallets and usage keys. Columns are groups. The cost and the risks of a change are known before a
-request is sent.
+Rows are actions, wallets and usage keys. Columns are groups. The module computes the cost and the risks of a change
+before the client sends a request.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
-from svcnb.client.errors import InvalidArgument
+from svcnb.checked import Checked, checked
+from svcnb.client.errors import InvalidArgument, InvalidType
 from svcnb.client.models.groups import Group, GroupContents
 from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.permission_snapshot import warning
@@ -20,10 +21,10 @@ from svcnb.toolkit.cost import Cost, of_call
 Kind: TypeAlias = Literal["action", "wallet", "key"]
 
 EVERY: Final = "*"
-"""Row for every action, or for every wallet of the account."""
+"""Row that means every action, or every wallet of the account."""
 
 EVERY_GROUP: Final = 0
-"""Column for every group. Only keys have this column."""
+"""Column that means every group. Only keys have this column."""
 
 
 class Change(NamedTuple):
@@ -41,7 +42,7 @@ class Change(NamedTuple):
 
 @dataclass(frozen=True)
 class Edit:
-    """Call that makes one or more changes.
+    """Call that applies one or more changes.
 
     Attributes:
         verb: Method of a client, for example ``groups.add_action``.
@@ -75,7 +76,7 @@ class Edit:
 
 
 @dataclass(frozen=True)
-class Matrix:
+class Matrix(Checked):
     """Matrix of an account's permissions in each group.
 
     Attributes:
@@ -128,7 +129,7 @@ class Matrix:
         )
 
     def has(self, kind: Kind, which: str, group: int) -> bool:
-        """Returns whether a cell itself is set. A wildcard in another cell does not count."""
+        """Returns whether the cell itself is set. Ignores wildcards in other cells."""
         match kind:
             case "action":
                 return which in self.actions.get(group, frozenset())
@@ -138,7 +139,7 @@ class Matrix:
                 return group in self.keys.get(which, frozenset())
 
     def with_changes(self, changes: Iterable[Change]) -> Matrix:
-        """Returns a matrix with the changes applied.
+        """Returns the matrix after the changes.
 
         Raises:
             InvalidArgument: A change does not refer to a cell of the matrix.
@@ -146,7 +147,10 @@ class Matrix:
         actions = {group: set(held) for group, held in self.actions.items()}
         wallets = {group: set(held) for group, held in self.wallets.items()}
         keys = {key: set(held) for key, held in self.keys.items()}
-        for kind, which, group, on in changes:
+        for change in changes:
+            if not isinstance(change, Change):
+                raise InvalidType(f"expected a Change, not {type(change).__name__}")
+            kind, which, group, on = change
             self._check(kind, which, group)
             held, one = {"action": (actions, group), "wallet": (wallets, group), "key": (keys, which)}[kind]
             entries: set[Any] = held[one]  # type: ignore[index]  # groups by number, keys by hash
@@ -173,10 +177,10 @@ class Matrix:
             raise InvalidArgument("the account does not have this key", hint=_AGAIN)
 
     def edits(self, changes: Iterable[Change]) -> list[Edit]:
-        """Returns the smallest list of calls that makes the changes: first groups, then keys.
+        """Returns the shortest list of calls that applies the changes, first to groups, then to keys.
 
-        Members are added and removed one by one. If a wildcard changes, or only the hash of an action is known, the
-        group is rewritten with its complete list.
+        The calls add and remove members one by one. If a wildcard changes, or only the hash of an action is known, a
+        call rewrites the group with its complete list.
 
         Raises:
             InvalidArgument: A change does not refer to a cell of the matrix.
@@ -242,9 +246,10 @@ class Matrix:
         return bool(self.wallets[group] & {EVERY, self.master_wallet})
 
 
-_AGAIN: Final = "The account has changed. Read it again."
+_AGAIN: Final = "The account has changed. Read its permissions again."
 
 
+@checked
 def cost_of(edits: Sequence[Edit]) -> Cost:
     """Returns the total cost of calls, which is zero for an empty list."""
     total = Cost.exactly(0)

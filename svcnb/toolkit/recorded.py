@@ -1,9 +1,9 @@
 """Recorded requests and responses of the live service.
 
-Each file of the folder `recordings` is one conversation: requests in order, each with its response. A conversation can
-be replayed against any service. Responses are compared by status, by members, and by the form of each value. The files
-were written from observations of the live service. `record` replaces them with the current responses of a service.
-Files never contain secrets. Keys are referenced by name, and values that look like secrets are masked in responses.
+Each file of the folder `recordings` is one conversation: requests in order, each with its response. `compare` replays a
+conversation against any service. It compares the status, the members, and the form of each value. The original files
+are based on observations of the live service. `record` replaces them with the current responses of a service. Files
+never contain secrets. They refer to keys by name, and mask values in responses that look like secrets.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FOLDER: Final = Path(__file__).with_name("recordings")
 _API: Final = "/core/v1"
 _TIMEOUT_S: Final = 120.0
 _EXACT: Final = frozenset({"error", "success", "has_error", "response"})
-"""Members of which the value is compared, not only the form."""
+"""Members whose value is compared, not only the form."""
 _FORMS: Final = {
     "an address": re.compile(r"0x[0-9a-fA-F]{40}\Z"),
     "a 32-byte hash": re.compile(r"0x[0-9a-fA-F]{64}\Z"),
@@ -80,9 +80,9 @@ class Difference:
     Attributes:
         title: Description of the request.
         route: Method and path.
-        field: Place of the difference: ``status``, ``header.NAME`` or ``body.MEMBER``.
-        says: The difference.
-        is_news: Whether the difference is only an addition by the service.
+        field: Location of the difference: ``status``, ``header.NAME`` or ``body.MEMBER``.
+        says: Description of the difference.
+        is_news: Whether the service only added something.
     """
 
     title: str
@@ -96,7 +96,7 @@ class Difference:
 
 
 def load(folder: Path = FOLDER) -> list[Conversation]:
-    """Reads the conversations of a folder. Those without requirements come first.
+    """Reads the conversations of a folder. Conversations without requirements come first.
 
     Raises:
         ValueError: A file is not a recorded conversation.
@@ -167,9 +167,9 @@ def answers(
 def compare(
     conversation: Conversation, send: Send, *, key: str | None = None, vocabulary: Vocabulary | None = None
 ) -> Iterator[Difference]:
-    """Yields the differences between recorded responses and those of a service.
+    """Yields the differences between recorded responses and the responses of a service.
 
-    The arguments are those of `answers`.
+    The arguments are the same as for `answers`.
     """
     for exchange, answer in answers(conversation, send, key=key, vocabulary=vocabulary):
         recorded = exchange["answer"]
@@ -192,7 +192,7 @@ def record(
     Args:
         conversation: The recorded requests.
         send: Function that sends a request.
-        folder: Folder of the file. It is created if it is missing.
+        folder: Folder of the file. The function creates a missing folder.
         source: Origin of the responses, which is stored in the file.
         key: See `answers`.
         vocabulary: See `answers`.

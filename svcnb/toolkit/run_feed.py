@@ -1,9 +1,9 @@
-"""All visible runs in one list, from the local record, the record of an emulator, and the triggers service.
+"""List of all visible runs, from the local record, the record of an emulator, and the triggers service.
 
-A run of this client on an emulator is in two records. The list contains one entry for it, matched by the id of its
-request. A run of a trigger is also in two records, and the emulator's record contains it under its correlation id. If
-the client repeated a run until a grant took effect, the emulator's record contains all attempts. The list contains only
-the last one. A check of a new usage key is listed only if the service charged it.
+Two records contain a run of this client on an emulator. The list contains one entry for the run, matched by its request
+id. Two records also contain a run of a trigger, which the emulator records under its correlation id. If the client
+repeated a run until a grant took effect, the emulator records all attempts, and the list contains only the last one.
+The list contains a check of a new usage key only if the service charged it.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, Literal
 
+from svcnb.checked import Checked
 from svcnb.client import Client
 from svcnb.client.errors import ConfigError
 from svcnb.client.models.base import Model
@@ -21,7 +22,7 @@ from svcnb.control.plane import ControlPlane
 from svcnb.toolkit.history import History, PastRun, Triggered
 
 NEWEST: Final = 1_000
-"""Maximum number of runs that are read from each record."""
+"""Maximum number of runs to read from each record."""
 
 Origin = Literal["client", "service", "trigger"]
 
@@ -33,7 +34,7 @@ class SeenRun(Model):
     """Id of the request, or of the trigger's run."""
 
     request_id: str = ""
-    """Id of the request that executed the action, if it is known. The timeline and the logs have this id."""
+    """Id of the request that executed the action, if known. The timeline and the logs have the same id."""
 
     origin: Origin
     """``client`` for runs of clients on this machine, ``trigger`` for runs of triggers, ``service`` for all others."""
@@ -48,7 +49,7 @@ class SeenRun(Model):
     """``success``, ``failed`` or ``refused``. For the run of a trigger, also ``queued`` or ``running``."""
 
     elapsed: float = 0.0
-    """Seconds."""
+    """Duration in seconds."""
 
     cost_cents: int = 0
     """Charged amount, or an estimate if the service did not return it."""
@@ -58,12 +59,12 @@ class SeenRun(Model):
     """Whether a timeline is available."""
 
     past: PastRun | None = None
-    """Local record of the run: parameters and response, without secrets."""
+    """Local record of the run, with its parameters and response, without secrets."""
 
     quiet = frozenset({"id", "started_at", "elapsed", "past"})
 
 
-class RunFeed:
+class RunFeed(Checked):
     """Reader for the runs of one service.
 
     Args:
@@ -88,11 +89,11 @@ class RunFeed:
 
     @property
     def has_service_record(self) -> bool:
-        """Whether the service may have a record of its own. This is known after the first `read`."""
+        """Whether the service can have its own record. The value is certain after the first `read`."""
         return self._plane is not None
 
     def read(self) -> list[SeenRun]:
-        """Returns the newest runs, newest first. This is free of charge.
+        """Returns the newest runs, newest first. This call is free.
 
         Raises:
             EmulatorUnreachable: No server responds at the address of the service.
@@ -102,7 +103,7 @@ class RunFeed:
         caused: dict[str, SeenRun] = {}
         for row in reversed(_last_tries(self._served_rows())):
             run = _of_service(row)
-            caused[row.get("correlation_id", "")] = run  # the last one is used, because a run can have several attempts
+            caused[row.get("correlation_id", "")] = run  # use the last one, because a run can have several attempts
             found[run.id] = _merged(found[run.id], run) if run.id in found else run
         for run in self._triggered():
             executed = caused.get(run.id)
@@ -135,10 +136,10 @@ class RunFeed:
         try:
             rows: list[dict[str, Any]] = self._plane.request("GET", f"/runs?limit={NEWEST}&offset=0")["runs"]
         except ControlRefused:
-            self._plane = None  # not an emulator, or access denied; both are permanent
+            self._plane = None  # the service is not an emulator or denied access, which are both permanent
             return []
         except EmulatorUnreachable as error:
-            # It is not known whether the address belongs to an emulator or a live service.
+            # It is unknown whether the address belongs to an emulator or a live service.
             raise EmulatorUnreachable(
                 f"cannot connect to {self._client.base_url}, so its runs cannot be read",
                 hint="Check the address and that the service is running, then read again.",
@@ -220,12 +221,12 @@ def _of_service(row: Mapping[str, Any]) -> SeenRun:
 
 def _merged(local: SeenRun, served: SeenRun) -> SeenRun:
     """Merges two entries: names and values come from the client, result and cost from the service."""
-    # The key hash comes from the service, which returns the one on the chain. Key names are found by this hash.
+    # Use the key hash from the service, which is the one on the chain, because key names are stored under this hash.
     kept = {name: getattr(served, name) for name in ("status", "cost_cents", "traced", "key_hash")}
     return local.model_copy(update={**kept, "error": served.error or local.error, "elapsed": served.elapsed})
 
 
 def _executed(run: SeenRun, executed: SeenRun) -> SeenRun:
-    """Merges two entries: the name comes from the triggers service; id, key and cost come from the emulator."""
+    """Merges two entries: the name comes from the triggers service, and the id, key and cost from the emulator."""
     kept = {name: getattr(executed, name) for name in ("request_id", "key_hash", "cost_cents", "traced")}
     return run.model_copy(update=kept)

@@ -1,4 +1,4 @@
-"""Summary of runs for charts, with counts over time, durations and cost."""
+"""Summary of runs for charts, with counts over time, durations and costs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Bucket:
     Attributes:
         at: Start of the time span in Unix seconds.
         succeeded: Number of runs that succeeded.
-        failed: Number of runs that failed or were refused.
+        failed: Number of runs that failed or were rejected.
     """
 
     at: float
@@ -42,7 +42,7 @@ class Summary:
         buckets: Counts over time, oldest first, without gaps.
         latency_s: Percentiles of the durations of successful runs, each with its seconds. The last one is the maximum
             (100).
-        spend: Name and cost in cents of each action, most expensive first.
+        spend: Name and cost (cents) of each action, most expensive first.
         total_cents: Total cost of all runs in cents.
     """
 

@@ -27,7 +27,7 @@ class Function:
         says: Description in one sentence.
         waits: Whether the function returns a promise.
         reveals: Whether its result is a private key.
-        is_key_operation: Whether it counts as a key operation.
+        is_key_operation: Whether a call counts as a key operation.
     """
 
     name: str
@@ -83,7 +83,7 @@ def functions(vocabulary: Vocabulary) -> dict[str, Function]:
         Function(
             "setResponse",
             "void",
-            "Sets the response, unless main returns one; the last call counts.",
+            "Sets the response, unless main returns a value. The last call takes effect.",
             {"response": "unknown"},
             waits=False,
         ),

@@ -59,8 +59,8 @@ class StandIn:
     Pass its `host` in the setting ``allow_address`` of the emulator. Otherwise, actions cannot access this machine.
 
     Args:
-        answers: Response for each path. Text is sent unchanged, and other values as JSON. A function is called with the
-            `Request`. Other paths return 404. You can change `answers` at any time.
+        answers: Response for each path. Text is sent unchanged, and other values as JSON. The server calls a function
+            with the `Request`. Other paths return 404. You can change `answers` at any time.
 
     Example:
         >>> with StandIn({"/price": {"price": "3141.59"}}) as prices:
@@ -146,6 +146,6 @@ def _handler(owner: StandIn) -> type[BaseHTTPRequestHandler]:
             self.wfile.write(body)
 
         def log_message(self, *_: object) -> None:
-            """Suppresses the log of the base class."""
+            """Disables the log of the base class."""
 
     return Handler

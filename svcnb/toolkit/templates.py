@@ -1,8 +1,8 @@
 """Registry of released templates and of the actions derived from them.
 
-A change of one byte of a template changes the CID, and so the key, of every action derived from it. So each version of
-a template is released once, with a name, and the registry records its CID. Each later use checks that the bytes are
-unchanged. A changed template must be released as a new version; the old version remains.
+A change of one byte in a template changes the CID, and therefore the key, of every action derived from it. For this
+reason, each version of a template is released once, under a name, and the registry records its CID. Each later use
+checks that the bytes are unchanged. To change a template, release a new version. The old version remains.
 
 Source: docs/service/index.md#derived-actions.
 """
@@ -74,7 +74,7 @@ class Templates(Checked):
     """Registry of templates, stored in a JSON file that should be under version control.
 
     Args:
-        path: Path of the file. It is created when the first template is released.
+        path: Path of the file. The first release creates it.
 
     Raises:
         InvalidArgument: The file is not a registry of templates.
@@ -126,14 +126,15 @@ class Templates(Checked):
         """
         if not name or not version or "@" in name + version:
             raise InvalidArgument(
-                f"invalid name {name!r} or version {version!r}", hint='Use for example "transfer", "1".'
+                f"invalid name {name!r} or version {version!r}",
+                hint='Use, for example, the name "transfer" and the version "1".',
             )
         key = f"{name}@{version}"
         action = self._source(str(file), name)
         known = self._content.templates.get(key)
         if known is not None and known.cid != action.cid:
             raise TemplateChanged(
-                f"{key} was released as {known.cid}, but {file} is {action.cid}",
+                f"{key} was released with the CID {known.cid}, but {file} has the CID {action.cid}",
                 hint=f"Release the changed file as a new version: release({name!r}, ..., version=...).",
             )
         if known is None:
@@ -166,14 +167,15 @@ class Templates(Checked):
         action = self._source(release.file, key.partition("@")[0])
         if action.cid != release.cid:
             raise TemplateChanged(
-                f"{key} was released as {release.cid} ({release.size} bytes), but {release.file} is now {action.cid} "
+                f"{key} was released with the CID {release.cid} ({release.size} bytes), but "
+                f"{release.file} now has the CID {action.cid} "
                 f"({action.size} bytes)",
                 hint="Restore the released file with the same line endings, and release the change as a new version.",
             )
         return action
 
     def derive(self, key: str, constant: Any, *, name: str, description: str = "") -> Action:
-        """Derives an action from a template and records it. The same constant always gives the same action.
+        """Derives an action from a template and records it. The same constant always produces the same action.
 
         Args:
             key: ``name@version``.
@@ -271,7 +273,7 @@ class Templates(Checked):
     def _release(self, key: str) -> _Release:
         if key not in self._content.templates:
             known = ", ".join(self._content.templates) or "none"
-            raise InvalidArgument(f"no template {key!r} was released", hint=f"Released templates: {known}.")
+            raise InvalidArgument(f"there is no released template {key!r}", hint=f"Released templates: {known}.")
         return self._content.templates[key]
 
     def _write(self) -> None:
@@ -282,7 +284,7 @@ class Templates(Checked):
 
 @checked
 def shape(value: Any) -> Any:
-    """Returns the structure and types of a constant, without its values. A template depends on them."""
+    """Returns the structure and types of a constant, without its values. The template's code depends on them."""
     if isinstance(value, Mapping):
         return {str(name): shape(item) for name, item in sorted(value.items())}
     if isinstance(value, (list, tuple)):
@@ -303,4 +305,6 @@ def _read(path: Path) -> _Content:
     try:
         return _Content.model_validate(parse(path.read_text(encoding="utf-8")))
     except (ValueError, ValidationError, OSError) as error:
-        raise InvalidArgument(f"{path} is not a registry of templates: {error}", hint="Name another file.") from error
+        raise InvalidArgument(
+            (f"{path} is not a registry of templates: {error}"), hint="Use a different file."
+        ) from error

@@ -1,4 +1,4 @@
-"""Health of triggers: detection of triggers that fail, are late or have stopped.
+"""Health check of triggers, which detects triggers that fail, are late or have stopped.
 
 Source: docs/service/resources.md#states, docs/service/triggers.md#calls, docs/service/limits.md#limits-of-the-service.
 """
@@ -27,7 +27,7 @@ BAD: Final = frozenset({"failing", "late"})
 """States that need attention. The report on triggers uses this list."""
 
 _GRACE_S: Final = 4 * SCHEDULE_SCAN_S
-"""Time after a scheduled time, in seconds, after which a schedule without a new run counts as late: a few scans."""
+"""Delay in seconds after which a scheduled run counts as late. The value is a few scan intervals of the service."""
 
 
 class TriggerHealth(Model):
@@ -36,7 +36,7 @@ class TriggerHealth(Model):
     trigger: str
     kind: str
     state: State
-    """``failing``: the success rate is too low. ``late``: the schedule should have fired but did not. ``idle``: the
+    """``failing``: the success rate is too low. ``late``: the schedule did not fire when it should have. ``idle``: the
     trigger did not run in this period. ``disabled``: the trigger does not fire."""
 
     runs: int
@@ -94,13 +94,13 @@ def health(
 
     Args:
         triggers: Client of the triggers service.
-        since: Duration. Only runs that started within it are counted.
+        since: Duration. Counts only runs that started within this time.
         min_success_percent: Minimum success rate in percent. A trigger below it is ``failing``.
         runs_per_trigger: Maximum number of runs read for each trigger, newest first.
         now: Time of the service in Unix seconds. None means the time of this machine.
 
     Returns:
-        The health of each trigger, worst first, and the runs that were read.
+        The health of each trigger, worst first, and the runs that the function read.
 
     Raises:
         ValueError: `since` is not a valid duration.

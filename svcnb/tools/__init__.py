@@ -1,8 +1,8 @@
-"""External tools: their locations, and errors with instructions if a tool is missing.
+"""Locations of external tools, and errors with instructions for missing tools.
 
-Deno is installed as a wheel. Deno downloads the chain node and the Solidity compiler from npm once, into a cache of the
-user (`svcnb fetch`). After that, this module does not use the network. Both the emulator and the launcher import this
-module, so it imports only the standard library.
+Deno is installed as a wheel. With `svcnb fetch`, Deno downloads the chain node and the Solidity compiler from npm once,
+into a cache of the user. After that, this module does not use the network. Both the emulator and the launcher import
+this module, so it imports only the standard library.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from svcnb.extras import install_command
 
 ANVIL_VERSION = "1.7.1"
 PAGE_VERSIONS = {"pyodide": "314.0.7", "web-tree-sitter": "0.27.1", "tree-sitter-javascript": "0.25.0"}
-"""npm packages for the workbook in a browser: the interpreter, and the linter's parser with its grammar."""
+"""npm packages for the workbook in a browser: the Python interpreter, and the linter's parser with its grammar."""
 SOLC_VERSION = "0.8.30"
 DENO_VERSION = "2.9.8"
 SAFE_VERSION = "1.4.1-2"
@@ -25,7 +25,7 @@ SAFE_VERSION = "1.4.1-2"
 SOLC_LOCK = Path(__file__).with_name("solc.lock")
 SAFE_LOCK = Path(__file__).with_name("safe.lock")
 
-# Environment variables for a Deno child process: only those for certificates, proxies and temporary files
+# Environment variables for a Deno child process: only variables for certificates, proxies and temporary files
 _PASSED_ON = (
     "DENO_CERT",
     "DENO_TLS_CA_STORE",
@@ -53,7 +53,7 @@ class PartMissing(SvcnbError, RuntimeError):
 
     Args:
         part: Name of the tool, for example ``anvil``.
-        detail: Places that were searched.
+        detail: Locations that the function searched.
         hint: Next step, as a command where possible.
     """
 
@@ -92,10 +92,11 @@ def deno_environment() -> dict[str, str]:
 
     Returns:
         The variables of this process for certificates, proxies and folders. Deno's cache is `deno_folder`; colours and
-        update checks are disabled. No other variables are included, so child processes get no secrets of the caller.
+        update checks are disabled. The result contains no other variables, so child processes receive no secrets of the
+        caller.
     """
     kept = {name: value for name in _PASSED_ON if (value := os.environ.get(name)) is not None}
-    # The certificate authorities of this system are added to the public ones, so that private ones work without
+    # Add the certificate authorities of this system to the public ones, so that private ones work without
     # configuration.
     kept.setdefault("DENO_TLS_CA_STORE", "system,mozilla")
     return kept | {"DENO_DIR": str(deno_folder()), "DENO_NO_UPDATE_CHECK": "1", "NO_COLOR": "1"}
@@ -153,7 +154,7 @@ def anvil_path() -> Path:
 
 
 def solc_fetched() -> bool:
-    """Returns whether the Solidity compiler is in Deno's cache. It is needed only to rebuild the contract."""
+    """Returns whether the Solidity compiler is in Deno's cache. Only a rebuild of the contract needs it."""
     return any(deno_folder().glob(f"npm/*/solc/{SOLC_VERSION}/package.json"))
 
 

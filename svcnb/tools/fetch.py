@@ -1,10 +1,10 @@
-"""Download of external tools into the user's cache, with a check of their hashes.
+"""Downloader of external tools into the user's cache, which checks their hashes.
 
-Deno downloads archives from npm and compares each one with a lock file in this folder. Deno downloads everything in a
-lock file, so each tool has its own file. If the hash of the chain node's unpacked binary is known, it is also compared.
-Otherwise, the archive is downloaded again, because Deno trusts its cache without a check. A platform without a lock
-file is not supported. Two processes can download at the same time, because the binary is moved to its place by an
-atomic rename.
+Deno downloads archives from npm, and compares each one with a lock file in this folder. Deno downloads everything in a
+lock file, so each tool has its own file. If the hash of the chain node's unpacked binary is known, this module also
+compares that hash. Otherwise, it downloads the archive again, because Deno trusts its cache without a check. Platforms
+without a lock file are not supported. Two processes can download at the same time, because an atomic rename moves the
+binary into place.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _SYSTEMS = {"linux": "linux", "darwin": "darwin", "win32": "win32"}
 
 
 class PartCorrupt(SvcnbError, RuntimeError):
-    """Error for a downloaded file with a wrong hash. The file was deleted."""
+    """Error for a downloaded file with a wrong hash. The function has deleted the file."""
 
     exit_code = ExitCode.PART_MISSING
 
@@ -63,7 +63,7 @@ def platform_name() -> str:
     if system is None or machine is None:
         raise PartMissing(
             "anvil",
-            f"no build for {sys.platform} on {platform.machine()}",
+            f"there is no build for {sys.platform} on {platform.machine()}",
             "Install Foundry and set SVC_ANVIL to its anvil, or use another chain with --chain-rpc.",
         )
     return f"{system}-{machine}"
@@ -76,13 +76,13 @@ def anvil_lock(platform: str) -> Path:
         platform: Name of the platform from `platform_name`.
 
     Raises:
-        PartMissing: No hash is known for this platform, so nothing is downloaded.
+        PartMissing: No hash is available for this platform, so nothing is downloaded.
     """
     lock = Path(__file__).with_name(f"anvil-{platform}.lock")
     if not lock.is_file():
         raise PartMissing(
             "anvil",
-            f"no hash is recorded for its build for {platform}, so a download cannot be verified",
+            f"there is no recorded hash of the build for {platform}, so the download cannot be verified",
             "Install Foundry and set SVC_ANVIL to its anvil, or use another chain with --chain-rpc.",
         )
     return lock
@@ -207,8 +207,8 @@ def _sha256(path: Path) -> str:
 def _place(source: Path, target: Path, sha256: str | None) -> None:
     if sha256 is not None and (seen := _sha256(source)) != sha256:
         raise PartCorrupt(
-            f"{source} has SHA-256 {seen}, expected {sha256}. "
-            f"It was not kept. Delete {deno_folder()} and run: svcnb fetch"
+            f"{source} has the SHA-256 hash {seen}, but the expected hash is {sha256}. The file was not stored. "
+            f"Delete {deno_folder()} and run: svcnb fetch"
         )
     target.parent.mkdir(parents=True, exist_ok=True)
     handle, scratch = tempfile.mkstemp(dir=target.parent, prefix=".fetching-")

@@ -1,4 +1,4 @@
-"""Workshops: each learner has their own emulators, and the instructor can follow and support every learner.
+"""Workshops, in which each learner has their own emulators, and the instructor can follow and support every learner.
 
 Example:
     ::
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> type:
-        """Imports the server on first use, because it needs the ``emulator`` extra."""
+        """Imports the server on first use, because the server needs the ``emulator`` extra."""
         if name != "WorkshopServer":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from svcnb.workshop.server import WorkshopServer

@@ -1,4 +1,4 @@
-"""Board of a workshop: the current lesson of each learner, stuck learners, and solved exercises."""
+"""Board of a workshop, with the current lesson of each learner, stuck learners, and solved exercises."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 SOLVED, TRIED, OPEN = "✓", "·", ""
 STUCK_TRIES: Final = 3
-"""Number of wrong answers to an unsolved exercise from which a learner counts as stuck."""
+"""Number of wrong answers to an unsolved exercise after which a learner counts as stuck."""
 RECENT_S: Final = 300.0
-"""Time during which an activity is shown as *now*, in seconds."""
+"""Time for which the board shows an activity as *now*, in seconds."""
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 _NONE_YET: Final = "No learners."
 
@@ -64,7 +64,7 @@ class Board:
         return sorted(found, key=lambda row: (-row[2], row[0], row[1]))
 
     def as_dict(self) -> dict[str, dict[str, dict[str, int | bool]]]:
-        """Returns the progress for JSON: by learner and exercise, the members ``right`` and ``tries``."""
+        """Returns the progress for JSON: the members ``right`` and ``tries`` for each learner and exercise."""
         return {
             name: {exercise: each.model_dump() for exercise, each in progress.items()}
             for name, progress in self.learners.items()
@@ -73,7 +73,7 @@ class Board:
     def report(self) -> list[dict[str, Any]]:
         """Returns one entry for each learner, for JSON and CSV.
 
-        It contains e-mail addresses, so it is only for the instructor.
+        The entries contain e-mail addresses, so they are only for the instructor.
         """
         stuck = self._stuck_at()
         return [
@@ -95,7 +95,7 @@ class Board:
     def csv(self) -> str:
         """Returns the report as CSV.
 
-        The column of an exercise contains the number of attempts, after ``ok`` if it is solved.
+        The column of an exercise contains the number of attempts, preceded by ``ok`` if the exercise is solved.
         """
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")

@@ -1,6 +1,6 @@
-"""Limits of connections to the workshop server: number, size of the headers, and time until a request is complete.
+"""Limits for connections to the workshop server: their number, the header size, and the time for a complete request.
 
-Learners connect over a network. Without these limits, uvicorn would keep a connection that never sends its request.
+Learners connect over a network. Without these limits, uvicorn would keep a connection that never sends a request.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 MAX_CONNECTIONS: Final = 500
 ARRIVAL_S: Final = 30.0
-"""Maximum time from the start of a connection, or of a further request, to the end of the request body, in seconds."""
+"""Maximum time from the start of a connection or of a later request to the end of the request body, in seconds."""
 MAX_HEAD_BYTES: Final = 64 * 1024
 _LINGER_S: Final = 5.0
 _FULL: Final = b'{"error":"refused","message":"The server has as many connections as it takes.","fix":"Try again."}'
@@ -37,23 +37,23 @@ class LimitedConnection(HttpToolsProtocol):
     """Number of header bytes received so far."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Called by the event loop."""
+        """Overrides the callback of the event loop."""
         super().connection_made(transport)
         if len(self.connections) <= self.limit:
             self._arrives_within(self.arrival_s)
             return
         self._is_refused = True
         transport.write(_REFUSAL)
-        transport.write_eof()  # the client must close first, because closing with unread bytes would lose the response
+        transport.write_eof()  # the client must close first, because a close with unread bytes would lose the response
         self._arrives_within(_LINGER_S)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Called by the event loop."""
+        """Overrides the callback of the event loop."""
         self._arrived()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Called by the event loop."""
+        """Overrides the callback of the event loop."""
         if self._is_refused:
             return
         self._head_bytes += len(data)
@@ -62,18 +62,18 @@ class LimitedConnection(HttpToolsProtocol):
             self.transport.abort()
 
     def on_message_begin(self) -> None:
-        """Called by the parser."""
+        """Overrides the callback of the parser."""
         super().on_message_begin()
         if self._deadline is None:
             self._arrives_within(self.arrival_s)
 
     def on_headers_complete(self) -> None:
-        """Called by the parser."""
+        """Overrides the callback of the parser."""
         super().on_headers_complete()
         self._head_bytes = -inf
 
     def on_message_complete(self) -> None:
-        """Called by the parser."""
+        """Overrides the callback of the parser."""
         super().on_message_complete()
         self._head_bytes = 0
         self._arrived()

@@ -1,8 +1,8 @@
 """Emulators of the learners. Each starts with the first connection, stops when idle, and has its own state folder.
 
-This process owns the listening sockets. While an emulator runs, it accepts the connections. While it does not run, a
+This process owns the listening sockets. A running emulator accepts the connections. If the emulator does not run, a
 thread of this process waits for the first connection and starts the emulator. The emulator then accepts the connection
-from the socket's queue. So an address stays valid for as long as a learner has a notebook open.
+from the socket's queue. An address therefore stays valid for as long as a learner has a notebook open.
 """
 
 from __future__ import annotations
@@ -35,10 +35,11 @@ HOST: Final = "127.0.0.1"
 IDLE_STOP_S: Final = 240.0
 """Time without a request after which a learner's emulator stops, in seconds. The next request restores its state."""
 MOST_EMULATORS: Final = 64
-"""Maximum number of emulators of one learner. Beyond it, the state of the emulator with the oldest start is deleted."""
+"""Maximum number of emulators of one learner. Above it, the state of the emulator with the oldest start is deleted."""
 MOST_RUNNING: Final = 8
-"""Maximum number of emulators of one learner that run at the same time. Beyond it, the emulator with the oldest
-start stops. Its next request starts it again."""
+"""Maximum number of emulators of one learner that run at the same time.
+
+Above this number, the emulator with the oldest start stops. Its next request starts it again."""
 SCHEMA: Final = DocumentSchema("emulator of a learner", 0)
 _ABOUT: Final = "emulator.json"
 _STATE: Final = "state"
@@ -65,7 +66,7 @@ class HostedEmulator:
 
     Attributes:
         folder: Folder with its state, its port and its settings.
-        lock: Lock that is held while the process is started or stopped, or the state is replaced.
+        lock: Lock for starting and stopping the process, and for replacing the state.
         listener: Listening socket.
         process: Current or last process. None before the first start and after `stop`.
         closed: Whether the socket is closed.
@@ -93,7 +94,7 @@ class HostedEmulator:
         return f"http://{HOST}:{self.listener.getsockname()[1]}"
 
     def start(self) -> Emulator:
-        """Returns the process, and starts it if it does not run.
+        """Returns the process. Starts it if it does not run.
 
         Raises:
             EmulatorError: The emulator did not start. The message contains the reason.
@@ -146,7 +147,7 @@ class HostedEmulator:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def refuse_one(self) -> None:
-        """Closes the longest-waiting connection, because the emulator cannot be started."""
+        """Closes the connection that has waited longest, because the emulator cannot start."""
         with suppress(OSError):
             self.listener.accept()[0].close()
 
@@ -156,7 +157,7 @@ class HostedEmulator:
 
 
 class Emulators:
-    """Registry of all emulators of a workshop, by learner and name. Thread-safe.
+    """Registry of all emulators of a workshop, by learner and name. It is thread-safe.
 
     Args:
         folder: Folder with the states, which contains one folder for each learner.
@@ -171,7 +172,7 @@ class Emulators:
         self._arriving: list[HostedEmulator] = []
         self._leaving: list[HostedEmulator] = []
         self._closed = False
-        # More concurrent starts would only slow each other down.
+        # More concurrent starts would only delay each other.
         self._starts = threading.BoundedSemaphore(os.cpu_count() or 1)
         self._woken, self._waker = socket.socketpair()
         self._thread = threading.Thread(target=self._watch, daemon=True, name="svcnb-workshop-sockets")
@@ -181,7 +182,7 @@ class Emulators:
         return f"<Emulators of {len(self._all)} learners>"
 
     def open(self, learner: str, name: str, settings: Mapping[str, Any] | None = None) -> HostedEmulator:
-        """Returns an emulator, and creates it if it does not exist. It is not necessarily running.
+        """Returns an emulator, which does not have to be running. Creates it if it does not exist.
 
         Args:
             learner: Owner of the emulator.
@@ -203,7 +204,7 @@ class Emulators:
             learner: Owner of the emulator.
             name: See `open`.
             settings: Settings of the emulator. None means the stored settings.
-            afresh: Whether to start without the stored state.
+            afresh: Whether to discard the stored state.
 
         Raises:
             EmulatorError: The emulator did not start.
@@ -243,7 +244,7 @@ class Emulators:
                 each.clear()
 
     def copy(self, learner: str, target: Path) -> None:
-        """Copies the states of a learner's emulators. The emulators are stopped during the copy.
+        """Copies the states of a learner's emulators, which do not run during the copy.
 
         Args:
             learner: Owner of the emulators.
@@ -260,7 +261,7 @@ class Emulators:
 
         Args:
             learner: Owner of the emulators.
-            source: Folder that was written by `copy`.
+            source: Folder that `copy` created.
         """
         for copied in sorted(source.iterdir()):
             self.open(learner, copied.name, _about(copied).settings)
@@ -298,7 +299,7 @@ class Emulators:
         return self._all[learner]
 
     def _make_room(self, hosted: HostedEmulator) -> None:
-        """Stops emulators of a learner until another one may start."""
+        """Stops emulators of a learner until another emulator can start."""
         learner = hosted.folder.parent.parent.name
         with self._lock:
             others = [each for each in self._of(learner).values() if each is not hosted]
@@ -314,7 +315,7 @@ class Emulators:
 
     @contextmanager
     def _stopped(self, learner: str) -> Iterator[dict[str, HostedEmulator]]:
-        """Locks a learner's emulators. While they are locked, none of them runs or starts, and connections wait."""
+        """Locks a learner's emulators. Locked emulators do not run or start, and their connections wait."""
         with self._lock:
             mine = dict(self._of(learner))
         with ExitStack() as held:
@@ -331,11 +332,11 @@ class Emulators:
             self._wake()
 
     def _wake(self) -> None:
-        with suppress(OSError):  # closed, so no thread waits for connections any more
+        with suppress(OSError):  # the socket is closed, so no thread waits for connections any more
             self._waker.send(b"\0")
 
     def _watch(self) -> None:
-        """Waits for connections and starts the emulator of each socket that has one."""
+        """Waits for connections, and starts the emulator of each socket that receives one."""
         with selectors.DefaultSelector() as selector:
             selector.register(self._woken, selectors.EVENT_READ)
             while True:

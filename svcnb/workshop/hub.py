@@ -24,7 +24,7 @@ SERVER_FILE: Final = "server.json"
 
 
 def place_of(learner: str, folder: str | Path | None = None) -> dict[str, str]:
-    """Requests the environment of a learner's notebooks from the workshop's server. A new learner is added.
+    """Requests the environment of a learner's notebooks from the workshop's server, which adds new learners.
 
     Args:
         learner: Name of the user at the hub.
@@ -46,7 +46,7 @@ def place_of(learner: str, folder: str | Path | None = None) -> dict[str, str]:
 
 
 def configure(c: Any, *, folder: str | Path | None = None, lessons: str | Path | None = None) -> None:
-    """Configures a hub for a workshop. All settings can be overridden afterwards.
+    """Configures a hub for a workshop. Later code in the file can override all settings.
 
     Args:
         c: Result of ``get_config()``.
@@ -67,5 +67,5 @@ def configure(c: Any, *, folder: str | Path | None = None, lessons: str | Path |
     c.Spawner.pre_spawn_hook = before_start
     if lessons is not None:
         c.Spawner.default_url = "/lab/tree/01-quickstart.ipynb"
-    # A learner's server must not inherit the environment of the hub.
+    # A learner's notebook server must not inherit the environment of the hub.
     c.Spawner.env_keep = ["PATH", "PYTHONPATH", "LANG", "LC_ALL", "VIRTUAL_ENV", "SVC_CACHE", "SVC_DENO", "SVC_ANVIL"]

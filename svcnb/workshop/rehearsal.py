@@ -1,4 +1,4 @@
-"""Load test of a workshop. Simulated learners work through the lessons at the same time, each in a real kernel.
+"""Load test of a workshop. Simulated learners work through the lessons at the same time, each in their own kernel.
 
 The test shows whether a machine is large enough for a workshop. Each learner runs the cells of the lessons in order,
 with a pause after each cell. Each lesson has its own kernel. The workshop starts the emulators on demand.
@@ -29,7 +29,7 @@ from svcnb.protocol.nesting import parse
 from svcnb.workshop.workshop import Workshop
 
 ALLOWED_P95_S: Final = 5.0
-"""Maximum 95th percentile of the duration of a cell with which a rehearsal passes, in seconds."""
+"""Maximum 95th percentile of cell durations for a successful rehearsal, in seconds."""
 CELL_TIMEOUT_S: Final = 600.0
 LOOK_S: Final = 10.0
 """Interval between two measurements of memory, in seconds."""
@@ -73,7 +73,7 @@ class Rehearsal(BaseModel):
 
     @property
     def passed(self) -> bool:
-        """Whether no cell failed and the cells were fast enough."""
+        """Whether all cells succeeded and were fast enough."""
         return not self.failures and self.p95_s <= ALLOWED_P95_S
 
     def rows(self) -> dict[str, str]:
@@ -108,8 +108,8 @@ def rehearse(
         first: Number of the first lesson.
         last: Number of the last lesson.
         pause_s: Pause after each cell in seconds, which simulates the reading time.
-        begins: Function that is called before the start, with the number of cells of each learner and the total seconds
-            of the pauses.
+        begins: Function that is called before the start with the number of cells of each learner and the total pause
+            time in seconds.
 
     Raises:
         InvalidArgument: The number of learners is below 1, or the lessons do not exist.
@@ -123,7 +123,10 @@ def rehearse(
             path for path in lessons_folder(None).glob("[0-9]*.ipynb") if first <= int(path.name[:2]) <= last
         )
         if not lessons:
-            raise InvalidArgument(f"invalid lesson numbers {first} to {last}", hint="Choose from 0 to 17.")
+            raise InvalidArgument(
+                f"invalid lesson numbers {first} to {last}",
+                hint="Use numbers from 0 to 17, with the first lesson before the last lesson.",
+            )
         cells = sum(len(_cells(lesson)) for lesson in lessons)
         if begins is not None:
             # The first learner starts immediately, and the last one almost a full pause later.
@@ -134,7 +137,7 @@ def rehearse(
             room.serve()
             with bar(learners * cells, 0, wanted=None, unit="cell") as progress:
                 found = _Rehearsing(room, lessons, pause_s, folder, progress).run()
-    found.cpu_s = _cpu_s() - before  # all processes have ended, so their processor time is complete
+    found.cpu_s = _cpu_s() - before  # the processor time is complete, because all processes have ended
     return found
 
 
@@ -215,8 +218,8 @@ class _Rehearsing:
     def _run_lesson(self, name: str, lesson: Path, environment: dict[str, str]) -> None:
         from jupyter_client.manager import KernelManager
 
-        # Between Jupyter's choice of free ports and the kernel's start, another program can take one. A server chooses
-        # again then, this manager does not. Sockets in a folder avoid the ports; Windows has only the ports.
+        # Another program can take a port between Jupyter's choice of free ports and the kernel's start. A server then
+        # chooses again, but this manager does not. Sockets in a folder need no ports, but Windows supports only ports.
         sockets = {"transport": "ipc", "ip": str(lesson.with_suffix(""))} if os.name == "posix" else {}
         manager = KernelManager(**sockets)
         manager.start_kernel(
@@ -280,7 +283,7 @@ class _Memory:
 
 
 def _close_loop() -> None:
-    """Closes the event loop that Jupyter's client created for this thread and left open."""
+    """Closes the event loop that Jupyter's client created for this thread and did not close."""
     from jupyter_core.utils import ensure_event_loop
 
     loop = ensure_event_loop()

@@ -1,4 +1,4 @@
-"""Roster of a workshop: names, tokens, progress and saved states. It is one file that only the instructor can read."""
+"""Roster of a workshop: one file with names, tokens, progress and saved states, which only the instructor can read."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NOT_IN_ID: Final = re.compile(r"[^a-z0-9]+")
 
 
 class UnknownLearner(InvalidArgument):
-    """Error for a name, e-mail address or token that no learner of the roster has."""
+    """Error for a name, e-mail address or token that does not belong to a learner in the roster."""
 
 
 class Progress(BaseModel):
@@ -41,15 +41,15 @@ class Learner(BaseModel):
     """Learner of a workshop.
 
     Attributes:
-        name: Identifier, derived from the display name: lower-case letters, digits and hyphens. Used in the names of
-            the learner's files.
+        name: Identifier, derived from the display name: lower-case letters, digits and hyphens. The names of the
+            learner's files contain it.
         display: Display name. Empty if it is equal to ``name``.
         email: E-mail address, or empty.
         token: Token with which the learner's notebooks authenticate at the workshop's server.
         progress: Progress, with the names of the exercises as keys.
         saved: Labels of saved states.
-        lesson: Lesson that was started last.
-        exercise: Exercise that was answered last.
+        lesson: Lesson that the learner started last.
+        exercise: Exercise that the learner answered last.
         last_at: Time of the last activity in Unix seconds. 0.0 before the first activity.
     """
 
@@ -99,11 +99,12 @@ def clean(text: str, what: str = "name") -> str:
     cleaned = unicodedata.normalize("NFC", text).strip()
     if len(cleaned) > MOST_CHARACTERS:
         raise InvalidArgument(
-            f"a learner's {what} has {len(cleaned)} characters", hint=f"Use at most {MOST_CHARACTERS}."
+            f"the learner's {what} has {len(cleaned)} characters", hint=f"Use at most {MOST_CHARACTERS} characters."
         )
     if not cleaned.isprintable():
         raise InvalidArgument(
-            f"the learner's {what} {cleaned!r} contains a control character", hint="Use letters, digits and spaces."
+            f"the learner's {what} {cleaned!r} contains a control character",
+            hint="Use only letters, digits and spaces.",
         )
     return cleaned
 
@@ -116,7 +117,7 @@ def _identifier(text: str, taken: Container[str]) -> str:
 
 
 class Roster:
-    """Roster of learners, stored in a file or in memory. Thread-safe.
+    """Roster of learners, stored in a file or in memory. It is thread-safe.
 
     Args:
         path: Path of the file. None keeps the roster in memory.
@@ -128,7 +129,7 @@ class Roster:
     def __init__(self, path: Path | None) -> None:
         self._path = path
         self.lock = threading.RLock()
-        """Lock that is held while a learner is read, changed and written."""
+        """Lock for reading, changing and writing a learner."""
         self._content = _Content()
         if path is not None and path.exists():
             try:
@@ -167,7 +168,8 @@ class Roster:
             learner = Learner(name=_identifier(display, self._content.learners), display=display, email=email)
             if learner.display == learner.name:
                 learner.display = ""
-            # The dictionary is replaced, because the server reads tokens in another thread at the same time.
+            # Replace the dictionary instead of changing it, because the server reads tokens in another thread at the
+            # same time.
             self._content.learners = {**self._content.learners, learner.name: learner}
             return learner
 
@@ -178,7 +180,7 @@ class Roster:
             name: Identifier, display name or e-mail address.
 
         Raises:
-            UnknownLearner: The roster has no such learner, or has several.
+            UnknownLearner: The roster contains no such learner, or several.
         """
         name = clean(name)
         found = self._named(name)
@@ -214,7 +216,7 @@ class Roster:
         given = token.encode()
         found = [each for each in self._content.learners.values() if hmac.compare_digest(each.token.encode(), given)]
         if not found:
-            raise UnknownLearner("the token does not belong to a learner", hint="Ask your instructor for a new file.")
+            raise UnknownLearner("no learner has this token", hint="Ask your instructor for a new file.")
         return found[0]
 
     def keep(self) -> None:

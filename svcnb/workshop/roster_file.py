@@ -1,4 +1,4 @@
-"""Parser for files with a list of learners: CSV with names and e-mail addresses, or one name in each line."""
+"""Parser for lists of learners: CSV files with names and e-mail addresses, or files with one name per line."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def read_roster(path: Path) -> list[Entry]:
         path: The file.
 
     Raises:
-        InvalidArgument: The file cannot be read in this format, is too long, or contains no learners.
+        InvalidArgument: The file does not have this format, is too long, or contains no learners.
     """
     try:
         raw = path.read_bytes()
@@ -47,7 +47,7 @@ def read_roster(path: Path) -> list[Entry]:
         line = 1 + raw.count(b"\n", 0, error.start)
         raise InvalidArgument(
             f"cannot read learners from {path}: line {line} is not UTF-8 text",
-            hint='Save the file as UTF-8; spreadsheets call this format "CSV UTF-8".',
+            hint='Save the file as UTF-8; in spreadsheet programs, the format is called "CSV UTF-8".',
         ) from None
     if len(raw) > MOST_BYTES:
         raise InvalidArgument(f"{path} has {len(raw)} bytes", hint=f"Use at most {MOST_BYTES}.")

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 START_TIMEOUT_S: Final = 30.0
 MAX_BODY_BYTES: Final = 65_536
 MOST_REQUESTS: Final = 8
-"""Maximum number of concurrent requests of one learner. They are processed one after another."""
+"""Maximum number of pending requests of one learner. The server processes them one at a time."""
 BAD_REQUEST, UNAUTHORIZED, FORBIDDEN, NOT_FOUND, TOO_LARGE = 400, 401, 403, 404, 413
 UNPROCESSABLE, TOO_MANY, BAD_GATEWAY = 422, 429, 502
 
@@ -119,7 +119,7 @@ class WorkshopServer:
             http=LimitedConnection,
             ws="none",
             log_config=None,
-            log_level="error",  # no log line for each malformed request
+            log_level="error",  # do not log every malformed request
             access_log=False,
             lifespan="off",
         )
@@ -135,7 +135,7 @@ class WorkshopServer:
 
     @property
     def board_url(self) -> str:
-        """Address of the board's page. It contains a token that permits only viewing the board, so it may be shared."""
+        """Address of the board's page. Its token permits only viewing the board, so you can share the address."""
         return f"{self.url}/board?token={self.board_token}"
 
     def close(self) -> None:
@@ -145,7 +145,8 @@ class WorkshopServer:
         self._starts.shutdown(wait=False, cancel_futures=True)
 
     def _wait(self, listening: socket.socket) -> None:
-        # The socket already listens, so a single request that waits for its response is sufficient, without polling.
+        # The socket already listens, so one request that waits for its response is sufficient. Polling is not
+        # necessary.
         from http.client import HTTPConnection
 
         host, port = listening.getsockname()[:2]
@@ -180,7 +181,7 @@ class WorkshopServer:
 
     async def _board(self, request: Request) -> Response:
         self._require_viewer(request)
-        # This request may wait while a learner is added, but requests of other learners must not.
+        # This request can wait while a learner is added, but requests of other learners must not wait.
         board = await run_in_threadpool(self._room.board)
         return HTMLResponse(board.page(), headers={"Cache-Control": "no-store"})
 
@@ -241,7 +242,7 @@ class WorkshopServer:
         except SvcnbError as error:
             raise _Refused(BAD_GATEWAY, error.message, error.hint) from None
         except ValueError as error:
-            raise _Refused(UNPROCESSABLE, f"The body is not JSON: {error}.", "Send a JSON object.") from None
+            raise _Refused(UNPROCESSABLE, f"The body is not valid JSON: {error}.", "Send a JSON object.") from None
 
     def _inject(self, method: str, order: Any) -> int:
         running = self._room.running()
@@ -250,11 +251,11 @@ class WorkshopServer:
         return len(running)
 
     def _require_instructor(self, request: Request) -> None:
-        # The token is never read from the URL, because URLs are displayed, stored in histories and forwarded.
+        # Never read the token from the URL, because URLs are displayed, stored in histories and forwarded.
         if not _is(_bearer(request), self.instructor_token):
             raise _Refused(
                 UNAUTHORIZED,
-                "The request needs the instructor's token.",
+                "The request requires the instructor's token.",
                 "Send Authorization: Bearer <server.instructor_token>.",
             )
 
@@ -262,21 +263,25 @@ class WorkshopServer:
         given = _bearer(request) or request.query_params.get("token", "")
         if not (_is(given, self.board_token) | _is(_bearer(request), self.instructor_token)):
             raise _Refused(
-                UNAUTHORIZED, "The board requires its token.", "Open the address in the file board.url of the workshop."
+                UNAUTHORIZED,
+                "The board requires the board token.",
+                "Open the address in the file board.url of the workshop.",
             )
 
     # --- for learners -------------------------------------------------------------------------------------------
 
     @asynccontextmanager
     async def _turn(self, learner: Learner) -> AsyncIterator[None]:
-        """Processes the requests of one learner one after another, so that one learner cannot occupy all threads.
+        """Processes the requests of one learner one at a time, so that one learner cannot occupy all threads.
 
         Args:
             learner: The learner of the request.
         """
         if self._asked[learner.name] >= MOST_REQUESTS:
             raise _Refused(
-                TOO_MANY, f"{MOST_REQUESTS} of your requests are already waiting.", "Wait for their responses."
+                TOO_MANY,
+                f"{MOST_REQUESTS} of your requests are already waiting.",
+                "Wait for the responses to these requests.",
             )
         self._asked[learner.name] += 1
         try:
@@ -299,7 +304,7 @@ class WorkshopServer:
                 await run_in_threadpool(self._room.record, learner.name, verdict.exercise, right=verdict.right)
         except (ValidationError, InvalidArgument) as error:
             text = str(error).partition("\n")[0]
-            raise _Refused(UNPROCESSABLE, f"Invalid verdict: {text}", "Send exercise and right.") from None
+            raise _Refused(UNPROCESSABLE, f"Invalid verdict: {text}", "Send the fields exercise and right.") from None
         return JSONResponse({"ok": True, "solutions": self._room.roster.unlocked})
 
     async def _solution(self, request: Request) -> Response:
@@ -327,7 +332,9 @@ class WorkshopServer:
                 emulator = await asyncio.get_running_loop().run_in_executor(self._starts, start)
         except ValidationError as error:
             text = str(error).partition("\n")[0]
-            raise _Refused(UNPROCESSABLE, f"Invalid start of a lesson: {text}", "Send settings and notebook.") from None
+            raise _Refused(
+                UNPROCESSABLE, f"Invalid start of a lesson: {text}", "Send the fields settings and notebook."
+            ) from None
         except InvalidArgument as error:
             raise _Refused(UNPROCESSABLE, error.message, error.hint) from None
         except SvcnbError as error:
@@ -336,7 +343,7 @@ class WorkshopServer:
 
 
 class _Refused(Exception):
-    """Error response to a rejected request, with the status, the reason and the next step."""
+    """Error response for a rejected request, with the status, the reason and the next step."""
 
     def __init__(self, status: int, message: str, fix: str | None) -> None:
         super().__init__(message)
@@ -357,7 +364,7 @@ async def _fail(_request: Request, _error: Exception) -> Response:
 
 
 def _starts() -> ThreadPoolExecutor:
-    # More starts at once would only slow each other down.
+    # More simultaneous starts would only delay each other.
     return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="svcnb-workshop-start")
 
 
@@ -378,5 +385,5 @@ async def _body(request: Request) -> bytes:
             if len(raw) > MAX_BODY_BYTES:
                 raise _Refused(TOO_LARGE, "The request body is too large.", f"Send at most {MAX_BODY_BYTES} bytes.")
     except ClientDisconnect:  # no traceback in the instructor's terminal: no client reads the response
-        raise _Refused(BAD_REQUEST, "The request did not arrive completely.", "Send it again.") from None
+        raise _Refused(BAD_REQUEST, "The request did not arrive completely.", "Send the request again.") from None
     return raw

@@ -45,10 +45,10 @@ LESSON_SETTINGS: Final = frozenset(
 
 
 class Workshop(Checked):
-    """Workshop in which each learner has their own emulators. Thread-safe.
+    """Workshop in which each learner has their own emulators. It is thread-safe.
 
     Args:
-        learners: Display names or e-mail addresses of the learners. `add` adds more learners.
+        learners: Display names or e-mail addresses of the learners. Call `add` for more learners.
         credit_cents: Credit of each new account in a learner's own emulator, in cents.
         folder: Folder for the roster and the states of the emulators, so that a later process can continue with the
             same learners. None means a temporary folder. Only its owner can read its files.
@@ -71,7 +71,7 @@ class Workshop(Checked):
     ) -> None:
         self._temporary = tempfile.TemporaryDirectory(prefix="svcnb-workshop-") if folder is None else None
         self.folder = Path(self._temporary.name if self._temporary else folder or "")
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # contains the tokens and keys of all learners
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # it contains all learners' tokens and keys
         self.credit_cents = credit_cents
         self.roster = Roster(self.folder / ROSTER_FILE)
         self.server: WorkshopServer | None = None
@@ -83,7 +83,7 @@ class Workshop(Checked):
         return f"Workshop({len(list(self.roster))} learners)"
 
     def __enter__(self) -> Self:
-        """Returns the workshop, which is closed at the end of the block."""
+        """Returns the workshop. The end of the block closes it."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -93,7 +93,7 @@ class Workshop(Checked):
     # --- learners -----------------------------------------------------------------------------------------------
 
     def add(self, name: str = "", email: str = "") -> Learner:
-        """Adds a learner. An existing learner is not changed.
+        """Adds a learner. An existing learner stays unchanged.
 
         Args:
             name: Display name, in any script. Without it, the name is derived from the e-mail address or a number.
@@ -119,7 +119,7 @@ class Workshop(Checked):
         return self.roster.of_name(name)
 
     def emulator(self, name: str) -> EmulatorControl:
-        """Returns the emulator for a learner's own work, and starts it if it does not run.
+        """Returns the emulator for a learner's own work. Starts it if it does not run.
 
         In notebooks, `svcnb.Client()` connects to it.
 
@@ -145,14 +145,14 @@ class Workshop(Checked):
             resume: Whether to continue with the state of the last run of the lesson.
 
         Raises:
-            InvalidArgument: The name of the lesson is invalid, or lessons may not choose one of the settings.
+            InvalidArgument: The name of the lesson is invalid, or lessons must not choose one of the settings.
             EmulatorError: The emulator did not start.
         """
         _check_lesson(lesson)
         if unknown := sorted(settings.keys() - LESSON_SETTINGS):
             raise InvalidArgument(
-                f"a lesson in a workshop cannot set {unknown[0]!r}",
-                hint=f"Omit it. Lessons may set {', '.join(sorted(LESSON_SETTINGS))}.",
+                f"a workshop lesson cannot set {unknown[0]!r}",
+                hint=f"Omit this setting. Lessons can set {', '.join(sorted(LESSON_SETTINGS))}.",
             )
         place = f"{lesson}-{hashlib.sha256(notebook.encode()).hexdigest()[:8]}"
         chosen = lesson_settings(lesson) | settings
@@ -167,9 +167,9 @@ class Workshop(Checked):
         return {each.name: self.environment(each.name) for each in self.roster}
 
     def environment(self, name: str) -> dict[str, str]:
-        """Returns the environment of one learner's notebooks: addresses of their emulator and of the workshop's server.
+        """Returns the environment of one learner's notebooks.
 
-        The environment contains a secret.
+        It contains the addresses of the emulator and of the workshop's server. It also contains a secret.
 
         Args:
             name: The learner.
@@ -192,7 +192,9 @@ class Workshop(Checked):
             InvalidArgument: The exercise does not exist.
         """
         if exercise not in EXERCISES:
-            raise InvalidArgument(f"no exercise has the name {exercise[:80]!r}", hint="Use a name of svcnb.exercises.")
+            raise InvalidArgument(
+                f"there is no exercise with the name {exercise[:80]!r}", hint="Use a name of svcnb.exercises."
+            )
         with self.roster.lock:
             learner = self.learner(name)
             before = learner.progress.get(exercise, Progress())
@@ -224,7 +226,7 @@ class Workshop(Checked):
     # --- solutions ----------------------------------------------------------------------------------------------
 
     def unlock(self, *lessons: int) -> list[str]:
-        """Unlocks the solutions of lessons for all learners. Before this, the learners' copies contain no solutions.
+        """Unlocks the solutions of lessons for all learners. The learners' copies of the lessons contain no solutions.
 
         A learner's notebook fetches the solutions when the learner next starts a lesson or answers an exercise.
 
@@ -259,7 +261,7 @@ class Workshop(Checked):
         """
         if notebook not in self.roster.unlocked:
             raise InvalidArgument(
-                f"the solution {notebook[:80]!r} is not unlocked", hint="Ask your instructor to unlock it."
+                f"the solution {notebook[:80]!r} is not unlocked", hint="Ask your instructor to unlock the solution."
             )
         return next(path for path in solution_notebooks() if path.name == notebook).read_text(encoding="utf-8")
 
@@ -285,7 +287,7 @@ class Workshop(Checked):
     def save(self, name: str, label: str) -> None:
         """Saves the states of a learner's emulators: accounts, keys, credit, chain and time.
 
-        They are stopped during the copy.
+        The emulators do not run during the copy.
 
         Args:
             name: The learner.
@@ -361,7 +363,7 @@ class Workshop(Checked):
         if self.emulators is None:
             raise InvalidArgument(
                 "the emulators of this workshop run on the learners' machines",
-                hint="Ask the learner to run the first cell of the lesson again, which starts a new one.",
+                hint="Ask the learner to run the first cell of the lesson again, which starts a new emulator.",
             )
         return self.emulators
 

@@ -189,7 +189,9 @@ def test_an_expired_usage_key_runs_on_where_expiry_is_not_enforced(local):
     assert account.run("function main() {}", key=key).status_code == 200
     reads = "async function main({ pkpId }) { return (await Svc.Actions.getPrivateKey({ pkpId })).length; }"
     assert account.run(reads, {"pkpId": account.wallet}, key=key).json()["response"] == 66
-    assert account.run("function main() {}", key=account.usage_key()).status_code == 403
+    refused = account.run("function main() {}", key=account.usage_key())
+    assert refused.status_code == 403
+    assert hashed_cid(source_cid("function main() {}")) in refused.text  # in hex, as the lists have it
 
 
 WITHOUT_ITS_KEY = """

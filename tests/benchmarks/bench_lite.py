@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from tests.lite.conftest import ARGUMENTS, Lab, serving
+from tests.conftest import CHROMIUM_ARGUMENTS
+from tests.lite.conftest import Lab, serving
 from tests.lite.test_lessons_in_browser import LESSONS
 
 ROUNDS = 5
@@ -74,7 +75,7 @@ def profile(playwright: Any, tmp_path: Path) -> Any:
 
     def start(name: str = "profile") -> Any:
         return playwright.chromium.launch_persistent_context(
-            str(tmp_path / name), executable_path=chromium, args=ARGUMENTS
+            str(tmp_path / name), executable_path=chromium, args=CHROMIUM_ARGUMENTS
         )
 
     return start

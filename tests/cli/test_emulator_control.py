@@ -154,7 +154,7 @@ def test_one_with_a_chosen_token_needs_its_address_and_token(control, runtime: P
         assert control("clock", "--url", address, SVC_CONTROL_TOKEN="chosen").returncode == 0
         refused = control("stop", "--url", address, SVC_CONTROL_TOKEN="chosen")
         assert refused.returncode == ExitCode.FAILED
-        assert "Stop it where it was started" in refused.stderr
+        assert "Stop the emulator in the terminal that started it" in refused.stderr
         second.terminate()
         second.wait(300)
 

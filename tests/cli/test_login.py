@@ -57,7 +57,7 @@ def test_a_profile_keeps_the_others_and_is_chosen_by_option_or_environment(home,
     assert chosen.stdout == "yes\n", "a profile that was chosen comes before the environment"
     unknown = run("account", "exists", "--profile", "tset")
     assert unknown.returncode == ExitCode.USAGE
-    assert "available: test" in unknown.stderr
+    assert "available profiles: test" in unknown.stderr
 
 
 def test_a_profile_also_has_the_address_of_the_triggers_service(

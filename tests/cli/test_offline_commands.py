@@ -133,7 +133,10 @@ def test_doctor_checks_the_service_of_the_option_the_profile_and_the_file(svcnb,
         done = svcnb("doctor", *options, SVCNB_CONFIG=str(config), SVC_BASE_URL="")
         assert done.returncode == ExitCode.UNREACHABLE
         assert f"http://{address}" in done.stdout
-    for options, found in ((("--profile", "tset"), "available: test"), (("--base-url", "ftp://a"), "'ftp://a'")):
+    for options, found in (
+        (("--profile", "tset"), "available profiles: test"),
+        (("--base-url", "ftp://a"), "'ftp://a'"),
+    ):
         wrong = svcnb("doctor", *options, SVCNB_CONFIG=str(config))
         assert wrong.returncode == ExitCode.USAGE
         assert found in wrong.stdout
@@ -200,7 +203,7 @@ def test_a_workshop_looks_at_every_name_before_it_makes_an_account(svcnb, tmp_pa
     folder = tmp_path / "room"
     done = svcnb("workshop", "start", "ada", "x" * 201, "--folder", str(folder))
     assert done.returncode != ExitCode.OK
-    assert "a learner's name has 201 characters" in done.stderr
+    assert "the learner's name has 201 characters" in done.stderr
     assert not folder.exists()
 
 
@@ -209,7 +212,7 @@ def test_a_workshop_wants_an_address_that_learners_can_reach(svcnb, tmp_path: Pa
     folder = tmp_path / "room"
     done = svcnb("workshop", "start", "ada", "--host", host, "--folder", str(folder))
     assert done.returncode == ExitCode.USAGE
-    assert f"learners cannot reach {host}. Pass an address of this machine" in done.stderr
+    assert f"the learners cannot reach {host}. Pass an address of this machine" in done.stderr
     assert not folder.exists()
 
 
@@ -222,4 +225,4 @@ def test_a_place_in_a_workshop_leaves_no_state_to_keep(svcnb, tmp_path: Path) ->
 
 def test_a_workshop_that_does_not_run_is_looked_for_in_a_folder(svcnb, tmp_path: Path) -> None:
     done = svcnb("workshop", "board", "--folder", str(tmp_path))
-    assert f"no workshop is running in the folder {tmp_path}. Next step: " in done.stderr
+    assert f"no workshop is running in the folder {tmp_path}. Start one: " in done.stderr

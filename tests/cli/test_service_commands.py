@@ -121,7 +121,7 @@ def test_a_new_key_is_kept_in_a_file_of_its_owner_alone_and_never_written_over(m
     before = master("keys", "list").stdout
     again = master("keys", "create", "runner", "--save", str(file))
     assert again.returncode == ExitCode.USAGE
-    assert "not overwritten" in again.stderr
+    assert "will not be overwritten" in again.stderr
     assert file.read_text(encoding="utf-8").strip() == secret
     assert master("keys", "list").stdout == before, "a key was made that could not be kept"
 
@@ -184,7 +184,7 @@ def test_a_usage_key_is_changed_and_what_is_left_out_stays(master) -> None:
     assert (listed["name"], listed["can_create_groups"]) == ("walker", False)
     refused = master("keys", "update", key)
     assert refused.returncode == ExitCode.USAGE
-    assert "nothing to change" in refused.stderr
+    assert "no change was passed" in refused.stderr
 
 
 def test_a_key_is_read_from_standard_input(svcnb, emulator: Emulator) -> None:
@@ -264,5 +264,5 @@ def test_record_writes_the_answers_of_a_service_and_needs_a_confirmation(svcnb, 
     assert not folder.exists()
     done = svcnb("record", "--live", "--folder", str(folder), SVC_BASE_URL=emulator.base_url)
     assert done.returncode == 0, done.stderr
-    assert "skipped    account: needs a key" in done.stdout
+    assert "skipped    account: a key is required" in done.stdout
     assert json.loads((folder / "open.json").read_text())["source"].startswith("recorded on 20")

@@ -68,7 +68,7 @@ def test_explain_names_the_missing_link_and_ends_with_one(master, folder: Path) 
     made = json.loads(master("keys", "create", "runner", "--json").stdout)
     refused = master("explain", str(folder / "add.js"), "--key-hash", made["api_key_hash"])
     assert refused.returncode == ExitCode.FAILED
-    assert refused.stdout.startswith("refused: the key may not execute in any group\n")
+    assert refused.stdout.startswith("refused: the key cannot execute in any group\n")
     assert json.loads(master("explain", SOURCE, "--json").stdout)["allowed"] is True
 
 
@@ -92,7 +92,7 @@ def test_history_lists_and_adds_up_what_ran(master, folder: Path) -> None:
 def test_doctor_compares_a_live_service(svcnb, emulator: Emulator) -> None:
     done = svcnb("doctor", "--live", emulator.base_url)
     assert done.returncode == 0
-    assert re.search(r"^0 differences break calls; \d do not\.$", done.stdout, re.MULTILINE)
+    assert re.search(r"^0 differences break calls, and \d do not\.$", done.stdout, re.MULTILINE)
     assert svcnb("doctor", "--live", "http://127.0.0.1:1").returncode == ExitCode.UNREACHABLE
 
 
@@ -128,4 +128,4 @@ def test_templates_are_released_listed_and_checked(svcnb, folder: Path) -> None:
     (folder / "add.js").write_text(SOURCE + "\n")
     changed = svcnb("templates", "check", registry)
     assert changed.returncode == ExitCode.FAILED
-    assert "was released as" in changed.stdout
+    assert "was released with the CID" in changed.stdout

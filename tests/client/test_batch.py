@@ -161,7 +161,7 @@ def test_credit_that_runs_out_keeps_what_was_paid_for_and_goes_on_later(scripted
         return answer(number(request))
 
     batch = scripted(handle).map(DOUBLE, [{"n": n} for n in range(9)], concurrency=1)
-    assert repr(batch) == "Batch(5 of 9 runs, 1 failed, stopped by OutOfCredit: resume() continues it)"
+    assert repr(batch) == "Batch(5 of 9 runs, 1 failed, stopped by OutOfCredit: call resume() to continue)"
     assert isinstance(batch.stopped_by, OutOfCredit)
     credit = 9
     assert batch.resume().responses() == list(range(9))
@@ -210,7 +210,7 @@ def test_a_file_of_another_batch_is_refused_before_anything_runs(scripted, tmp_p
     with pytest.raises(InvalidArgument, match="of another batch"):
         scripted(lambda _: answer(1)).map(DOUBLE, [{"n": 2}], resume=file)
     file.write_text("hello\n")
-    with pytest.raises(InvalidArgument, match="is not the file of a batch"):
+    with pytest.raises(InvalidArgument, match="is not a batch file"):
         scripted(lambda _: answer(1)).map(DOUBLE, [{"n": 2}], resume=file)
 
 

@@ -88,7 +88,7 @@ def test_a_payment_that_the_return_page_credited_counts_as_credited(scripted) ->
     ("text", "kind"),
     [
         ("The transfer was reverted. Pay again, or create another payment.", errors.PaymentFailed),
-        ("This payment was canceled. Create another one.", errors.PaymentFailed),
+        ("This payment was canceled. Create another payment.", errors.PaymentFailed),
         ("This payment belongs to another account.", errors.BadRequest),
     ],
 )

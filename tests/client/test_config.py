@@ -62,7 +62,7 @@ def test_words_that_cannot_be_used_are_refused() -> None:
 @pytest.mark.parametrize("mode", [0o644, 0o640, 0o604])
 def test_a_key_in_a_file_that_others_may_read_is_refused(tmp_path, mode: int) -> None:
     file = write(tmp_path / "c.toml", f'base_url = "http://h"\napi_key = "{KEY}"', mode)
-    with pytest.raises(ConfigError, match="other users may read") as caught:
+    with pytest.raises(ConfigError, match="other users can read") as caught:
         load(environment={}, file=file)
     assert "chmod 600" in caught.value.hint
     assert KEY not in str(caught.value)
@@ -82,7 +82,7 @@ def test_the_usual_file_is_found_below_the_config_folder(tmp_path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("base_url = ", "not TOML"), ('bas_url = "http://h"', "bas_url"), ("base_url = 5", "not a string")],
+    [("base_url = ", "not valid TOML"), ('bas_url = "http://h"', "bas_url"), ("base_url = 5", "not a string")],
 )
 def test_a_file_that_cannot_be_used_is_refused_by_name(tmp_path, text: str, said: str) -> None:
     file = write(tmp_path / "c.toml", text)

@@ -455,7 +455,7 @@ def test_a_refusal_travels_between_processes_without_the_key(svc) -> None:
         svc.with_key(key).run(ACTION, {})
     packed = pickle.dumps(caught.value)
     assert key.usage_api_key.reveal().encode() not in packed
-    with pytest.raises(InvalidArgument, match="does not come from a call"):
+    with pytest.raises(InvalidArgument, match="was not raised by a call"):
         pickle.loads(packed).explain()  # noqa: S301 - our own bytes
 
 
@@ -560,7 +560,7 @@ def test_several_groups_are_named_as_several(svc) -> None:
     for name in ("b", "c", "d"):
         svc.groups.create(name, actions=[ACTION])
     text = repr(svc.explain(key, ACTION))
-    assert "refused: the action is permitted in groups 2, 3, 4, but the key may execute only in 1" in text
+    assert "refused: the action is permitted in groups 2, 3, 4, but the key can execute only in 1" in text
 
 
 def test_the_text_is_stable_and_holds_no_secret(svc) -> None:
@@ -569,7 +569,7 @@ def test_the_text_is_stable_and_holds_no_secret(svc) -> None:
     text = repr(svc.explain(key, ACTION))
     hashed = key.api_key_hash
     assert text.splitlines()[:5] == [
-        "refused: the action is permitted in group 2, but the key may execute only in 1",
+        "refused: the action is permitted in group 2, but the key can execute only in 1",
         f"  key     'runner' {hashed[:10]}…{hashed[-4:]}",
         f"  action  'sign' {ACTION.hashed_cid[:10]}…{ACTION.hashed_cid[-4:]}",
         "  group 1 'a': key yes, action NO",
@@ -617,7 +617,7 @@ def test_a_service_with_other_names_explains_as_well(start_emulator) -> None:
     [
         (lambda key: (key, 0), "a single action"),
         (lambda key: (key, ACTION, 0), "a single wallet"),
-        (lambda key: (key, "no-action"), "is not an action"),
+        (lambda key: (key, "no-action"), "invalid action"),
     ],
 )
 def test_what_cannot_be_explained_is_refused(svc, arguments, said) -> None:
@@ -626,5 +626,5 @@ def test_what_cannot_be_explained_is_refused(svc, arguments, said) -> None:
 
 
 def test_a_client_without_a_key_has_nothing_to_explain(emulator) -> None:
-    with pytest.raises(InvalidArgument, match="no key was given"):
+    with pytest.raises(InvalidArgument, match="no key was passed"):
         emulator.client().explain(None, ACTION)

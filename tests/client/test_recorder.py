@@ -141,7 +141,7 @@ def test_a_record_that_cannot_be_written_costs_nobody_a_run(scripted, tmp_path, 
     # One line, whose end is the next step, however many runs there are.
     (told,) = caplog.messages
     assert told.startswith(f"runs are not recorded, because {tmp_path / 'file' / 'history.sqlite'} cannot be written: ")
-    assert told.endswith("Set SVC_HISTORY to off, or to the path of another file, to stop this warning.")
+    assert told.endswith("To stop this warning, set SVC_HISTORY to off or to the path of another file.")
     assert "Traceback" not in caplog.text
 
 

@@ -48,7 +48,7 @@ def test_main_receives_the_value_or_the_named_values(scripted, params, named, re
 
 
 def test_names_cannot_join_a_value_that_is_no_object(scripted) -> None:
-    with pytest.raises(errors.InvalidArgument, match="given twice"):
+    with pytest.raises(errors.InvalidArgument, match="passed twice"):
         scripted(echo).run(SOURCE, [1], n=1)
 
 
@@ -86,7 +86,7 @@ def test_a_source_is_sent_as_code_and_a_cid_as_cid(scripted) -> None:
 
 
 def test_a_hash_cannot_be_run(scripted) -> None:
-    with pytest.raises(errors.InvalidArgument, match="hashed CID"):
+    with pytest.raises(errors.InvalidArgument, match="is the hash of a CID"):
         scripted(echo).run(Action(SOURCE).hashed_cid)
 
 
@@ -191,5 +191,5 @@ async def test_asynchronous_listeners_are_awaited(async_scripted) -> None:
 def test_a_listed_usage_key_cannot_run_since_its_secret_is_unknown(scripted) -> None:
     from svcnb.client.models.usage_keys import UsageKey
 
-    with pytest.raises(errors.InvalidArgument, match="comes from a list,"):
+    with pytest.raises(errors.InvalidArgument, match="returned by a list call"):
         scripted(echo).with_key(UsageKey(api_key_hash="0x1", name="runner"))

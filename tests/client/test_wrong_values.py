@@ -94,13 +94,24 @@ def functions_of(module: str) -> list[Callable[..., Any]]:
 
 
 def test_public_functions_raise_our_errors_alone() -> None:
-    functions = (svcnb.cid, svcnb.hashed_cid, svcnb.practice_key, svcnb.recover, svcnb.verify)
+    functions = (svcnb.cid, svcnb.hashed_cid, svcnb.parse_cid, svcnb.practice_key, svcnb.recover, svcnb.verify)
     assert surprises(iter(functions)) == []
 
 
 def test_constructors_raise_our_errors_alone() -> None:
     kinds = (svcnb.Action, svcnb.LocalSigner, svcnb.Secret, svcnb.Vocabulary, svcnb.Client, svcnb.AsyncClient)
     assert surprises(iter((*kinds, svcnb.TriggersClient, svcnb.ContractWallet))) == []
+
+
+@pytest.mark.slow
+def test_methods_of_values_and_signers_raise_our_errors_alone(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    signer = svcnb.LocalSigner.from_key("0x" + "11" * 32)
+    action = svcnb.Action("async function main() { return 1; }")
+    values = (action, svcnb.parse_cid(action.cid), svcnb.Secret("text"), svcnb.Vocabulary())
+    with asyncio.Runner() as runner:
+        for thing in (*values, signer, svcnb.ContractWallet("0x" + "22" * 20, signer)):
+            assert surprises(public_methods(thing), runner.get_loop()) == []
 
 
 @pytest.mark.slow
@@ -165,7 +176,8 @@ def test_batches_raise_our_errors_alone(emulator) -> None:
         "svcnb.charts", "svcnb.reports", "svcnb.testing", "svcnb.toolkit.cookbook", "svcnb.toolkit.cost",
         "svcnb.toolkit.drift",
         "svcnb.toolkit.exercises", "svcnb.toolkit.history", "svcnb.toolkit.lint", "svcnb.toolkit.permission_audit",
-        "svcnb.toolkit.plan", "svcnb.toolkit.templates", "svcnb.toolkit.trigger_health", "svcnb.workshop",
+        "svcnb.toolkit.permissions", "svcnb.toolkit.plan", "svcnb.toolkit.run_feed", "svcnb.toolkit.templates",
+        "svcnb.toolkit.trigger_health", "svcnb.workshop",
     ],
 )  # fmt: skip
 def test_functions_of_the_other_packages_raise_our_errors_alone(module: str, tmp_path, monkeypatch) -> None:
@@ -177,9 +189,11 @@ def test_functions_of_the_other_packages_raise_our_errors_alone(module: str, tmp
 @pytest.mark.filterwarnings("ignore")
 def test_methods_of_the_toolkit_raise_our_errors_alone(tmp_path, monkeypatch) -> None:
     from svcnb.toolkit.history import History
+    from svcnb.toolkit.permissions import Matrix
     from svcnb.toolkit.templates import Templates
 
     monkeypatch.chdir(tmp_path)
+    assert surprises(public_methods(Matrix(groups=(), actions={}, wallets={}, keys={}))) == []
     assert surprises(public_methods(History(tmp_path / "history.db"))) == []
     assert surprises(public_methods(Templates(tmp_path / "templates.json"))) == []
 

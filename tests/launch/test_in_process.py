@@ -106,7 +106,7 @@ def test_what_a_page_lacks_is_not_to_be_installed(monkeypatch):
     assert svcnb.ExtraMissing("charts need numpy", "lab").hint.startswith("Install it: pip install")
     monkeypatch.setattr("sys.platform", "emscripten")
     assert svcnb.ExtraMissing("charts need numpy", "lab").hint == (
-        "This page does not contain it. Use an installed svcnb for this step."
+        "This page does not contain the package. Use an installed svcnb for this step."
     )
     monkeypatch.setattr("svcnb.emulator.sandbox.run_result.IN_PAGE", True)
     assert unsupported_text("a stack").endswith("run this action with an installed svcnb")

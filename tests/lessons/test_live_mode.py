@@ -116,7 +116,7 @@ def test_without_an_account_a_payment_waits_and_what_needs_credit_is_skipped(liv
     assert "waiting" in shown["me = svc.with_key(account.api_key)\nme.billing.top_up(500)"]
     reasons = skipped(cells)
     assert reasons[0].startswith("This call needs $0.01 but the account has $0.00")
-    assert "it needs wallet, from a cell that was skipped." in reasons
+    assert "it requires wallet, which a skipped cell defines." in reasons
 
 
 @pytest.mark.slow
@@ -178,8 +178,8 @@ def test_nothing_happens_before_the_learner_confirms(live: Live, monkeypatch: py
     monkeypatch.delenv("SVC_LESSONS")
     with pytest.raises(svcnb.NotConfirmed, match="will run on the live service") as asked:
         svcnb.lesson("quickstart")
-    assert "Costs about 10 cents." in str(asked.value)
-    assert asked.value.hint.startswith("svcnb.lesson('quickstart', confirm=True) starts it.")
+    assert "It costs about 10 cents." in str(asked.value)
+    assert asked.value.hint.startswith("To start the lesson, call svcnb.lesson('quickstart', confirm=True).")
     service = svcnb.lesson("quickstart", confirm=True)
     assert repr(service) == f"LiveService({live.emulator.base_url!r})"
     account = service.client().accounts.create("any name")
@@ -229,8 +229,8 @@ def test_a_skipped_cell_takes_with_it_what_depends_on_it_and_nothing_else(capsys
     cells.run("print('ran', a)\na")
     assert capsys.readouterr().out.splitlines() == [
         f"{NOTICE}emu.clock needs an emulator.",
-        f"{NOTICE}it needs a, from a cell that was skipped.",
-        f"{NOTICE}it needs b, from a cell that was skipped.",
+        f"{NOTICE}it requires a, which a skipped cell defines.",
+        f"{NOTICE}it requires b, which a skipped cell defines.",
         "ran 2",
         "2",
     ]
@@ -246,8 +246,8 @@ def test_a_mistake_of_the_learner_is_an_error_and_a_limit_of_the_service_is_not(
     cells.run("refused = emu.triggers()")
     cells.run("refused.list()")
     assert capsys.readouterr().out.splitlines() == [
-        f"{NOTICE}no triggers service is configured. Set SVC_TRIGGERS_URL to its address.",
-        f"{NOTICE}it needs refused, from a cell that was skipped.",
+        f"{NOTICE}no triggers service is configured. Set SVC_TRIGGERS_URL to the address of the service.",
+        f"{NOTICE}it requires refused, which a skipped cell defines.",
     ]
 
 
@@ -272,7 +272,7 @@ def test_in_a_page_cells_that_need_an_absent_package_say_so_and_the_others_run(
     cells.run("print(svcnb.practice_key(1)[:4])")
     assert capsys.readouterr().out.splitlines() == [
         "Skipped in this page: it does not contain no_such_package. Use an installed svcnb for this cell.",
-        "Skipped in this page: it needs month, from a cell that was skipped.",
+        "Skipped in this page: it requires month, which a skipped cell defines.",
         "Skipped in this page: charts need numpy. Use an installed svcnb.",
         "0x11",
     ]

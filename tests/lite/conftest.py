@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import shutil
 import threading
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -21,10 +20,6 @@ from svcnb.lite.site import build_site
 
 LESSONS = Path(__file__).parents[2] / "notebooks"
 PATIENCE_MS = 240_000
-ARGUMENTS = [
-    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
-    *("--disable-component-update", "--disable-sync", "--disable-dev-shm-usage"),
-]
 
 _SHOWN = """(path) => {
   const shown = window.jupyterapp?.shell?.currentWidget;
@@ -172,25 +167,11 @@ def site(site_folder: Path) -> Iterator[str]:
         yield address
 
 
-@pytest.fixture(scope="session")
-def chromium() -> str:
-    """Path of a Chromium."""
-    pytest.importorskip("playwright.sync_api", reason="playwright is not installed (extra 'browser')")
-    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if found is None:
-        pytest.skip("no Chromium on this machine")
-    return found
-
-
 @pytest.fixture(scope="module")
-def browser(chromium: str) -> Iterator[Any]:
+def browser(start_chromium: Callable[..., AbstractContextManager[Any]]) -> Iterator[Any]:
     """One Chromium for the file."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
+    with start_chromium() as running:
         yield running
-        running.close()
 
 
 @pytest.fixture(scope="module")

@@ -153,11 +153,11 @@ def test_a_file_of_others_is_not_written_over(notebook, tmp_path):
     [
         ("--run --params n", "neither a variable of this notebook"),
         ("--run --params '{n: 1}'", "not JSON"),
-        ("--run --params 1 n=2", "name=value needs an object, got int"),
+        ("--run --params 1 n=2", "name=value requires an object, but the value has the type int"),
         ("--params n=1", "--params requires --run"),
         ("--until-effective 3", "--until-effective requires --run"),
         ("--force", "--force requires --save"),
-        ("--register", "a registered action needs a name"),
+        ("--register", "the action name is empty"),
         ("--nonsense", "unrecognized arguments"),
         ("two-words", "is not a valid variable name"),
         ("'open", "the line cannot be parsed"),

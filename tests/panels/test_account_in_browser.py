@@ -147,7 +147,7 @@ def test_a_wallet_without_gas_is_told_how_to_get_some(notebook):
     own(panel, LocalSigner.random())
     panel.get_by_label("Name on the chain").fill("treasury")
     panel.get_by_role("button", name="Create on the chain").click()
-    failure = panel.get_by_role("alert").filter(has_text="to pay gas")
+    failure = panel.get_by_role("alert").filter(has_text="to pay for gas")
     failure.wait_for()
     assert "emu." not in failure.inner_text()
     failure.get_by_role("button", name="Add test ETH").wait_for()

@@ -65,7 +65,21 @@ async def test_a_refused_run_is_explained_with_what_repairs_it(editor, svc):
         await editor.run(ADD.source, '{"n": 1}')
     told = await editor.explain(ADD.source)
     assert not told["permitted"]
-    assert "svc." in told["repair"]
+    assert "svc." in told["repairs"][0]["code"]
+    assert told["group"] == 0
+
+
+async def test_a_refusal_names_the_group_that_lacks_only_the_action_or_the_wallet(editor, svc):
+    group, wallet = svc.groups.create("adders"), svc.wallets.create()
+    editor.client = svc.with_key(svc.usage_keys.create("night shift", execute_in_groups=[group]))
+    assert (await editor.explain(ADD.source))["group"] == group.id
+    svc.groups.add_action(group, ADD)
+    assert (await editor.explain(ADD.source))["permitted"]
+    told = await editor.explain(ADD.source, wallet.address)
+    assert (told["permitted"], told["group"]) == (False, group.id)
+    svc.groups.add_wallet(group, wallet)
+    told = await editor.explain(ADD.source, wallet.address)
+    assert (told["permitted"], told["group"]) == (True, 0)
 
 
 async def test_the_account_tells_names_and_groups_of_a_cid(editor, svc):

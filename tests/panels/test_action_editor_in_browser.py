@@ -187,4 +187,4 @@ def test_the_source_is_saved_but_no_parameters_and_one_writes_on_when_the_kernel
     nb.tab.keyboard.insert_text("hello")
     assert panel.locator(".svcnb-cid").inner_text() == cid("hello")
     panel.get_by_role("button", name="Run", exact=True).click()
-    panel.get_by_role("alert").filter(has_text="The kernel does not answer.").wait_for()
+    panel.get_by_role("alert").filter(has_text="The kernel does not respond.").wait_for()

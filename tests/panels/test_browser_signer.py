@@ -68,7 +68,7 @@ async def test_it_sends_what_is_awaited_and_tells_it_decoded(panel, heard):
 
 def test_it_refuses_what_is_not_awaited(panel):
     signer = svcnb.BrowserSigner(panel)
-    with pytest.raises(SigningError, match="only with await") as caught:
+    with pytest.raises(SigningError, match="requires an asynchronous client") as caught:
         signer.sign_typed_data({})
     assert "to_async" in caught.value.hint
 

@@ -109,7 +109,7 @@ def test_a_kernel_that_was_stopped_is_told_with_the_next_step(notebook, start_em
     nb.shut_down()
     for case in CASES:
         panel = ask(nb, case)
-        failure = panel.get_by_role("alert").filter(has_text="The kernel does not answer.")
+        failure = panel.get_by_role("alert").filter(has_text="The kernel does not respond.")
         failure.wait_for()
         assert "run the cell that created this panel again" in failure.inner_text()
         assert panel.get_by_text(case.shown).first.is_visible()

@@ -133,7 +133,7 @@ def test_a_result_is_marked_as_soon_as_it_is_out_of_date(bench):
 
 def test_an_error_of_the_service_has_a_button_that_leads_to_its_repair(bench):
     place = bench.tab("Permissions")
-    failure = place.get_by_role("alert").filter(has_text="Create an account, or open one with its key.")
+    failure = place.get_by_role("alert").filter(has_text="Create an account, or open an account with its key.")
     failure.get_by_role("button", name="Open Account").click()
     assert bench.root.get_by_role("tab", name="Account").get_attribute("aria-selected") == "true"
     assert "POST" not in bench.root.inner_text()

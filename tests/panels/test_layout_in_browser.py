@@ -55,6 +55,27 @@ WIDE = """lines => {
 }"""
 
 
+INVISIBLE = """() => {
+  const shown = (it) => it.checkVisibility() && it.getClientRects().length > 0;
+  const found = [];
+  for (const panel of document.querySelectorAll(".svcnb-panel")) {
+    if (!shown(panel)) continue;
+    const page = getComputedStyle(panel).backgroundColor;
+    for (const bar of panel.querySelectorAll(".svcnb-bar, .svcnb-succeeded, .svcnb-failed")) {
+      const {backgroundColor, borderTopWidth} = getComputedStyle(bar); // images are not drawn
+      const drawn = ![page, "rgba(0, 0, 0, 0)"].includes(backgroundColor) || borderTopWidth !== "0px";
+      if (shown(bar) && !drawn) found.push(bar.className);
+    }
+    for (const list of panel.querySelectorAll("[role=tablist]")) {
+      const colours = [...list.children].map((tab) => getComputedStyle(tab).borderBottomColor);
+      if (new Set(colours).size !== 2) found.push(`the chosen tab looks like the others: ${colours}`);
+    }
+  }
+  return found;
+}"""
+"""What cannot be told apart in the colours of the system: bars from their background, the chosen tab from others."""
+
+
 # JupyterLab lays its page out again in the frames after a change of the window.
 LAID_OUT = """async () => {
   for (let frame = 0; frame < 4; frame += 1) await new Promise((go) => requestAnimationFrame(go));
@@ -88,6 +109,15 @@ def test_no_state_overflows_or_has_a_serious_fault(notebook, desk, emulator):
             nb.tab.set_viewport_size({"width": width, "height": 1000})
             nb.tab.evaluate(LAID_OUT)
             shoot(nb, state, width, "dark")
+        nb.tab.evaluate(THEME, "JupyterLab Dark High Contrast")
+        if serious := faults(nb.tab, rules=("color-contrast-enhanced",)):
+            found[f"{state}, high contrast"] = serious[:4]
+        shoot(nb, state, WIDTHS[0], "contrast")
+        nb.tab.emulate_media(forced_colors="active")
+        if weak := nb.tab.evaluate(INVISIBLE):
+            found[f"{state}, forced colours"] = weak[:4]
+        shoot(nb, state, WIDTHS[0], "forced")
+        nb.tab.emulate_media(forced_colors="none")
         nb.tab.evaluate(THEME, "JupyterLab Light")
         nb.tab.set_viewport_size({"width": WIDTHS[0], "height": 1000})
     assert not found, "\n".join(f"{state}: {text}" for state, texts in found.items() for text in texts)
@@ -97,7 +127,7 @@ def test_no_state_overflows_or_has_a_serious_fault(notebook, desk, emulator):
 def shoot(nb: Any, state: str, width: int, theme: str) -> None:
     if SHOTS:
         name = re.sub(r"\W+", "-", state)
-        nb.tab.set_viewport_size({"width": width, "height": 3000})
+        nb.tab.set_viewport_size({"width": width, "height": 5000})
         nb.tab.evaluate(LAID_OUT)
         panel = nb.tab.locator(".svcnb-panel").first
         panel.screenshot(path=Path(SHOTS) / f"{name}-{width}-{theme}.png", animations="disabled")

@@ -169,7 +169,7 @@ async def test_a_person_who_declines_is_an_error_with_a_hint(panel, browser):
 
 
 async def test_a_question_that_no_view_shows_ends(panel, browser):
-    with pytest.raises(SigningError, match="no panel shows"):
+    with pytest.raises(SigningError, match="no panel is displayed"):
         await panel.channel.ask("sign", {}, within=None, shown=0.05)
     assert browser.next("settled")
 
@@ -183,7 +183,7 @@ async def test_a_question_that_is_shown_but_not_answered_ends_when_its_time_is_u
             browser.says(type="shown", id=message["id"])
 
     panel.channel._send = show
-    with pytest.raises(SigningError, match="not confirmed"):
+    with pytest.raises(SigningError, match="did not confirm"):
         await panel.channel.ask("sign", {}, within=0.1, shown=0.05)
     (ask,) = asks
     browser.says(type="reply", id=ask["id"], ok=True, value="late")  # is passed over
@@ -217,7 +217,7 @@ def test_the_repr_is_the_same_at_every_run(panel):
 
 
 def test_something_that_is_no_client_is_refused():
-    with pytest.raises(InvalidArgument, match="needs a client as its first argument, not str"):
+    with pytest.raises(InvalidArgument, match="first argument of a panel must be a client, not str"):
         Probe("http://127.0.0.1")  # type: ignore[arg-type] # on purpose
 
 

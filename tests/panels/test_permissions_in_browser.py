@@ -108,7 +108,7 @@ def test_an_account_that_changed_meanwhile_is_not_overwritten(notebook):
     # By another client: the panel follows what its own client does.
     nb.run("svcnb.Client(svc.base_url, api_key=svc.config.api_key).usage_keys.update(key, execute_in_groups=[])")
     panel.get_by_role("button", name="Apply").click()
-    panel.get_by_role("alert").filter(has_text="nothing was sent").wait_for()
+    panel.get_by_role("alert").filter(has_text="no transaction was sent").wait_for()
     assert nb.value("list(svc.usage_keys.list()[0].execute_in_groups)") == []
     assert not box(panel, "night shift may execute in group 1 signers").is_checked()
 

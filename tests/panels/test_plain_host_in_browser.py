@@ -74,7 +74,7 @@ def test_every_panel_stands_on_a_bare_page_in_its_theme_and_says_that_no_kernel_
         assert found == [scheme, colour], panel.title
     for panel in panels:
         region = page.get_by_role("region", name=panel.title, exact=True)
-        region.get_by_role("alert").filter(has_text="The kernel does not answer.").wait_for()
+        region.get_by_role("alert").filter(has_text="The kernel does not respond.").wait_for()
     assert faults(page) == []
     page.evaluate("ends.forEach((end) => end())")
     assert page.locator(".svcnb-panel").count() == 0

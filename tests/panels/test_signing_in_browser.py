@@ -74,7 +74,7 @@ def test_a_typed_key_signs_every_rule_holds_and_the_service_makes_a_wallet(opene
     panel.get_by_role("row", name="Recovered address 0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A").wait_for()
     assert panel.get_by_label("Private key", exact=True).input_value() == ""
     panel.get_by_role("button", name="Send to POST /create_wallet_with_signature").click()
-    panel.get_by_text("It belongs to no account until").wait_for()
+    panel.get_by_text("It is not part of an account until").wait_for()
     panel.get_by_text("As Python").click()
     panel.locator(".svcnb-code code", has_text="svc.chain_secured.send(signed)").wait_for()
     assert KEY[2:] not in panel.inner_html()
@@ -88,7 +88,7 @@ def test_the_wallet_of_the_browser_is_found_signs_and_sends(opened, wallet):
     assert "✗ broken" not in verdicts(panel)
     panel.get_by_role("row", name=f"Recovered address {wallet.signer.address}").wait_for()
     panel.get_by_role("button", name="Send to").click()
-    panel.get_by_text("It belongs to no account until").wait_for()
+    panel.get_by_text("It is not part of an account until").wait_for()
 
 
 def test_a_contract_wallet_is_signed_for_by_its_owner(opened, wallet, emulator):
@@ -99,7 +99,7 @@ def test_a_contract_wallet_is_signed_for_by_its_owner(opened, wallet, emulator):
     panel.get_by_role("button", name="Sign", exact=True).click()
     assert verdicts(panel) == ["✓ holds"] * 8
     panel.get_by_role("button", name="Send to").click()
-    panel.get_by_text("It belongs to no account until").wait_for()
+    panel.get_by_text("It is not part of an account until").wait_for()
 
 
 def test_a_wallet_that_says_no_is_shown_with_the_next_step(opened, wallet):
@@ -108,7 +108,7 @@ def test_a_wallet_that_says_no_is_shown_with_the_next_step(opened, wallet):
     panel.get_by_role("button", name="Sign", exact=True).click()
     failure = panel.get_by_role("alert").filter(has_text="rejected in Test Wallet")
     failure.wait_for()
-    assert "try again and confirm it" in failure.inner_text()
+    assert "try again and confirm the request" in failure.inner_text()
     wallet.rejects.clear()
     panel.get_by_role("button", name="Sign", exact=True).click()
     assert "✗ broken" not in verdicts(panel)
@@ -229,7 +229,7 @@ def test_an_envelope_is_made_signed_and_sent_by_keyboard_alone(opened, wallet):
     hands.press("Enter")
     panel.locator(".svcnb-key").wait_for(state="detached")
     # What had the focus is gone, and the focus is not lost with it.
-    assert hands.at() == "The service answered"
+    assert hands.at() == "The service responded"
     hands.walk("As Python")
 
 
@@ -285,7 +285,7 @@ def test_a_refusal_reaches_python_with_its_next_step(notebook, wallet, rejects, 
     nb.rests()
     answer = nb.value("told")
     assert told in answer
-    assert "Nothing was signed or sent" in answer
+    assert "No data was signed or sent" in answer
 
 
 def test_a_request_on_the_wrong_chain_can_be_tried_again(notebook, wallet):

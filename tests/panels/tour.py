@@ -177,7 +177,7 @@ def _signing(bench: Bench) -> Iterator[str]:
     _press(place, "Sign")
     place.get_by_role("heading", name="Signed").wait_for()
     place.get_by_role("button", name="Send to").click()
-    place.get_by_role("heading", name="The service answered").wait_for()
+    place.get_by_role("heading", name="The service responded").wait_for()
     yield "signing, signed and sent"
 
 

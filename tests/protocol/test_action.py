@@ -56,7 +56,7 @@ def test_a_file_is_taken_byte_for_byte(tmp_path: Path, cid_vectors) -> None:
 def test_a_file_in_another_encoding_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "latin.js"
     path.write_bytes("function main() { return 'é'; }".encode("latin-1"))
-    with pytest.raises(MalformedValue, match="is not UTF-8: byte 26 is 0xe9"):
+    with pytest.raises(MalformedValue, match="is not valid UTF-8: byte 26 is 0xe9"):
         Action.from_file(path)
 
 
@@ -224,7 +224,7 @@ def test_a_difference_tells_where_it_begins_and_shows_what_cannot_be_seen() -> N
     older = Action("a\nb\nc\n")
     found = older.diff(Action("a\nb \r\nc"))
     assert (found.first_byte, found.changed_bytes, found.same) == (3, 4, False)
-    assert found.lines == (" a", "-b", "-c", "+b ␍", "+c [no line end]")
+    assert found.lines == (" a", "-b", "-c", "+b ␍", "+c [no newline]")
     assert str(found).startswith(f"{older.cid} -> ")
     assert older.diff(Action("a\nb  \nc\n")).lines[2] == "+b··"
     assert older.diff(Action("\ufeffa\nb\nc\n")).lines[:2] == ("-a", "+[BOM]a")

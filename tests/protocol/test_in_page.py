@@ -12,7 +12,7 @@ import pytest
 from svcnb import tools
 from svcnb.protocol.aes_gcm import seal
 from svcnb.protocol.curve import library
-from svcnb.protocol.in_page import BUNDLE
+from svcnb.protocol.in_page import bundle
 from svcnb.protocol.keccak import keccak256
 
 pytestmark = pytest.mark.engine
@@ -27,8 +27,8 @@ console.log(JSON.stringify(calls.map(([name, ...args]) => primitives[name](...ar
 
 def call(*calls: tuple[Any, ...]) -> list[Any]:
     program = "data:text/javascript," + quote(_PROGRAM)
-    options = ["--quiet", "--no-config", "--no-lock", f"--allow-read={BUNDLE}"]
-    command = [str(tools.deno()), "run", *options, program, str(BUNDLE)]
+    options = ["--quiet", "--no-config", "--no-lock", f"--allow-read={bundle()}"]
+    command = [str(tools.deno()), "run", *options, program, str(bundle())]
     done = subprocess.run(command, input=json.dumps(calls), capture_output=True, text=True, check=True, timeout=300)
     found: list[Any] = json.loads(done.stdout)
     return found

@@ -79,7 +79,7 @@ def test_the_same_tests_run_against_a_live_service_save_those_that_control_it(py
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "2 passed, 1 skipped" in done.stdout
-    assert "needs an emulator, but" in done.stdout
+    assert "requires an emulator, but" in done.stdout
     config = project / "config.toml"
     config.touch(0o600)
     stored = f'base_url = "{emulator.base_url}"\napi_key = "{account.api_key.reveal()}"\n'

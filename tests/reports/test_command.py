@@ -47,9 +47,9 @@ def test_what_wants_attention_is_told_by_the_exit_code(report, place, tmp_path) 
     assert done.returncode == ExitCode.ATTENTION, done.stderr
     told = json.loads(done.stdout)
     assert told["html"] == "audits/today.html"
-    assert "it may add actions to group 1 and run them there" in " ".join(told["attention"])
+    assert "the key may add actions to group 1 and run them there" in " ".join(told["attention"])
     html = (tmp_path / told["html"]).read_text(encoding="utf-8")
-    assert "What each usage key may do in each group" in html
+    assert "Permissions of each usage key in each group" in html
     assert html.count("data:image/svg+xml") == 2
     for secret in place.secrets:
         assert secret not in html + done.stdout + done.stderr + (tmp_path / told["notebook"]).read_text()
@@ -93,7 +93,7 @@ def test_a_failed_report_is_told_in_two_lines(report, tmp_path) -> None:
         (["spent"], "unknown report 'spent'"),
         (["spend", "-p", "budget=5"], "no parameter 'budget'"),
         (["spend", "-p", "budget_cents"], "is not NAME=VALUE"),
-        (["spend", "-p", "api_key=marked-secret"], "set secrets in the environment"),
+        (["spend", "-p", "api_key=marked-secret"], "Set secrets in the environment"),
     ],
 )
 def test_what_cannot_be_used_ends_with_two_before_anything_runs(report, tmp_path, arguments, said) -> None:
@@ -110,7 +110,7 @@ def test_an_action_that_always_fails_ends_with_seven_and_is_named(report, place,
             place.svc.run(ALWAYS)
     done = report("run-history", "--summary", "--pdf", "--file", "nightly", "--log-json")
     assert done.returncode == ExitCode.ATTENTION, done.stderr
-    assert "- **failures of always: 6 of 6 runs failed (100.0 %, allowed 20 %), since 20" in done.stdout
+    assert "- **failures of always: 6 of 6 runs failed (100.0 %; limit 20 %), since 20" in done.stdout
     assert "; newest error: no**" in done.stdout, "why it failed"
     assert f"Service: {place.settings['SVC_BASE_URL'].replace('_', chr(92) + '_')}" in done.stdout
     events = [json.loads(line) for line in done.stderr.splitlines() if line.startswith("{")]
@@ -146,7 +146,7 @@ def test_a_report_that_another_process_makes_ends_with_eight(report, tmp_path) -
     with locked(tmp_path / "out", "permission-audit"):
         done = report("permission-audit", "--out", "out")
     assert done.returncode == 8, done.stderr
-    assert "the report permission-audit is being created by another process" in done.stderr
+    assert "another process is creating the report permission-audit" in done.stderr
     assert not list((tmp_path / "out").glob("*.html"))
 
 
@@ -157,10 +157,10 @@ def test_the_webhook_gets_the_result_and_the_reason_of_a_failure(report, hook) -
     assert missing.returncode == ExitCode.USAGE
     refused = report("permission-audit", "-p", "attention=never", "--quiet", "--notify", f"{hook.url}/500")
     assert refused.returncode == ExitCode.FAILED, "a calm report of which nobody was told"
-    assert "answered the notification with 500" in refused.stderr
+    assert "responded to the notification with status 500" in refused.stderr
     assert [(each["status"], each["exit_code"]) for each in hook.got] == [("attention", 7), ("failed", 2), ("ok", 0)]
     assert hook.got[0]["html"] == "today.html"
-    assert "it may add actions to group 1" in hook.got[0]["text"]
+    assert "the key may add actions to group 1" in hook.got[0]["text"]
     assert "cannot use shown = 'none'" in hook.got[1]["attention"][0]
     for done in (problem, missing, refused):
         assert "marked-secret" not in done.stdout + done.stderr

@@ -33,12 +33,12 @@ def browser() -> Iterator[Any]:
 @pytest.mark.parametrize(("width", "media"), [(400, "screen"), (PAPER_PX, "print")])
 def test_a_wide_table_and_a_chart_do_not_widen_the_page(browser, width, media) -> None:
     heads = [
-        "credit then",
+        "earlier credit",
         "executions",
         "management calls",
         "payments",
-        "expected credit",
-        "credit now",
+        "expected",
+        "current",
         "unexplained",
     ]
     table = Rows(heads, [["$12,345.67 (2026-11-23 18:31)", *["$12,345.67"] * 6]], "")._repr_html_()

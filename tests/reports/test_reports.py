@@ -26,21 +26,21 @@ KINDS = {kind.name: kind for kind in reports.catalogue}
 CASES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "run-history": (
         {"max_failed_percent": "49"},
-        ["odd&lt;script&gt;: 5 of 10 runs failed (50.0 %, allowed 49 %)", "odd &lt;b&gt;1", "Runs per", "account key"],
+        ["odd&lt;script&gt;: 5 of 10 runs failed (50.0 %; limit 49 %)", "odd &lt;b&gt;1", "Runs per", "account key"],
     ),
     "spend": (
         {"budget_cents": 4, "min_days_left": 2},
         [
             "{spent} were spent within 30d, more than $0.04",
             "{credit}",
-            "less than a day is recorded",
+            "records cover less than a day",
             "add_usage_api_key",
         ],
     ),
     "permission-audit": (
         {"since": "1d"},
         [
-            "it may add actions to group 1 and run them there",
+            "the key may add actions to group 1 and run them there",
             "in API mode, admin 0x",
             "which may execute in group 1",
             "Changes of an account per",

@@ -31,7 +31,7 @@ def test_the_same_report_is_not_made_twice_at_once(tmp_path) -> None:
                 timeout=120,
             )
             assert ("held" in done.stdout) == held
-            assert ("being created by another process" in done.stderr) != held
+            assert ("another process is creating" in done.stderr) != held
     with locked(tmp_path, "spend"):
         pass
     assert issubclass(ReportRunning, Exception)
@@ -59,7 +59,7 @@ def test_a_webhook_gets_the_result_as_json(hook) -> None:
 
 @pytest.mark.parametrize("status", [302, 404, 500])
 def test_a_webhook_that_does_not_accept_is_told_without_its_secret_address(hook, status) -> None:
-    with pytest.raises(NotificationFailed, match=f"answered the notification with {status}") as caught:
+    with pytest.raises(NotificationFailed, match=f"responded to the notification with status {status}") as caught:
         notify(f"{hook.url}/{status}", {})
     assert "marked-secret" not in f"{caught.value!r}{caught.value}"
     assert len(hook.got) == 1, "a redirect is not followed"

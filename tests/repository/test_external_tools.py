@@ -52,7 +52,7 @@ def test_a_platform_without_a_known_hash_is_refused_before_anything_is_downloade
     monkeypatch.setattr("sys.platform", "win32")
     monkeypatch.setattr("platform.machine", lambda: "ARM64")
     monkeypatch.setenv("SVC_DENO", str(cache / "no-deno"))
-    with pytest.raises(tools.PartMissing, match="no hash is recorded") as caught:
+    with pytest.raises(tools.PartMissing, match="there is no recorded hash") as caught:
         fetch.fetch_anvil(lambda _line: None)
     assert "SVC_ANVIL" in caught.value.hint
 

@@ -36,3 +36,17 @@ def test_help_loads_no_command_line_library_at_all() -> None:
 
 def test_the_public_names_alone_load_no_http_library() -> None:
     assert "httpx" not in loaded_by("import svcnb; svcnb.__all__")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        pytest.param("svcnb.cid('text')", id="a CID"),
+        pytest.param("svcnb.LocalSigner.from_key('0x' + '11' * 32).sign_message('hello')", id="a signature"),
+    ],
+)
+def test_no_library_for_files_or_addresses_is_loaded_by(code: str) -> None:
+    # Without site, because files of other packages there can import anything.
+    script = f"import sys; sys.path[:0] = {sys.path!r}\nimport svcnb; {code}\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", script], capture_output=True, text=True, check=True)
+    assert set(done.stdout.split()) & {"ipaddress", "pathlib", "secrets", "svcnb.bundles", "urllib.parse"} == set()

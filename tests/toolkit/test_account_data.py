@@ -125,7 +125,7 @@ def test_an_action_that_always_fails_is_named_with_the_time_since_when() -> None
     )
     [alarm] = alarms(data_of(runs), Thresholds())
     assert (alarm.kind, alarm.action) == ("failures", "bad")
-    assert alarm.text == "6 of 6 runs failed (100.0 %, allowed 20 %)"
+    assert alarm.text == "6 of 6 runs failed (100.0 %; limit 20 %)"
     assert alarm.since == END - timedelta(hours=6)
     assert alarm.sentence("Europe/Vienna").endswith("since 2026-01-07 19:00 Europe/Vienna")
 
@@ -147,9 +147,9 @@ def test_latency_spend_and_silence_have_thresholds_of_their_own() -> None:
     assert set(found) == {"latency", "spend", "silence"}, "b ran only once: its silence says nothing"
     assert (
         found["latency"].text
-        == "95 % of the successful runs took up to 4.00 s, allowed 3 s, 2.00 s in the period before"
+        == "95 % of the successful runs took up to 4.00 s (limit 3 s), 2.00 s in the previous period"
     )
-    assert found["spend"].text == "$0.40 were spent, allowed $0.39, $0.10 in the period before"
+    assert found["spend"].text == "$0.40 were spent (limit $0.39), $0.10 in the previous period"
     assert found["silence"].since == END - timedelta(hours=30)
     with pytest.raises(ValueError, match="not a duration: expected"):
         alarms(data_of(runs), Thresholds(silent_after="soon"))
@@ -161,7 +161,7 @@ def test_an_action_that_is_named_needs_no_earlier_runs_for_an_alarm_on_silence()
     [alarm] = alarms(once, Thresholds(silent_after="1d", expected="nightly"))
     assert (alarm.kind, alarm.action, alarm.since) == ("silence", "nightly", END - timedelta(hours=200))
     [alarm] = alarms(data_of(frame()), Thresholds(silent_after="14d", expected="nightly"))
-    assert alarm.text == "no run for more than 14d, and no run is recorded in this time"
+    assert alarm.text == "no run for more than 14d; no run is recorded in this time"
     assert alarm.since == END - timedelta(days=14)
     assert list(alarms(data_of(frame(("nightly", "success", 1, 1))), Thresholds(silent_after="1d", expected="x"))) == []
     with pytest.raises(ValueError, match="silent_after 15d is longer than the data"):

@@ -107,27 +107,60 @@ def body_wanted(it: dict[str, Any]) -> None:
 
 
 CHANGES: dict[Callable[[dict[str, Any]], None], list[str]] = {
-    no_route: ["breaks: POST /add_group: the service does not have it"],
+    no_route: ["breaks: POST /add_group: the service does not have this endpoint"],
     other_method: ["breaks: GET /list_groups: the service supports only POST"],
     new_route: [],
-    more_required: ["breaks: POST /new_account request.country: the service requires it"],
+    more_required: [
+        (
+            "breaks: POST /new_account request.country: the service requires this member, "
+            "but this package does not send it"
+        )
+    ],
     more_taken: [],
-    no_longer_taken: ["breaks: POST /add_group request.group_name: the service does not accept it"],
+    no_longer_taken: [
+        (
+            "breaks: POST /add_group request.group_name: this package sends this member, but "
+            "the service does not accept it"
+        )
+    ],
     other_request_type: [
-        "suspect: POST /billing/create_payment_intent request.amount_cents: here number, in the service string"
+        (
+            "suspect: POST /billing/create_payment_intent request.amount_cents: the type is number in "
+            "this package, but string in the service"
+        )
     ],
-    answer_lost: ["breaks: POST /new_account response.wallet_address: the service does not return it"],
-    answer_renamed_in_a_list: ["breaks: GET /list_api_keys response[].api_key_hash: the service does not return it"],
+    answer_lost: [
+        (
+            "breaks: POST /new_account response.wallet_address: this package reads this member, "
+            "but the service does not return it"
+        )
+    ],
+    answer_renamed_in_a_list: [
+        (
+            "breaks: GET /list_api_keys response[].api_key_hash: this package reads this member, "
+            "but the service does not return it"
+        )
+    ],
     answer_of_another_type: [
-        "suspect: GET /billing/balance response.balance_cents: here number, in the service string"
+        (
+            "suspect: GET /billing/balance response.balance_cents: the type is number in this "
+            "package, but string in the service"
+        )
     ],
-    query_required: ["breaks: GET /list_groups query.cursor: the service requires it"],
+    query_required: [
+        ("breaks: GET /list_groups query.cursor: the service requires this member, but this package does not send it")
+    ],
     body_wanted: ["breaks: POST /create_wallet request: the service requires a body, but this package sends none"],
 }
 NEWS = {
-    new_route: "news: POST /delete_wallet: this package does not use it",
-    more_taken: "news: POST /new_account request.referrer: the service accepts it",
-    answer_renamed_in_a_list: "news: GET /list_api_keys response[].key_hash: the service returns it",
+    new_route: "news: POST /delete_wallet: this package does not use this endpoint",
+    more_taken: (
+        "news: POST /new_account request.referrer: the service accepts this member, but this package does not send it"
+    ),
+    answer_renamed_in_a_list: (
+        "news: GET /list_api_keys response[].key_hash: the service returns this member, "
+        "but this package does not read it"
+    ),
 }
 
 

@@ -116,20 +116,20 @@ STATUSES: Final = {
     "a run by the account key of an account without credit": 402,
     "a usage key runs an action of a group of another account": 403,
     "a mistyped key, and no credit": 401,
-    "a usage key without credit runs an action that it may not run": 402,
+    "a usage key without credit runs an action that it is not allowed to run": 402,
 }
 
 WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
     "primer.checksum": [
         ("0x19e7e376e7c213b7e7e7e46cc70a5dd086daff2a", "wrong case"),
         ("0x19E7E376E7C213B7E7E7E46CC70A5DD086DAFF2A", "wrong case"),
-        (GRACE.address, "another address"),
-        ("0x12", "another address"),
+        (GRACE.address, "different address"),
+        ("0x12", "different address"),
         (7, "an address as a string"),
     ],
     "primer.signature": [
-        (sign("I know what I sign"), "does not belong to Grace"),
-        (sign("I know what I sign.", GRACE), "does not belong to Grace"),
+        (sign("I know what I sign"), "Grace did not make this signature"),
+        (sign("I know what I sign.", GRACE), "Grace did not make this signature"),
         (b"\x00" * 65, "not a signature"),
         (b"abc", "not a signature"),
         (GRACE, "a signature"),
@@ -142,7 +142,7 @@ WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
         (3, "one of the three names"),
     ],
     "quickstart.length": [
-        (greeting(length=None), "no member named length"),
+        (greeting(length=None), "does not have the member length"),
         (greeting(length="3"), "length is '3', but the message has 3"),
         (greeting(length=4), "length is 4"),
         (greeting(signature=sign("Ho!")), "does not match"),
@@ -159,8 +159,8 @@ WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
         (greeting(), "the error that was raised"),
     ],
     "cids.changes": [
-        ({"different js_params"}, "'different js_params' changes no byte"),
-        ({"the file saved under another name"}, "changes no byte"),
+        ({"different js_params"}, "'different js_params' does not change any byte"),
+        ({"the file saved under another name"}, "does not change any byte"),
         ({"a comment with other words"}, "2 more"),
         (set(), "3 more"),
         ({"a new line"}, "not on the list"),
@@ -171,7 +171,7 @@ WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
         (TEMPLATE.derive({"dollars": 12}, name="LIMIT"), "an integer"),
         (TEMPLATE.derive({"cents": "1200"}, name="LIMIT"), "an integer"),
         (TEMPLATE.derive({"cents": 500}, name="LIMIT"), "choose another limit"),
-        (svcnb.Action("const main = () => LIMIT;\n").derive({"cents": 5}, name="LIMIT"), "another template"),
+        (svcnb.Action("const main = () => LIMIT;\n").derive({"cents": 5}, name="LIMIT"), "different template"),
         (svcnb.Action(TEMPLATE.source + "const LIMIT = 1200;\n"), "an integer"),
         (svcnb.Action(TEMPLATE.source + "const LIMIT = {cents: 1200};\n"), "names in double quotes"),
         (TEMPLATE.cid, "an Action"),
@@ -194,8 +194,8 @@ WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
         (witnessed()[0], "a pair"),
     ],
     "groups.status": [
-        (STATUSES | {"a mistyped key, and no credit": 402}, "1 of the five are wrong"),
-        (dict.fromkeys(STATUSES, 403), "4 of the five are wrong"),
+        (STATUSES | {"a mistyped key, and no credit": 402}, "1 of the five statuses are wrong"),
+        (dict.fromkeys(STATUSES, 403), "4 of the five statuses are wrong"),
         (dict.fromkeys(STATUSES, ...), "5 of the five situations have no status"),
         (dict.fromkeys(STATUSES, "401"), "'401' is not one of the three"),
         ({situation: [401, 402] for situation in STATUSES}, "[401, 402] is not one of the three"),
@@ -207,7 +207,7 @@ WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
         ((usage_key(execute_in_groups=(0,)), explained(every_group=True)), "every group"),
         ((usage_key(), explained(wallet=None)), "include the wallet"),
         ((usage_key(), explained(allowed=False, reason="no group permits it")), "no group permits it"),
-        ((usage_key(), explained(key="'other' 0x12345678…9abc")), "another key"),
+        ((usage_key(), explained(key="'other' 0x12345678…9abc")), "different key"),
         (
             (usage_key(), explained(warnings=(ExplanationWarning(code="wildcard_action", text="every action"),))),
             "every action",
@@ -215,8 +215,8 @@ WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
         (explained(), "a pair"),
     ],
     "typed-data.changes": [
-        ({"the address in lower case"}, "not what is hashed"),
-        ({"white space between the members of the JSON text"}, "not what is hashed"),
+        ({"the address in lower case"}, "not the hashed data"),
+        ({"white space between the members of the JSON text"}, "not the hashed data"),
         ({"issuedAt one second later"}, "3 more"),
         (set(), "4 more"),
         ({"chainId"}, "not on the list"),
@@ -231,14 +231,14 @@ WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
                 signature=ADA.sign_typed_data(full_message=TYPED).signature.hex(),
                 address=GRACE.address,
             ),
-            "does not recover to message.address",
+            "recovered from the signature is not message.address",
         ),
         (sign("AddUsageApiKey"), "a signed envelope"),
         ({"primaryType": "AddUsageApiKey"}, "a signed envelope"),
         (ADA, "a signed envelope"),
     ],
     "chain-secured.stop": [
-        (SigningError("the wallet is locked"), "another reason"),
+        (SigningError("the wallet is locked"), "different reason"),
         (ChainError("no gas"), "this is a ChainError"),
         (refusal(Forbidden, 403), "this is a Forbidden"),
         (False, "the error that was raised"),
@@ -248,12 +248,12 @@ WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
         (usage_key(), "never expires"),
         (usage_key(expiration=LESSON_TIME_S + 30 * DAY_S), "seven days"),
         (usage_key(expiration=LESSON_TIME_S + 7 * DAY_S, can_create_pkps=True), "create wallets"),
-        (usage_key(expiration=LESSON_TIME_S + 7 * DAY_S, execute_in_groups=(0,)), "more than one group"),
-        (usage_key(expiration=LESSON_TIME_S + 7 * DAY_S, execute_in_groups=(1, 2)), "more than one group"),
+        (usage_key(expiration=LESSON_TIME_S + 7 * DAY_S, execute_in_groups=(0,)), "exactly one group"),
+        (usage_key(expiration=LESSON_TIME_S + 7 * DAY_S, execute_in_groups=(1, 2)), "exactly one group"),
         ("7d", "a usage key"),
     ],
     "contract-wallets.refused": [
-        (refusal(BadRequest, 400, "message.issuedAt is too old"), "another reason"),
+        (refusal(BadRequest, 400, "message.issuedAt is too old"), "different reason"),
         (ChainError("no"), "this is a ChainError"),
         (refusal(Forbidden, 403), "this is a Forbidden"),
         ("400", "the error that was raised"),
@@ -274,7 +274,7 @@ WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
         ({"everything"}, "not on the list"),
     ],
     "convert-and-transfer.never-again": [
-        (ChainError("no", name="NoAccountAccess"), "the current owner must transfer"),
+        (ChainError("no", name="NoAccountAccess"), "with the wallet of the current owner"),
         (ChainError("no", name="InvalidRequest"), "InvalidRequest"),
         (ChainError("the node does not answer"), "returned another error"),
         (refusal(Forbidden, 403), "this is a Forbidden"),
@@ -282,8 +282,8 @@ WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
     ],
     "audit.culprit": [
         (entry("remove every action from group 1 'adders'", "ActionRemovedFromGroup"), "removes the permission:"),
-        (entry("create group 1 'adders'", "GroupAdded"), "find the one that permits every action"),
-        (entry("register action 0xe86d", "ActionAdded"), "find the one that permits every action"),
+        (entry("create group 1 'adders'", "GroupAdded"), "find the entry that permits every action"),
+        (entry("register action 0xe86d", "ActionAdded"), "find the entry that permits every action"),
         ([entry("permit every action in group 1")], "one entry"),
         (14, "one entry"),
     ],
@@ -291,12 +291,12 @@ WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
         (LOST[:2], "2 of the lost permissions are missing"),
         (LOST[2:], "2 of the lost permissions are missing"),
         ([], "the list is empty"),
-        ([*LOST, change("account", "is ChainSecured", "+")], "some of these were gained"),
+        ([*LOST, change("account", "is ChainSecured", "+")], "some of these permissions were gained"),
         ([*LOST, change("group 1 'adders'", "permits every action")], "too many"),
         (4, "a list of changes"),
     ],
     "credits.forecast": [
-        (118, "runs that throw cost nothing"),
+        (118, "runs that throw an error cost nothing"),
         (200, "too much"),
         (106, "too little"),
         (-113, "too little"),
@@ -322,7 +322,7 @@ WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
         (fired("14"), "main returned '14'"),
         (fired(status="failed", error="HTTP 500"), "HTTP 500"),
         (fired(status="queued"), "still queued"),
-        (fired(source="schedule"), "create one with kind='webhook'"),
+        (fired(source="schedule"), "create a trigger with kind='webhook'"),
         (14, "a TriggerRun"),
     ],
     "webhooks.signed": [
@@ -342,13 +342,13 @@ WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
     ],
     "schedules.text": [
         (fired("noon", source="schedule", scheduled_at="2026-01-01T12:00:00Z"), "main returned 'noon'"),
-        (fired(source="webhook"), "another kind, webhook"),
+        (fired(source="webhook"), "has the kind webhook"),
         (fired(status="failed", source="schedule", error="HTTP 402"), "HTTP 402"),
         (fired(status="queued", source="schedule"), "still queued"),
         ("2026-01-01T12:00:00Z", "a TriggerRun"),
     ],
     "chain-events.topic": [
-        ("0x0a6be0007562a0daf417ae40de53d941d10fc9f1048be48b3f2e082233bc0a72", "another event"),
+        ("0x0a6be0007562a0daf417ae40de53d941d10fc9f1048be48b3f2e082233bc0a72", "different event"),
         ("0x12", "0x and 64 hex digits"),
         ("GroupAdded(uint256,uint256)", "0x and 64 hex digits"),
         ("", "0x and 64 hex digits"),
@@ -362,15 +362,15 @@ WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
             fired(status="failed", error="no", event={"event_signature": "GroupAdded(x)", "decoded": {"groupId": "1"}}),
             "the run failed: no",
         ),
-        (fired(1), "create one with kind='chain_event'"),
+        (fired(1), "create a trigger with kind='chain_event'"),
         (1, "a TriggerRun"),
     ],
     "history.days": [
         ((1, 28), "check the failed runs"),
         ((8, 15), "one of the two days is right"),
         ((14, 8), "the first day before the last"),
-        ((0, 14), "days 1 to 28"),
-        (8, "a pair of two numbers"),
+        ((0, 14), "days must be from 1 to 28"),
+        (8, "a pair of numbers"),
     ],
     "history.rates": [
         (chart({"at": 1, "rate": 95.0}), "includes other actions"),
@@ -382,7 +382,7 @@ WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
     "batches.squares": [
         (batch(range(20), []), "every n from 0 to 20"),
         (batch(range(21), [], done=False), "2 runs are missing"),
-        (batch(range(21), [n * n for n in range(21)]), "not the results of the action square"),
+        (batch(range(21), [n * n for n in range(21)]), "not from the action square"),
         (batch(reversed(range(21)), []), "in order"),
         (Some(params=[{"number": n} for n in range(21)]), "every n from 0 to 20"),
         ([0, 1, 4], "a Batch"),
@@ -481,8 +481,7 @@ def test_a_function_that_was_not_called_and_a_class_are_recognised() -> None:
 def test_an_object_of_the_right_type_with_other_content_is_not_refused_for_its_type() -> None:
     asked = Exercise("a.b", "a Run, the result of runner.run(...)", "", lambda answer: str(vars(answer)["no"]))
     assert asked.check(run({})).words == (
-        "this is a Run, but its content is not what the exercise asks for. "
-        "Expected a Run, the result of runner.run(...)."
+        "this is a Run, but its content is wrong. Expected: a Run, the result of runner.run(...)."
     )
 
 
@@ -509,10 +508,10 @@ PROGRAMS: Final = {
         ("def test_nothing():\n    assert True\n", "the test passes with the faulty action"),
     ],
     "testing.mended": [
-        (MENDED.format(refused="cents > 500", text=RECEIVED), "At least one of these is wrong"),
-        (MENDED.format(refused="cents < 1 || cents > 500", text=RECEIVED), "At least one of these is wrong"),
-        (MENDED.format(refused=STRICT.replace("> 500", ">= 500"), text=RECEIVED), "At least one of these is wrong"),
-        (MENDED.format(refused=STRICT, text="got ${cents} cents"), "At least one of these is wrong"),
+        (MENDED.format(refused="cents > 500", text=RECEIVED), "At least one of these amounts"),
+        (MENDED.format(refused="cents < 1 || cents > 500", text=RECEIVED), "At least one of these amounts"),
+        (MENDED.format(refused=STRICT.replace("> 500", ">= 500"), text=RECEIVED), "At least one of these amounts"),
+        (MENDED.format(refused=STRICT, text="got ${cents} cents"), "At least one of these amounts"),
         ("function tip() {", "must sign 1 and 500"),
     ],
 }

@@ -272,14 +272,14 @@ def test_files_and_templates_lie_beside_the_description(svc, tmp_path) -> None:
 @pytest.mark.parametrize(
     ("described", "said"),
     [
-        ({"groups": {"g": {"actions": ["none"]}}}, "groups.g.actions names 'none'"),
-        ({"keys": {"k": {"execute_in_groups": ["none"]}}}, "keys.k.execute_in_groups names 'none'"),
+        ({"groups": {"g": {"actions": ["none"]}}}, "groups.g.actions contains 'none'"),
+        ({"keys": {"k": {"execute_in_groups": ["none"]}}}, "keys.k.execute_in_groups contains 'none'"),
         ({"grups": {}}, "grups: Extra inputs"),
         ({"actions": {"a": {}}}, "actions.a: pass one of file, source, cid or action"),
         ({"actions": {"a": {"source": ADD, "cid": Action(ADD).cid}}}, "got source, cid"),
         ({"actions": {"a": {"source": ADD}, "b": {"source": ADD}}}, "have the same source"),
         ({"wallets": {"master": {}}}, "is a reserved name"),
-        ({"groups": {"g": {"wallets": ["*", "*"]}}}, "contains an entry twice"),
+        ({"groups": {"g": {"wallets": ["*", "*"]}}}, "contains the same entry twice"),
         ({"actions": {"a": {"file": "nowhere.js"}}, "groups": {"g": {"actions": ["a"]}}}, "action 'a'"),
     ],
 )

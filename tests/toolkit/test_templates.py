@@ -41,7 +41,7 @@ def test_a_derived_action_runs(templates, emulator) -> None:
 def test_one_changed_byte_of_a_template_stops_every_use(templates, change) -> None:
     templates.derive("limit@1", {"cents": 500}, name="small")
     (templates.path.parent / "limit.js").write_bytes(change.encode())
-    with pytest.raises(TemplateChanged, match="was released as"):
+    with pytest.raises(TemplateChanged, match="was released with the CID"):
         templates.derive("limit@1", {"cents": 500}, name="small")
     assert len(templates.check()) == 1
     with pytest.raises(TemplateChanged):
@@ -78,7 +78,7 @@ def test_what_cannot_be_stamped_or_named_is_refused(templates, tmp_path) -> None
     templates.derive("limit@1", {"cents": 1}, name="one")
     with pytest.raises(InvalidArgument, match="derived with another constant"):
         templates.derive("limit@1", {"cents": 2}, name="one")
-    with pytest.raises(InvalidArgument, match="no template 'none@1'"):
+    with pytest.raises(InvalidArgument, match="no released template 'none@1'"):
         templates.template("none@1")
     with pytest.raises(InvalidArgument, match="cannot be read"):
         templates.release("gone", "gone.js")

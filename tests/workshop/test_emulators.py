@@ -168,7 +168,7 @@ def test_a_fault_reaches_every_emulator_that_runs(room: Workshop, ada: str) -> N
 @pytest.mark.usefixtures("at_desk")
 def test_a_lesson_chooses_no_file_address_or_program_of_the_workshops_machine(setting: str) -> None:
     options: dict[str, Any] = {setting: "x"}
-    with pytest.raises(ControlRefused, match=f"a lesson in a workshop cannot set '{setting}'") as refused:
+    with pytest.raises(ControlRefused, match=f"a workshop lesson cannot set '{setting}'") as refused:
         svcnb.lesson("quickstart", **options)
     assert refused.value.status == 422
 

@@ -37,7 +37,10 @@ def test_learners_work_through_a_lesson_at_the_same_time() -> None:
     assert found["cells"] == 2 * len(rehearsal._cells(lessons_folder(None) / "01-quickstart.ipynb"))
     assert 0 < found["median_s"] <= found["p95_s"] <= found["longest_s"] <= found["took_s"]
     assert found["cpu_s"] > 0
-    assert f"2 learners, {found['cells'] // 2} cells each; takes at least 1 min. Ctrl-C stops it." in done.stderr
+    assert (
+        f"2 learners, {found['cells'] // 2} cells each; takes at least 1 min. Press Ctrl-C to stop the rehearsal."
+        in done.stderr
+    )
 
 
 class Interrupts(Bar):

@@ -188,6 +188,50 @@ Deno.test("a run that threw marks its line and leads there", async () => {
   close();
 });
 
+Deno.test("an example is a new starting point, not a change", async () => {
+  const examples = [{ name: "Sign", source: "const main = () => 7;\n", params: "{}" }];
+  const { el, close } = await opened({ setup: { ...SETUP, examples } });
+  find(el, "select option").setAttribute("selected", "");
+  click(button(el, "Use this example"));
+  await settled();
+  equal(find<HTMLTextAreaElement>(el, "textarea").value, "const main = () => 7;\n");
+  equal(el.querySelector(".svcnb-change"), null);
+  close();
+});
+
+Deno.test("a new run removes the signature that an earlier run offered", async () => {
+  const signature = `0x${"ab".repeat(65)}`;
+  const run = { ok: true, cid: "Qm", response: JSON.stringify(signature), logs: "", elapsed: 0.1, cost_cents: 1 };
+  const { el, model, close } = await opened({
+    run: { ...run, notes: [], trace: null },
+    verify: { recovered: "0x12", wallet: "wallet 1" },
+  });
+  click(button(el, "Run"));
+  await settled();
+  click(button(el, "Check the signature"));
+  await settled();
+  equal(el.textContent!.includes("✓ Signed by wallet 1"), true);
+  model.answers.run = new Error("not permitted");
+  click(button(el, "Run"));
+  await settled();
+  equal(el.textContent!.includes("✓ Signed by wallet 1"), false);
+  close();
+});
+
+Deno.test("a run that failed without a wallet says where a wallet comes from", async () => {
+  const failed = { ok: false, stage: "run", name: "RangeError", message: "blank", line: null, column: null, stack: "" };
+  const { el, close } = await opened({ run: { ...failed, logs: "", trace: null } });
+  type(el, "Parameters", '{ "wallet": "", "message": "hello" }');
+  click(button(el, "Run"));
+  await settled();
+  equal(el.textContent!.includes("The parameters contain no wallet."), true);
+  type(el, "Parameters", '{ "wallet": "0xaa", "message": "" }');
+  click(button(el, "Run"));
+  await settled();
+  equal(el.textContent!.includes("The parameters contain no wallet."), false);
+  close();
+});
+
 Deno.test("parameters that are no JSON are told and not sent", async () => {
   const { model, el, close } = await opened();
   type(el, "Parameters", "{ n: 41 }");
@@ -200,8 +244,15 @@ Deno.test("parameters that are no JSON are told and not sent", async () => {
 });
 
 Deno.test("a refused run is shown with its hint, and explained when asked", async () => {
-  const explained = { permitted: false, text: "the action is in no group", repair: "svc.groups.add_action(...)" };
-  const { el, close } = await opened({ run: new Error("not permitted"), explain: explained });
+  const explained = {
+    permitted: false,
+    reason: "no group permits the action",
+    key: "'runner'",
+    group: 7,
+    repairs: [{ says: "permits the action", code: "svc.groups.add_action(...)", cost_cents: 1 }],
+    warnings: [],
+  };
+  const { el, model, close } = await opened({ run: new Error("not permitted"), explain: explained });
   click(button(el, "Run"));
   await settled();
   equal(find(el, "[role=alert] .svcnb-failure").textContent!.includes("Ask for a grant."), true);
@@ -209,6 +260,9 @@ Deno.test("a refused run is shown with its hint, and explained when asked", asyn
   await settled();
   equal(el.textContent!.includes("✗ Not permitted"), true);
   equal(el.textContent!.includes("svc.groups.add_action(...)"), true);
+  click(button(el, "Permit in group 7"));
+  await settled();
+  equal(model.args("allow")!.group, 7);
   close();
 });
 
@@ -238,6 +292,7 @@ Deno.test("a derived action is shown, and edited when asked", async () => {
   equal(find(el, ".svcnb-derived").textContent, "QmDerived");
   click(button(el, "Edit the derived action"));
   equal(find<HTMLTextAreaElement>(el, "textarea").value, derive.source);
+  equal(el.querySelector(".svcnb-derived"), null, "it was derived from the previous source");
   close();
 });
 

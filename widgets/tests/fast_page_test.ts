@@ -29,6 +29,34 @@ async function bundle(name: string): Promise<Uint8Array<ArrayBuffer>> {
   }
 }
 
+/** Code that writes to the console. Each part gives the same text with Deno's console. */
+const WRITES = [
+  ...["log", "debug", "info", "warn", "error"].map((method) => `console.${method}(1, "a", { a: [1, "x"] })`),
+  "console.group('g', { a: 1 }); console.log('a\\nb'); console.group(); console.dir({ a: 1 }); console.groupEnd(); console.log()",
+  "console.groupEnd(); console.groupCollapsed(); console.table([1]); console.clear(); console.log('flush')",
+  "console.count(); console.count('x'); console.count(); console.countReset(); console.count(); console.countReset('y')",
+  "console.assert(true, 'a'); console.assert(); console.assert(0, 'b %s', 'c'); console.assert(null, { a: 1 }, 'd')",
+  "console.dir('text'); console.dir({ a: { b: { c: 1 } } }, { depth: 0 }); console.dir([['x']]); console.dir()",
+  "console.table(); console.table(null); console.table('text'); console.table(5); console.table([]); console.table({})",
+  "console.table([1, 'a', null, undefined, 5n, true, () => 1, Symbol('s')])",
+  "console.table([[1, 2], [3, 'x', 1.5]]); console.table({ r: { a: 1, 5: 2 }, s: { b: [1, [2, [3]]] }, t: 7 })",
+  "console.table([{ a: 1, b: 2 }, { a: 3 }, 4], ['b', 'c']); console.table([{ 'é漢': '漢' }, { 'é漢': 'e\\u0301' }])",
+  "console.table(new Map([['k', { v: 1 }], [2, 'x']])); console.table(new Set([1, 'a', [2]])); console.table([, 1])",
+  "console.table([{ a: { b: { c: 1 } }, n: -1, m: '7' }, { n: 10, m: 1e21 }]); console.table(['x'.repeat(120)])",
+  "console.log('%s %d %i %f %o %O %c %% %j|', 'a', 1.5, 1.5, 1.5, [1], { a: 1 }, 'color: red', 2, 'more')",
+  "console.log('%d %i %f', '7', '7.5x', '1.5x', 9); console.log('%s', -0, 5n, null); console.log('%d', 5n); console.log('%')",
+  "for (const kind of 'dif') for (const value of [Symbol('s'), 1e21, -0, 5n, true, '', NaN]) console.log('%' + kind, value)",
+  "const a = {}; a.a = a; console.log('%j %j %j %x', { a: [1, 'x'] }, a, undefined, 'y'); console.log('%%'); console.log('', 1)",
+];
+
+function byDeno(code: string): string {
+  let text = "";
+  // deno-lint-ignore no-explicit-any
+  const { Console } = (Deno as any)[(Deno as any).internal];
+  new Function("console", code)(new Console((part: string) => text += part));
+  return text;
+}
+
 type Said = { kind: string; text?: string; ok?: boolean; error_kind?: string; blob: string };
 
 class Engine {
@@ -107,6 +135,13 @@ Deno.test("the engine runs in a worker as it does in a process", async () => {
       const expected = `text and ${Deno.inspect((0, eval)(`(${value})`))}\n`;
       equal([said[0]!.kind, said[0]!.text], ["log", expected]);
     }
+
+    for (const code of WRITES) {
+      const said = await engine.run(`function main() { ${code} }`);
+      equal([code, said.slice(0, -1).map(({ text }) => text).join("")], [code, byDeno(code)]);
+    }
+    const [refused] = await engine.run("function main() { console.table([1], 'x') }");
+    matches(refused!.text, /The 'properties' argument must be of type Array: received type string/);
 
     const [left] = await engine.run("globalThis.left = 1; function main() { return typeof left }");
     equal(left!.blob, "number");

@@ -46,9 +46,9 @@ Deno.test("a failure is shown with its hint and what would happen, and can be cl
   const model = new FakeModel();
   const { el, close } = open(counter, model);
   click(button(el, "Count"));
-  await model.fail("no credit", "Add credit", ["Nothing was charged."]);
+  await model.fail("no credit", "Add credit", ["No credit was charged."]);
   const alert = find(el, "[role=alert] .svcnb-failure");
-  for (const text of ["no credit", "Add credit", "Nothing was charged."]) {
+  for (const text of ["no credit", "Add credit", "No credit was charged."]) {
     equal(alert.textContent!.includes(text), true, text);
   }
   click(find(el, "[aria-label='Close this message']"));
@@ -131,7 +131,7 @@ Deno.test("a kernel that says nothing is noticed, and forgiven when it speaks", 
   wire.onSilence = (failure) => told.push(failure && failure.message);
   const answer = wire.call("count");
   await new Promise((resolve) => setTimeout(resolve, 30));
-  equal(told.at(-1), "The kernel does not answer.");
+  equal(told.at(-1), "The kernel does not respond.");
   model.say({ type: "begun", id: model.last("command").id });
   equal(told.at(-1), null);
   await model.answer(1);

@@ -15,7 +15,7 @@ const STATE = {
   creates: true,
   groups: [{ id: 1, name: "signers" }, { id: 2, name: "desk" }],
   rows: [
-    { kind: "action", id: "*", name: "every action", note: "including actions of other people" },
+    { kind: "action", id: "*", name: "every action", note: "including actions of other accounts" },
     { kind: "action", id: ADD, name: "<b>add</b>", note: ADD },
     { kind: "wallet", id: "*", name: "every wallet", note: "" },
     { kind: "wallet", id: WALLET, name: "ops", note: WALLET },

@@ -347,7 +347,7 @@ class AsyncOnChainGroups(AsyncOnChainNoun):
 
 
 class AsyncOnChainActions(AsyncOnChainNoun):
-    """Registered actions, which are named CIDs. Only groups grant permissions; registration does not."""
+    """Registered actions, which are named CIDs. Only groups grant permissions, not registrations."""
 
     async def register(
         self, action: ActionRef, *, name: str | None = None, description: str | None = None

@@ -123,7 +123,7 @@ class AsyncTriggersClient(TriggersSettings):
             **options: See `webhook`.
 
         Raises:
-            InvalidArgument: See `webhook`. Also raised if ``cron`` is invalid.
+            InvalidArgument: ``cron`` is invalid, or see `webhook`.
         """
         return await self._create(
             action, usage_key, "schedule", name=name, config=trigger_configs.schedule_config(cron), **options
@@ -156,7 +156,7 @@ class AsyncTriggersClient(TriggersSettings):
             **options: See `webhook`.
 
         Raises:
-            InvalidArgument: See `webhook`. Also raised if the event is not a signature.
+            InvalidArgument: The event is not a signature, or see `webhook`.
         """
         config = trigger_configs.chain_config(chain, contract, event, topics, start_block)
         return await self._create(action, usage_key, "chain_event", name=name, config=config, **options)

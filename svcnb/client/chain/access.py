@@ -63,8 +63,8 @@ class ChainAccess:
         told = self.config.rpc_url or (yield from self.node()).rpc_url
         if not told:
             raise ConfigError(
-                "the address of a chain node is not set, and the service does not return one",
-                hint="Pass a node of that chain: svcnb.Client(rpc_url=...), or SVC_RPC_URL. "
+                "the address of a chain node is not set, and the service does not return an address",
+                hint="Pass a node of that chain: svcnb.Client(rpc_url=...), or set SVC_RPC_URL. "
                 "svc.node.chain_config() returns the chain id.",
             )
         return told
@@ -95,7 +95,7 @@ class ChainAccess:
             self._warned = True
             warnings.warn(
                 f"the service's clock is {timedelta(seconds=round(abs(skew)))} {'ahead of' if skew > 0 else 'behind'} "
-                "this machine's; signatures use the service's time, but correct the clock of this machine",
+                f"the clock of this machine. Signatures use the service's time, but correct the clock of this machine",
                 ClockSkew,
                 stacklevel=2,
             )
@@ -130,10 +130,10 @@ class ChainAccess:
             return what.decode_result(abi, data)
         except AbiError:
             raise ChainError(
-                f"the response of the contract at {contract} to {name} does not match AccountConfig",
+                f"the response of the contract at {contract} to {name} does not match the AccountConfig contract",
                 hint=(
-                    "Check that the node belongs to the service's chain: svc.chain_secured.drift() compares chain "
-                    "and contract."
+                    "Check that the node belongs to the service's chain: svc.chain_secured.drift() compares the chain "
+                    "and the contract."
                 ),
             ) from None
 

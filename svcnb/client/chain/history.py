@@ -204,7 +204,7 @@ def read(chain: ChainAccess, master_hash: int, *, last: int | None = None) -> Fl
     for answer in answers:
         if isinstance(answer, RpcError) or answer is None:
             raise ChainError(
-                "the chain node does not keep the transactions of this account",
+                "the chain node does not store the transactions of this account",
                 hint="Pass an archive node: rpc_url=..., or SVC_RPC_URL.",
             )
     return History(

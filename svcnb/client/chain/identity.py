@@ -56,11 +56,11 @@ def find(chain: ChainAccess, wallet: str) -> Flow[Identity]:
         if error.name != "AccountDoesNotExist":
             raise
         raise ChainError(
-            f"the wallet {wallet} owns no account on this chain",
+            f"the wallet {wallet} does not own an account on this chain",
             name=error.name,
             arguments=error.arguments,
             hint=(
-                "Create one with svc.chain_secured.create(owner, name), or convert one in API mode: "
+                "Create an account: svc.chain_secured.create(owner, name). Or convert an account in API mode: "
                 "svc.accounts.convert(owner)."
             ),
         ) from None
@@ -70,7 +70,8 @@ def find(chain: ChainAccess, wallet: str) -> Flow[Identity]:
             name="NoAccountAccess",
             arguments=(uint256_hex(alias), wallet),
             hint=(
-                "Open it with the wallet that owns it now. A wallet that has ever been an admin cannot own another "
+                "Open the account with the wallet that owns it now. A wallet that has ever been an admin cannot own "
+                "another "
                 "account."
             ),
         )
@@ -88,6 +89,6 @@ def _master(chain: ChainAccess, wallet: str, alias: int) -> Flow[int]:
         return int(log.args["masterApiKeyHash" if "masterApiKeyHash" in log.args else "apiKeyHash"])
     raise ChainError(
         f"no event on the chain shows which account {wallet} owns under the alias {uint256_hex(alias)}",
-        hint="The node may not keep old logs. Pass the account: "
-        "svc.chain_secured.open(owner, api_key_hash='0x…'), the hash that the conversion returned.",
+        hint="The node might not store old logs. Pass the account hash that the conversion returned: "
+        "svc.chain_secured.open(owner, api_key_hash='0x…').",
     )

@@ -122,7 +122,7 @@ _SENTENCES: Final[dict[str, Any]] = {
     "transferChainSecuredAccountOwnership": lambda a, n: (
         f"transfer the account to {n.who(a['newAdminWalletAddress'])}, irreversibly"
     ),
-    "setUsageApiKey": lambda a, n: f"set usage key {a['name']!r}, which may {permissions(a, n)}",
+    "setUsageApiKey": lambda a, n: f"set usage key {a['name']!r}, which can {permissions(a, n)}",
     "updateUsageApiKeyMetadata": lambda a, n: f"rename {n.key(a['usageApiKeyHash'])} to {a['name']!r}",
     "removeUsageApiKey": lambda a, n: f"remove {n.key(a['usageApiKeyHash'])}, irreversibly",
     "addGroup": lambda a, n: f"create group {a['name']!r}, which permits {_members(a, n)}",

@@ -9,7 +9,9 @@ from svcnb.client.errors import ChainError
 from svcnb.protocol.contract import Revert, decode_revert
 
 _OWNER: Final = "Use the account's admin wallet: mine.describe() shows its address."
-_MASTER: Final = "Open the account with its admin wallet, which finds the master hash: svc.chain_secured.open(owner)."
+_MASTER: Final = (
+    "Open the account with its admin wallet: svc.chain_secured.open(owner). This call finds the master hash."
+)
 _RIGHT: Final = (
     "Make the call with the account's admin wallet, or add this permission to the usage key: "
     "mine.usage_keys.update(key, ...)."
@@ -17,18 +19,18 @@ _RIGHT: Final = (
 
 ADVICE: Final[dict[str, str]] = {
     "AccountDoesNotExist": (
-        "Check the wallet or the hash: svc.chain_secured.create(owner, name) creates an "
-        "account. svc.accounts.convert(owner) converts one in API mode."
+        "Check the wallet or the hash. To create an account, call svc.chain_secured.create(owner, name). To convert "
+        "an account in API mode, call svc.accounts.convert(owner)."
     ),
     "NoAccountAccess": _OWNER,
     "AccountAlreadyExists": (
-        "A wallet can only ever own one account. Open its account with svc.chain_secured.open(owner), "
+        "A wallet can own only one account during its lifetime. Open its account with svc.chain_secured.open(owner), "
         "or use a new wallet."
     ),
-    "GroupDoesNotExist": "Use a group of mine.groups.list(). The number of a deleted group is not used again.",
+    "GroupDoesNotExist": "Use a group from mine.groups.list(). The number of a deleted group is not used again.",
     "PkpDoesNotExist": "Use a wallet that the group permits: mine.groups.contents(group) lists them.",
-    "ActionDoesNotExist": "Use an action of mine.actions.list() or mine.groups.contents(group).",
-    "UsageApiKeyDoesNotExist": "Use a key of mine.usage_keys.list(). A deleted key cannot be restored.",
+    "ActionDoesNotExist": "Use an action from mine.actions.list() or mine.groups.contents(group).",
+    "UsageApiKeyDoesNotExist": "Use a key from mine.usage_keys.list(). A deleted key cannot be restored.",
     "UsageApiKeyExpired": "Extend the expired key: mine.usage_keys.update(key, expires_in='30d').",
     "InsufficientBalance": "Ignore this on-chain value; it is not money. svc.billing.balance() returns the credit.",
     "OnlyApiPayer": "Do not call this function: it is reserved for the service's payer accounts.",
@@ -42,7 +44,7 @@ ADVICE: Final[dict[str, str]] = {
     "NotAllowedToAddPkpToGroup": _RIGHT,
     "NotAllowedToRemovePkpFromGroup": _RIGHT,
     "NotAllowedToManageIPFSIdsInGroup": _RIGHT,
-    "InvalidRequest": "Correct the cause that the message names. Nothing was changed.",
+    "InvalidRequest": "Correct the problem that the message describes. No change was made.",
     "NotContractOwner": "Do not call this function: it is reserved for the deployer of the contract.",
     "FunctionNotFound": (
         "The deployed contract has a different version: svc.chain_secured.drift() lists the missing functions."
@@ -63,11 +65,15 @@ def refused(function: str, data: bytes) -> ChainError:
     """
     revert = decode_revert(abi, data)
     return ChainError(
-        f"the contract rejected {function}: {_told(revert)}; nothing was changed",
+        f"the contract rejected {function}: {_told(revert)}; no change was made",
         name=revert.name,
         arguments=_arguments(revert),
         hint=ADVICE.get(
-            revert.name, ("Check that this is the AccountConfig contract: svc.chain_secured.drift() compares it.")
+            revert.name,
+            (
+                "Check that this is the AccountConfig contract: svc.chain_secured.drift() compares the "
+                "contract with its description."
+            ),
         ),
     )
 

@@ -13,7 +13,7 @@ from svcnb.protocol import json_rpc
 MAX_BATCH: Final = 50
 """Maximum number of requests in one message, because public nodes reject long messages."""
 
-_REFUSED: Final = "Change the request as the message says, or pass another node: rpc_url=..., SVC_RPC_URL."
+_REFUSED: Final = "Change the request as the message describes, or pass another node: rpc_url=..., or SVC_RPC_URL."
 
 
 class RpcError(ChainError):
@@ -83,15 +83,16 @@ def _post(url: str, body: object) -> Flow[Any]:
         return (yield from ask(call))
     except NotTheApi:
         raise ChainError(
-            f"{urlsplit(url).hostname} is not a chain node",
+            f"{urlsplit(url).hostname} does not respond as a chain node",
             hint="Check rpc_url (SVC_RPC_URL): it must be the address of a JSON-RPC endpoint.",
         ) from None
     except (TransportError, ServiceError) as error:
         # The new error does not include the original one, because the address of a node often contains a key.
-        what = f"status {error.status}" if isinstance(error, ServiceError) else "no answer"
+        what = f"status {error.status}" if isinstance(error, ServiceError) else "no response"
         raise ChainError(
             f"the chain node at {urlsplit(url).hostname} cannot be reached ({what})",
-            hint="Try again in a few seconds, or pass another node: rpc_url=..., SVC_RPC_URL. Nothing was sent twice.",
+            hint="Try again in a few seconds, or pass another node: rpc_url=..., or SVC_RPC_URL. The request was not "
+            "sent twice.",
         ) from None
 
 

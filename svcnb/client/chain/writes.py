@@ -113,7 +113,7 @@ class Writer:
             to, payload = sender.address, (yield from self._wrapped(sender, contract, data))
         transaction, preview = yield from self._prepared(what, arguments, to, payload)
         if self.on_preview is not None and (yield from act(lambda: self.on_preview(preview))) is False:  # type: ignore[misc] # checked on the same line
-            raise SigningError(f"stopped before signing: {preview.what}", hint="Nothing was sent.")
+            raise SigningError(f"stopped before signing: {preview.what}", hint="No transaction was sent.")
         mined = yield from self._landed(signer, transaction, preview, on_sent)
         receipt = Receipt(
             what=preview.what,
@@ -135,8 +135,8 @@ class Writer:
         """
         if self.owner is None:
             raise SigningError(
-                "this account was opened read-only, without a signer",
-                hint="Open it with its admin wallet: svc.chain_secured.open(owner).",
+                "this account is open for reading only, without a signer",
+                hint="Open the account with its admin wallet: svc.chain_secured.open(owner).",
             )
         signer = self.owner
         while (inner := getattr(signer, "signer", None)) is not None:
@@ -150,7 +150,7 @@ class Writer:
             return  # the contract has no list of its functions, so only the simulation can check the call
         if name in missing:
             raise ChainError(
-                f"the deployed contract has no function {name}",
+                f"the deployed contract does not have the function {name}",
                 name="FunctionNotFound",
                 hint="The contract has a different version: svc.chain_secured.drift() lists the missing functions.",
             )
@@ -219,9 +219,9 @@ class Writer:
             return _no_gas(signer.address, 0, None)
         if signer is not sender:
             return ChainError(
-                f"the contract wallet {sender.address} does not act for {signer.address}",
+                f"the contract wallet {sender.address} does not execute calls for {signer.address}",
                 hint=(
-                    "Check that the signer is the wallet's owner, and that the wallet executes calls as "
+                    "Check that the signer is the owner of the wallet. The wallet must execute calls as "
                     "svcnb.ContractWallet describes."
                 ),
             )
@@ -249,15 +249,15 @@ class Writer:
                 break
             here, _ = yield from now()
             if here - begun > RECEIPT_TIMEOUT_S:
-                raise _in_doubt(preview, sent, f"not included in a block after {RECEIPT_TIMEOUT_S:.0f} s")
+                raise _in_doubt(preview, sent, f"no block included it within {RECEIPT_TIMEOUT_S:.0f} s")
             yield from pause(delay)
             delay = min(2 * delay, _LONGEST_POLL_S)
         if int(mined.get("status", "0x1"), 16) != 1:
             raise ChainError(
                 f"the transaction {sent} was mined and reverted: {preview.what}",
                 hint=(
-                    "The account changed between the simulation and the block. The gas is spent, and nothing else "
-                    "was changed. Read the account again, then repeat the call if it is still needed."
+                    "The account changed between the simulation and the block. The gas is spent, but no other change "
+                    "was made. Read the account again. Then repeat the call if you still need it."
                 ),
             )
         return dict(mined)
@@ -335,7 +335,7 @@ class Written:
 def _call(send: Callable[[dict[str, Any]], object] | None, fields: dict[str, Any]) -> object:
     if send is None:
         raise SigningError(
-            "this signer asks for approval outside Python, so a synchronous client cannot wait for it",
+            "this signer requires an approval outside Python, which a synchronous client cannot wait for",
             hint="Use svcnb.AsyncClient: mine = await svc.chain_secured.open(owner).",
         )
     return send(fields)
@@ -362,21 +362,22 @@ def _fees(block: Mapping[str, Any], tip: Any, legacy_price: Any) -> tuple[dict[s
 
 
 def _no_gas(address: str, funds: int, wanted: int | None) -> ChainError:
-    needed = f"; this write may cost up to {ether(wanted)}" if wanted is not None else ""
+    needed = f"; this transaction can cost up to {ether(wanted)}" if wanted is not None else ""
     return ChainError(
-        f"the wallet {address} has {ether(funds)} to pay gas{needed}; nothing was sent",
+        f"the wallet {address} has {ether(funds)} to pay for gas{needed}; no transaction was sent",
         name=NO_GAS,
         arguments=(address, funds),
-        hint="Send it ETH of this chain; on the emulator: emu.faucet(address). Then repeat the call.",
+        hint="Send ETH on this chain to the wallet. On the emulator, call emu.faucet(address). Then repeat the call.",
     )
 
 
 def _in_doubt(preview: Preview, sent: str, why: str) -> ChainError:
     return ChainError(
-        f"unknown whether this transaction was included: {preview.what} ({why})",
+        f"the outcome of the transaction is unknown: {preview.what} ({why})",
         name="Pending",
         arguments=(sent,),
         hint=(
-            f"Check the transaction {sent} first: it may still be included, and a repeated call may take effect twice."
+            f"Check the transaction {sent} first: a block can still include it, and a repeated call can then take "
+            f"effect twice."
         ),
     )

@@ -73,7 +73,7 @@ class KnownAccount(Checked):
 class ChainSecuredAccount(KnownAccount):
     """Account that a wallet owns. All its data is on chain, and every change is a transaction that the wallet signs.
 
-    Returned by ``svc.chain_secured.create``, ``open`` and ``look``, and by ``svc.accounts.convert``.
+    ``svc.chain_secured.create``, ``open`` and ``look``, and ``svc.accounts.convert`` return this object.
     """
 
     def __init__(self, session: SyncSession, account: Ownership) -> None:

@@ -43,7 +43,9 @@ VALID: Final = bytes.fromhex("1626ba7e")
 def create(writer: Writer, name: str, description: str) -> Flow[Identity]:
     """Creates an account that a wallet owns."""
     if not name.strip():
-        raise InvalidArgument("an account needs a name", hint='Pass one: svc.chain_secured.create(owner, "treasury")')
+        raise InvalidArgument(
+            "the account name is empty", hint='Pass a name: svc.chain_secured.create(owner, "treasury")'
+        )
     owner = _owner(writer)
     yield from writer.write("newChainSecuredAccount", name, description)
     return Identity(wallet_lookup_key(owner.address), owner.address)
@@ -61,7 +63,8 @@ def open_account(writer: Writer, known_hash: str | None) -> Flow[Identity]:
             f"the account {known_hash} belongs to {admin}, but the signer is {owner.address}",
             name="NoAccountAccess",
             arguments=(known_hash, owner.address),
-            hint="Open it with the wallet that owns it. To read only, call svc.chain_secured.look(api_key_hash).",
+            hint="Open the account with the wallet that owns it. To only read the account, call "
+            "svc.chain_secured.look(api_key_hash).",
         )
     return Identity(master, admin)
 
@@ -105,8 +108,8 @@ def convert(writer: Writer, *, confirm: bool) -> Flow[Identity]:
     key = chain.config.api_key
     if key is None:
         raise ConfigError(
-            "conversion needs the account key, but this client has none",
-            hint="svc.with_key(account.api_key).accounts.convert(owner)",
+            "the conversion requires the account key, but this client has no key",
+            hint="Pass the account key: svc.with_key(account.api_key).accounts.convert(owner)",
         )
     yield from chain.require_same_chain()
     master = int(api_key_hash(key.reveal()), 16)
@@ -115,9 +118,9 @@ def convert(writer: Writer, *, confirm: bool) -> Flow[Identity]:
     yield from _require_fresh(chain, owner.address)
     if not confirm:
         raise NotConfirmed(
-            f"this transfers the account to {owner.address} irreversibly",
+            f"this call transfers the account to {owner.address} irreversibly",
             consequences=(yield from _conversion(account, admin, owner)),
-            hint="Confirm it: svc.accounts.convert(owner, confirm=True)",
+            hint="To confirm, call svc.accounts.convert(owner, confirm=True)",
         )
     envelope = yield from signed(writer, Purpose.CONVERT_ACCOUNT)
     body = {"new_admin_wallet_address": owner.address, **envelope.as_request()}
@@ -139,10 +142,10 @@ def _conversion(account: Ownership, admin: str, owner: Signer) -> Flow[tuple[str
     return (
         f"The account {uint256_hex(account.master_hash)} (now {admin}) will belong to {owner.address}.",
         "The account cannot return to API mode.",
-        "The account key can no longer change anything. It can still read and run actions.",
+        "The account key can no longer make changes. It can still read data and run actions.",
         f"The account keeps {_counted(names)} and the credit.",
-        f"Each change is a transaction that this wallet signs and pays gas for: it has {ether(funds)}.",
-        "If this wallet is lost, the account is lost. No one can restore it, not even the service.",
+        f"Each change is a transaction that this wallet signs and pays gas for. The wallet has {ether(funds)}.",
+        "If this wallet is lost, the account is lost. The service cannot restore it.",
     )
 
 
@@ -177,18 +180,18 @@ def transfer(account: Ownership, to: AnySigner | str, *, confirm: bool) -> Flow[
         proof = (
             ()
             if not isinstance(to, str)
-            else ("Only an address was given: make sure that its owner can sign on this chain.",)
+            else ("You passed only an address: make sure that its owner can sign on this chain.",)
         )
         raise NotConfirmed(
-            f"this transfers the account to {new} irreversibly",
+            f"this call transfers the account to {new} irreversibly",
             consequences=(
                 f"The account {uint256_hex(account.master_hash)} will belong to {new}, {kind}.",
-                f"{owner.address} can no longer change anything, and only {new} can transfer the account.",
+                f"{owner.address} can no longer make changes, and only {new} can transfer the account.",
                 "A wallet that has ever been an admin cannot receive an account, so this wallet cannot get it back.",
                 "The account keeps its groups, wallets, actions, usage keys and credit.",
                 *proof,
             ),
-            hint="Confirm it: mine.transfer_ownership(new_owner, confirm=True)",
+            hint="To confirm, call mine.transfer_ownership(new_owner, confirm=True)",
         )
     written = yield from account.write("transferChainSecuredAccountOwnership", new)
     return Transfer(
@@ -216,19 +219,19 @@ def require_confirmed(record: PendingMint, *, confirm: bool) -> None:
     """
     if record.stage != "asked" and not confirm:
         what = (
-            f"The usage key {record.name!r} is lost: only this record contains it."
+            f"The usage key {record.name!r} will be lost, because only this record contains it."
             if record.kind == "usage key"
             else (
-                f"The wallet {record.wallet_address} can no longer be registered in an account: only this record "
-                "contains its derivation path."
+                f"The wallet {record.wallet_address} can then no longer be registered in an account, because only "
+                f"this record contains its derivation path."
             )
         )
         raise NotConfirmed(
-            f"this deletes the pending {record.kind} {record.name!r} irreversibly",
+            f"this call deletes the pending {record.kind} {record.name!r} irreversibly",
             consequences=(what, "Entries that are already registered on chain remain."),
             hint=(
-                f"To finish it: svc.chain_secured.resume({record.id!r}, owner). To delete it: "
-                f"svc.chain_secured.delete_pending({record.id!r}, confirm=True)"
+                f"To finish the operation, call svc.chain_secured.resume({record.id!r}, owner). To delete the record, "
+                f"call svc.chain_secured.delete_pending({record.id!r}, confirm=True)"
             ),
         )
 
@@ -309,7 +312,7 @@ def gas_payer(wallet: Signer) -> Signer:
 def _owner(writer: Writer) -> Signer:
     if writer.owner is None:
         raise InvalidArgument(
-            "this operation needs a signer",
+            "this operation requires a signer",
             hint="Pass a LocalSigner, BrowserSigner, ContractWallet or eth-account LocalAccount.",
         )
     return writer.owner
@@ -325,11 +328,11 @@ def _require_fresh(chain: ChainAccess, address: str) -> Flow[None]:
             return
         raise
     raise ChainError(
-        f"the wallet {address} already owns or owned an account",
+        f"the wallet {address} owns or previously owned an account",
         name="AccountAlreadyExists",
         arguments=(uint256_hex(alias),),
         hint=(
-            "A wallet can only ever own one account. Use a new wallet, or open its account: "
+            "A wallet can own only one account during its lifetime. Use a new wallet, or open its account: "
             "svc.chain_secured.open(owner)."
         ),
     )

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from svcnb.client.signing import SignedEnvelope
 
 RULES: Final = (
-    f"typed_data is at most {MAX_TYPED_DATA_BYTES} bytes",
-    f"signature is at most {MAX_SIGNATURE_BYTES} bytes",
-    "the wallet in message.address signed: its key, or its contract (ERC-1271)",
-    "a contract wallet is deployed on this chain",
+    f"typed_data has at most {MAX_TYPED_DATA_BYTES} bytes",
+    f"signature has at most {MAX_SIGNATURE_BYTES} bytes",
+    "the wallet in message.address signed, with its key or through its contract (ERC-1271)",
+    "the contract wallet, if there is one, is deployed on this chain",
     "domain.chainId is the node's chain",
-    "primaryType belongs to the endpoint",
+    "primaryType is the type of the endpoint",
     f"issuedAt is within {ISSUED_AT_WINDOW_S} seconds of the server's time",
     "types has the canonical form, with the fields in the canonical order",
 )
@@ -61,11 +61,11 @@ def check(chain: ChainAccess, typed_data: dict[str, Any], signature: str, flow: 
         (size <= MAX_TYPED_DATA_BYTES, f"{size} bytes"),
         _signature_size(signature),
         *(yield from _signed(chain, typed_data, signature)),
-        _compared(chain_id, _number(chain_id) == node.chain_id, f"the chain of the node is {node.chain_id}"),
+        _compared(chain_id, _number(chain_id) == node.chain_id, f"the chain id of the node is {node.chain_id}"),
         _compared(
             typed_data.get("primaryType"),
             typed_data.get("primaryType") == purpose,
-            f"the endpoint needs {purpose.value}",
+            f"the endpoint requires {purpose.value}",
         ),
         (age is not None and abs(age) <= ISSUED_AT_WINDOW_S, _age(age)),
         (typed_data.get("types") == canonical_types(purpose), purpose.type_string),
@@ -116,8 +116,8 @@ def send(envelope: SignedEnvelope, *, confirm: bool) -> Flow[Sent]:
                 body,
                 key=False,
                 in_doubt=(
-                    "a wallet or key that belongs to no account may have been created. It has no permissions: "
-                    "sign again."
+                    "the service may have created a wallet or key that is not part of any account. It has no "
+                    "permissions, so sign again."
                 ),
             )
         )
@@ -135,12 +135,12 @@ def _read_balance(envelope: SignedEnvelope) -> Flow[Sent]:
 def _convert(envelope: SignedEnvelope, body: Mapping[str, Any], *, confirm: bool) -> Flow[Sent]:
     if not confirm:
         raise NotConfirmed(
-            f"this transfers the account of this client's key to {envelope.address} irreversibly",
+            f"this call transfers the account of this client's key to {envelope.address} irreversibly",
             consequences=(
-                "The account cannot return to API mode, and the account key can no longer change anything.",
+                "The account cannot return to API mode, and the account key can no longer make changes.",
                 "If this wallet is lost, the account is lost.",
             ),
-            hint="Confirm it: svc.chain_secured.send(signed, confirm=True)",
+            hint="To confirm, call svc.chain_secured.send(signed, confirm=True)",
         )
     yield from ask(
         Call(
@@ -166,16 +166,16 @@ def _signed(
         recovered = None
         told = error.message
     else:
-        told = f"it recovers to {recovered}"
+        told = f"the recovered address is {recovered}"
     if recovered is not None and recovered.lower() == claimed.lower():
-        return (True, told), (None, "a key signed, so no contract was called")
+        return (True, told), (None, "a key created the signature, so no contract was called")
     try:
         code = yield from chain.rpc("eth_getCode", claimed, "latest")
         accepted = yield from verify(chain, typed_data, signature, claimed)
     except SvcnbError as error:
         return (False, told), (False, error.message)
     if code in ("0x", ""):
-        return (False, f"{told}, not to {claimed}"), (False, f"there is no contract at {claimed}")
+        return (False, f"{told}, not {claimed}"), (False, f"there is no contract at {claimed}")
     word = "accepts" if accepted else "rejects"
     return (accepted, f"the contract at {claimed} {word} the signature"), (True, f"there is a contract at {claimed}")
 

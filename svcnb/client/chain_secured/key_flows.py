@@ -48,10 +48,10 @@ def create(
 ) -> Flow[UsageKey]:
     """Requests a new key from the service, registers the key's wallet, sets the key on chain, and checks the result."""
     if not name.strip():
-        raise InvalidArgument("a usage key needs a name", hint='Pass one: mine.usage_keys.create("runner", ...)')
+        raise InvalidArgument("the usage key name is empty", hint='Pass a name: mine.usage_keys.create("runner", ...)')
     if form not in ("bytes", "text"):
         raise InvalidArgument(
-            f"{form!r} is not a valid form of a key hash", hint="Pass 'bytes' (the specification) or 'text'."
+            f"invalid form of a key hash {form!r}", hint="Pass form='bytes', as in the specification, or form='text'."
         )
     numbers = _numbers(permissions)
     expiration = yield from _expiration(account, expires_in)
@@ -70,12 +70,12 @@ def create(
         if not found.resolves:
             raise ChainError(
                 (
-                    f"the usage key {name!r} is set on chain under the hash of its {form}, but the service does not "
-                    f"resolve it after {verify:g} s"
+                    f"the usage key {name!r} is on chain under the hash of its {form}, but the service did not find "
+                    f"it within {verify:g} s"
                 ),
                 name="NotResolved",
-                hint="The service may use the other form. Create a new key: mine.usage_keys.create(..., form="
-                f"{'text' if form == 'bytes' else 'bytes'!r}). Then delete this one: mine.usage_keys.delete("
+                hint="The service might use the other form. Create a new key: mine.usage_keys.create(..., form="
+                f"{'text' if form == 'bytes' else 'bytes'!r}). Then delete this key: mine.usage_keys.delete("
                 f"{key.api_key_hash!r}).",
             )
     return key
@@ -180,7 +180,7 @@ def find(account: Ownership, key: KeyRef) -> Flow[UsageKey]:
             return entry
     raise absent(
         f"usage key with the hash {' or '.join(hashes)}",
-        "Use a key of mine.usage_keys.list(). A deleted key cannot be restored.",
+        "Use a key from mine.usage_keys.list(). A deleted key cannot be restored.",
     )
 
 
@@ -224,7 +224,7 @@ def _secret(key: KeyRef) -> str:
     text = found.reveal() if isinstance(found, Secret) else found
     if not text or looks_like_hash(text):
         raise InvalidArgument(
-            "the check runs an action with the key, but its secret was not given",
+            "the check runs an action with the key, so it requires the secret of the key",
             hint="Pass the UsageKey that creation returned, or the key string that you saved.",
         )
     return text.strip()

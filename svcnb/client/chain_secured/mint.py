@@ -47,7 +47,7 @@ def hash_of(secret: str, form: HashForm) -> int:
     raw = usage_key_bytes(secret.strip())
     if raw is None:
         raise InvalidArgument(
-            "not a usage key of a ChainSecured account: expected base64 of 32 bytes",
+            "invalid usage key of a ChainSecured account: expected base64 of 32 bytes",
             hint="Pass the UsageKey that creation returned, or its api_key_hash from mine.usage_keys.list().",
         )
     return usage_key_hash(raw)
@@ -97,8 +97,8 @@ def finish(account: Ownership, record: PendingMint) -> Flow[Wallet | UsageKey]:
             yield from act(lambda: account.records.delete(record))
         else:
             error.add_note(
-                f"The {record.kind} {record.name!r} is created but not registered yet, and nothing is lost. Fix "
-                f"the cause, then finish it: svc.chain_secured.resume({record.id!r}, owner). Or delete it: "
+                f"The {record.kind} {record.name!r} is created but not registered yet. Fix the cause, then finish the "
+                f"operation: svc.chain_secured.resume({record.id!r}, owner). Or delete its record: "
                 f"svc.chain_secured.delete_pending({record.id!r}, confirm=True)."
             )
         raise
@@ -136,8 +136,8 @@ class _Steps:
                 envelope.as_request(),
                 key=False,
                 in_doubt=(
-                    "a wallet or key that belongs to no account may have been created. It has no permissions: "
-                    "start again."
+                    "the service may have created a wallet or key that is not part of any account. It has no "
+                    "permissions, so start again."
                 ),
             )
         )
@@ -228,16 +228,16 @@ def require_same_place(account: Ownership, record: PendingMint) -> Flow[None]:
     if (record.base_url, record.chain_id, record.contract_address) != here:
         raise InvalidArgument(
             (
-                f"this mint was started at {record.base_url} on chain {record.chain_id}, contract "
+                f"this mint was started with the service {record.base_url} on chain {record.chain_id}, contract "
                 f"{record.contract_address}"
             ),
-            hint="Resume it with a client of that service.",
+            hint="Resume the operation with a client of that service.",
         )
     admin = yield from admin_of(account.chain, account.master_hash)
     if admin != account.address:
         raise ChainError(
-            f"the account belongs to {admin}, but this operation is signed by {account.address}",
+            f"the account belongs to {admin}, but the signer of this operation is {account.address}",
             name="NoAccountAccess",
             arguments=(record.api_key_hash, account.address),
-            hint="Resume it with the wallet that owns the account now.",
+            hint="Resume the operation with the wallet that owns the account now.",
         )

@@ -232,8 +232,8 @@ class ChainSecured(Namespace):
         The node's address is ``rpc_url``, or the one that the service reports.
 
         Args:
-            owner: Wallet that signs the transactions: a `LocalSigner` or an eth-account account. With None, the object
-                can only read.
+            owner: Wallet that signs the transactions: a `LocalSigner` or an eth-account account. With None, the
+                returned object can only read.
 
         Raises:
             ChainError: web3 is not installed.

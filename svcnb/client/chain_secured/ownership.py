@@ -102,8 +102,8 @@ def signed(writer: Writer, purpose: Purpose) -> Flow[SignedEnvelope]:
     owner = writer.owner
     if owner is None:
         raise SigningError(
-            "this account was opened read-only, without a signer",
-            hint="Open it with its admin wallet: svc.chain_secured.open(owner).",
+            "this account is open for reading only, without a signer",
+            hint="Open the account with its admin wallet: svc.chain_secured.open(owner).",
         )
     chain_id = (yield from writer.chain.node()).chain_id
     issued_at = yield from writer.chain.time()

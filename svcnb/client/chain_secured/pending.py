@@ -136,7 +136,7 @@ class PendingFolder:
             raise ConfigError(
                 f"the record of this mint cannot be stored in {self.folder}: {error.strerror or error}",
                 hint=(
-                    f"Make the folder writable, or choose another one: {_FOLDER}. Without a record, a crash "
+                    f"Make the folder writable, or choose another folder: {_FOLDER}. Without a record, a crash "
                     "between creation and registration would lose the key."
                 ),
             ) from error
@@ -163,7 +163,8 @@ class PendingFolder:
         record = self._read(self._path(identity))
         if record is None:
             raise InvalidArgument(
-                f"no pending mint has the id {identity!r}", hint="List them: svc.chain_secured.pending()."
+                f"there is no pending mint with the id {identity!r}",
+                hint="To list the pending mints, call svc.chain_secured.pending().",
             )
         return record
 
@@ -177,7 +178,8 @@ class PendingFolder:
     def _path(self, identity: str) -> Path:
         if not identity.isalnum():
             raise InvalidArgument(
-                f"{identity!r} is not an id of a pending mint", hint="List them: svc.chain_secured.pending()."
+                f"invalid id of a pending mint {identity!r}",
+                hint="To list the pending mints, call svc.chain_secured.pending().",
             )
         return self.folder / f"{identity}.pending"
 
@@ -205,7 +207,8 @@ class PendingFolder:
         return ConfigError(
             f"the record {path} cannot be opened: {type(error).__name__}",
             hint=(
-                f"It was encrypted with {self.key_file}: restore that file if it was moved. Delete the record "
+                f"The record was encrypted with the key in {self.key_file}: restore that file if it was moved. Delete "
+                f"the record "
                 "only if you do not need the wallet or key in it."
             ),
         )
@@ -221,14 +224,15 @@ class PendingFolder:
         key = self.key_file.read_bytes()
         if len(key) != _KEY_BYTES:
             raise ConfigError(
-                f"{self.key_file} is not an encryption key", hint=("Move the file away if no record needs it.")
+                f"the file {self.key_file} does not contain an encryption key",
+                hint=("If no record needs this file, move it to another folder."),
             )
         return key
 
 
 def _require_private(path: Path) -> None:
     if os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:
-        raise ConfigError(f"other users may read {path}", hint=f"Run: chmod {'700' if path.is_dir() else '600'} {path}")
+        raise ConfigError(f"other users can read {path}", hint=f"Run: chmod {'700' if path.is_dir() else '600'} {path}")
 
 
 def _replace(path: Path, content: bytes) -> None:
@@ -276,4 +280,4 @@ def _open(key: bytes, content: bytes) -> bytes:
 
 
 def _no_cipher() -> ExtraMissing:
-    return ExtraMissing("encryption of the records of pending mints needs pycryptodome", "chain")
+    return ExtraMissing("encrypting the records of pending mints requires pycryptodome", "chain")

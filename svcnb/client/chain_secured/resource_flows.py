@@ -66,7 +66,7 @@ def get_wallet(account: Ownership, wallet: WalletRef) -> Flow[Wallet]:
     for item in (yield from wallets(account, None)):
         if item.wallet_address.lower() == address:
             return item
-    raise absent(f"wallet {address}", "List them: mine.wallets.list().")
+    raise absent(f"wallet {address}", "To list the wallets, call mine.wallets.list().")
 
 
 # --- groups -------------------------------------------------------------------------------------------------------
@@ -81,7 +81,7 @@ def create_group(
 ) -> Flow[Group]:
     """Creates a group with up to ten entries of each kind, and then adds the remaining entries one by one."""
     if not name.strip():
-        raise InvalidArgument("a group needs a name", hint='Pass one: mine.groups.create("signers")')
+        raise InvalidArgument("the group name is empty", hint='Pass a name: mine.groups.create("signers")')
     hashes, addresses = _hashes(actions), _addresses(permitted)
     written = yield from account.write(
         "addGroup", name, description, hashes[:MAX_GROUP_ENTRIES], addresses[:MAX_GROUP_ENTRIES]
@@ -105,7 +105,7 @@ def get_group(account: Ownership, group: GroupRef) -> Flow[Group]:
     for item in (yield from groups(account)):
         if item.id == number:
             return item
-    raise absent(f"group {number}", "List them: mine.groups.list().")
+    raise absent(f"group {number}", "To list the groups, call mine.groups.list().")
 
 
 def update_group(
@@ -202,8 +202,8 @@ def _add_rest(account: Ownership, number: int, hashes: Sequence[int], addresses:
             yield from account.write(function, number, entry)
         except SvcnbError as error:
             error.add_note(
-                f"group {number} has {done} of {len(steps)} further entries; mine.groups.contents({number}) lists "
-                "the completed ones"
+                f"{done} of {len(steps)} additional entries of group {number} were added. To list the entries of the "
+                f"group, call mine.groups.contents({number})"
             )
             raise
 
@@ -222,7 +222,7 @@ def register(
         description = action.description if description is None else description
     if not name:
         raise InvalidArgument(
-            "a registered action needs a name", hint='Pass one: mine.actions.register(action, name="increment")'
+            "the action name is empty", hint='Pass a name: mine.actions.register(action, name="increment")'
         )
     yield from account.write("addAction", name, description or "", int(hashed, 16))
     return RegisteredAction(hashed_cid=hashed, name=name, description=description or "", cid=cid)
@@ -236,7 +236,8 @@ def get_action(account: Ownership, action: ActionRef) -> Flow[RegisteredAction]:
             return item
     raise absent(
         f"action with the hash {hashed}",
-        "List them: mine.actions.list(). Register a new one: mine.actions.register(action, name=...).",
+        "To list the registered actions, call mine.actions.list(). To register an action, call "
+        "mine.actions.register(action, name=...).",
     )
 
 
@@ -275,6 +276,7 @@ def _one_action(action: ActionRef) -> str:
     hashed = action_hash(action)
     if not int(hashed, 16):
         raise InvalidArgument(
-            "0 is the wildcard for all actions; pass a single action", hint="List them: mine.actions.list()."
+            "0 is the wildcard for all actions: pass a single action",
+            hint="To list the registered actions, call mine.actions.list().",
         )
     return hashed

@@ -348,7 +348,7 @@ class OnChainGroups(OnChainNoun):
 
 
 class OnChainActions(OnChainNoun):
-    """Registered actions, which are named CIDs. Only groups grant permissions; registration does not."""
+    """Registered actions, which are named CIDs. Only groups grant permissions, not registrations."""
 
     def register(
         self, action: ActionRef, *, name: str | None = None, description: str | None = None

@@ -18,7 +18,7 @@ class Model(BaseModel):
     secrets, so equal results have the same display on every machine.
     """
 
-    model_config = ConfigDict(
+    model_config: ClassVar[ConfigDict] = ConfigDict(
         frozen=True, extra="allow", populate_by_name=True, arbitrary_types_allowed=True, hide_input_in_errors=True
     )
 

@@ -56,7 +56,7 @@ class Payment(Model):
     """Publishable key for the processor's client library, which also needs ``client_secret``."""
 
     client_secret: Secret
-    """Secret with which the processor's client library confirms this payment."""
+    """Secret that the processor's client library needs to confirm this payment."""
 
     balance: Balance | None = None
     """The credit after the payment."""

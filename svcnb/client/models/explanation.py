@@ -112,7 +112,7 @@ class Explanation(Model):
     """Address of the wallet, or None if no wallet was given."""
 
     every_group: bool = False
-    """True if the key may execute in every group, because it has the wildcard or is the master key."""
+    """True if the key can execute in every group, because it has the wildcard or is the master key."""
 
     groups: tuple[GroupLink, ...] = ()
     """All groups of the account with at least one of the links."""

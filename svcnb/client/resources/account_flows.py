@@ -13,7 +13,7 @@ from svcnb.client.references import is_name
 def create(name: str, description: str, email: str | None) -> Flow[Account]:
     """Creates an account."""
     if not is_name(name):
-        raise InvalidArgument("an account needs a name", hint='Pass one: svc.accounts.create("treasury")')
+        raise InvalidArgument("the account name is empty", hint='Pass a name: svc.accounts.create("treasury")')
     body: dict[str, Any] = {"account_name": name, "account_description": description}
     if email:
         body["email"] = email
@@ -28,7 +28,8 @@ def create(name: str, description: str, email: str | None) -> Flow[Account]:
             parse,
             body,
             key=False,
-            in_doubt="an account may exist whose key was not received. It is empty: create another one.",
+            in_doubt="the service may have created an account, but its key was not received. That account is empty, "
+            "so create another one.",
         )
     )
 

@@ -45,8 +45,8 @@ class Accounts(Resource):
     def convert(self, owner: AnySigner, *, confirm: bool = False) -> ChainSecuredAccount:
         """Converts the configured key's account from API mode to ChainSecured. This call is irreversible and free.
 
-        The account keeps its groups, wallets, actions, usage keys and credit. The account key can no longer change
-        anything.
+        The account keeps its groups, wallets, actions, usage keys and credit. The account key can no longer make
+        changes.
 
         Args:
             owner: The wallet that will own the account. It must never have been the admin of an account.

@@ -26,7 +26,7 @@ def register(action: ActionRef, name: str | None, description: str | None) -> Fl
         description = action.description if description is None else description
     if not name:
         raise InvalidArgument(
-            "a registered action needs a name", hint='Pass one: svc.actions.register(action, name="increment")'
+            "the action name is empty", hint='Pass a name: svc.actions.register(action, name="increment")'
         )
     description = description or ""
 
@@ -97,7 +97,8 @@ def _one(action: ActionRef) -> str:
     hashed = action_hash(action)
     if hashed == WILDCARD_HASH:
         raise InvalidArgument(
-            "0 is the wildcard for all actions; pass a single action", hint="List them: svc.actions.list()."
+            "0 is the wildcard for all actions: pass a single action",
+            hint="To list the registered actions, call svc.actions.list().",
         )
     return hashed
 
@@ -113,13 +114,14 @@ def get(action: ActionRef) -> Flow[RegisteredAction]:
     hashed = _one(action)
     missing = absent(
         f"action with the hash {hashed}",
-        "List them: svc.actions.list(). Register a new one: svc.actions.register(action, name=...).",
+        "To list the registered actions, call svc.actions.list(). To register an action, call "
+        "svc.actions.register(action, name=...).",
     )
     return find(page, lambda item: item.hashed_cid == hashed, missing)
 
 
 class Actions(Resource):
-    """Registered actions, which are named CIDs. Only groups grant permissions; registration does not."""
+    """Registered actions, which are named CIDs. Only groups grant permissions, not registrations."""
 
     def register(
         self, action: ActionRef, *, name: str | None = None, description: str | None = None

@@ -42,7 +42,7 @@ def create_payment_intent(amount_cents: int, method: Method) -> Flow[Payment]:
             hint=f"svc.billing.top_up({MIN_PAYMENT_CENTS})",
         )
     if method not in ("card", "crypto"):
-        raise InvalidArgument(f"{method!r} is not a payment method", hint="Use 'card' or 'crypto'.")
+        raise InvalidArgument(f"invalid payment method {method!r}", hint="Use 'card' or 'crypto'.")
     key = yield from publishable_key()
 
     def parse(body: Any, _answer: Answer) -> Payment:
@@ -56,7 +56,8 @@ def create_payment_intent(amount_cents: int, method: Method) -> Flow[Payment]:
                 parse,
                 {"amount_cents": amount_cents},
                 in_doubt=(
-                    "a payment may have been created. Nothing is collected until someone pays it: create another one."
+                    "the service may have created a payment. No money is collected until the payment is made, so "
+                    "create another payment."
                 ),
             )
         )
@@ -98,7 +99,8 @@ def wait(payment: Payment, timeout: float) -> Flow[Payment]:
             if here - begun >= timeout:
                 raise TimedOut(
                     f"the payment was not collected within {timeout:g} s: {error.message}",
-                    hint="Pay it, then call svc.billing.wait(payment) again; a crypto payment may take 5 minutes.",
+                    hint="Make the payment, then call svc.billing.wait(payment) again. A crypto payment can take 5 "
+                    "minutes.",
                 ) from error
         else:
             return payment.model_copy(update={"status": "credited", "balance": after})
@@ -154,7 +156,7 @@ def _id(payment: object) -> str:
     text = payment.payment_intent_id if isinstance(payment, Payment) else payment
     if not isinstance(text, str) or not text.startswith("pi_"):
         raise InvalidArgument(
-            "not a payment", hint="Pass the Payment that top_up returned, or its id, which starts with pi_."
+            "invalid payment", hint="Pass the Payment that top_up returned, or its id, which starts with pi_."
         )
     if "_secret_" in text:
         raise InvalidArgument(

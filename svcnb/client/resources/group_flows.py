@@ -37,7 +37,7 @@ def create(
 ) -> Flow[Group]:
     """Creates a group with up to ten entries of each kind, and then adds the remaining entries one by one."""
     if not is_name(name):
-        raise InvalidArgument("a group needs a name", hint='Pass one: svc.groups.create("signers")')
+        raise InvalidArgument("the group name is empty", hint='Pass a name: svc.groups.create("signers")')
     permitted, rest = _split(actions)
     addresses = _addresses(wallets)
     body = {"group_name": name, "group_description": description} | _entries(permitted, addresses)
@@ -113,7 +113,9 @@ def listing() -> Flow[Listing[Group]]:
 def get(group: GroupRef) -> Flow[Group]:
     """Reads one group."""
     number = group_id(group)
-    return find(page, lambda item: item.id == number, absent(f"group {number}", "List them: svc.groups.list()."))
+    return find(
+        page, lambda item: item.id == number, absent(f"group {number}", "To list the groups, call svc.groups.list().")
+    )
 
 
 def contents(group: GroupRef) -> Flow[GroupContents]:
@@ -146,7 +148,7 @@ def remove_wallet(group: GroupRef, wallet: WalletRef) -> Flow[None]:
 
 def _membership(path: str, group: GroupRef, body: dict[str, Any], *, repeatable: bool = False) -> Flow[None]:
     number = group_id(group)
-    doubt = "" if repeatable else f"it may be removed: check svc.groups.contents({number})."
+    doubt = "" if repeatable else f"the entry may be removed: check svc.groups.contents({number})."
     return ask(Call("POST", path, nothing, {"group_id": number, **body}, repeatable=repeatable, in_doubt=doubt))
 
 
@@ -181,8 +183,8 @@ def _split(actions: Iterable[ActionRef] | ActionRef) -> tuple[list[str], list[st
     room = MAX_GROUP_ENTRIES - len(hash_only)
     if room < 0:
         raise InvalidArgument(
-            f"{len(hash_only)} actions are given by hash; a group accepts at most {MAX_GROUP_ENTRIES} of those",
-            hint="Pass the others as actions, sources or CIDs (Qm...): these can be added one by one.",
+            f"{len(hash_only)} actions are hashes; a group accepts at most {MAX_GROUP_ENTRIES} hashes",
+            hint="Pass the other actions as Action objects, sources or CIDs (Qm...), which can be added one at a time.",
         )
     return hash_only + [hashed for hashed, _ in by_cid[:room]], [cid for _, cid in by_cid[room:]]
 
@@ -195,8 +197,9 @@ def _add_rest(group: Group, cids: Sequence[str], addresses: Sequence[str]) -> Fl
             yield from step(group.id, entry)
         except SvcnbError as error:
             error.add_note(
-                f"group {group.id} exists and has {done} of {len(steps)} entries beyond the first "
-                f"{MAX_GROUP_ENTRIES}; add the others with svc.groups.add_action and add_wallet, from {entry}"
+                f"group {group.id} exists and has {done} of {len(steps)} entries after the first {MAX_GROUP_ENTRIES}. "
+                f"Add the remaining entries, starting with {entry}, with svc.groups.add_action and "
+                f"svc.groups.add_wallet"
             )
             raise
 
@@ -206,7 +209,7 @@ def _kept_actions(number: int, kept: Sequence[RegisteredAction]) -> list[str]:
     if len(hashes) < len(kept):
         raise InvalidArgument(
             f"group {number} permits actions whose hashes the service does not return, so an update would remove them",
-            hint="Register those actions first (svc.actions.register), or pass the complete list: "
+            hint="First register those actions with svc.actions.register, or pass the complete list: "
             "update(actions=[...]).",
         )
     if len(hashes) > MAX_GROUP_ENTRIES:
@@ -218,10 +221,10 @@ def _too_many(number: int, seen: int, what: str) -> InvalidArgument:
     return InvalidArgument(
         (
             f"group {number} permits {seen} {what}; an update replaces all entries and accepts at most "
-            f"{MAX_GROUP_ENTRIES}, so it would remove some"
+            f"{MAX_GROUP_ENTRIES}, so it would remove some entries"
         ),
         hint=(
-            f"Pass the complete list, update({what}=[...]), or change single entries with the methods add_... and "
-            "remove_..."
+            f"Pass the complete list, update({what}=[...]), or change single entries with the add_... and remove_... "
+            f"methods"
         ),
     )

@@ -107,8 +107,8 @@ def until_approved(access: ServiceAccess, timeout: float) -> Flow[Me]:
                 raise TimedOut(
                     f"the token was not approved within {timeout:g} s",
                     hint=(
-                        f"Open {access.approval_url} and approve it, then call authorize again. "
-                        "The token stays the same."
+                        f"Open {access.approval_url} and approve the token. Then call authorize again. It uses the "
+                        f"same token."
                     ),
                 ) from error
         yield from pause(APPROVAL_POLL_S)
@@ -152,12 +152,12 @@ def body_of(action: ActionRef, usage_key: object, kind: str, **members: Any) -> 
     source, _ = source_or_cid(action)
     if source is None:
         raise InvalidArgument(
-            "a trigger needs the source of its action, got a CID",
+            "a trigger requires the source of its action, but a CID was passed",
             hint="Pass svcnb.Action(source) or the source text.",
         )
     given = {name: value for name, value in members.items() if value is not None}
     if not str(given.get("name", "")).strip():
-        raise InvalidArgument("a trigger needs a name", hint='Pass one: triggers.webhook("orders", action, key)')
+        raise InvalidArgument("the trigger name is empty", hint='Pass a name: triggers.webhook("orders", action, key)')
     try:
         return CreateTrigger(
             kind=kind,  # type: ignore[arg-type] # the model checks the type
@@ -169,7 +169,7 @@ def body_of(action: ActionRef, usage_key: object, kind: str, **members: Any) -> 
         if isinstance(error, SvcnbError):
             raise
         raise InvalidArgument(
-            "a member of the trigger has the wrong type", hint=("Read help(TriggersClient) for the types.")
+            "an argument of the trigger has the wrong type", hint=("To see the types, call help(TriggersClient).")
         ) from None
 
 
@@ -190,13 +190,16 @@ def update(access: ServiceAccess, trigger: Trigger | str, **changes: Any) -> Flo
     if (action := body.pop("action", None)) is not None:
         source, _ = source_or_cid(action)
         if source is None:
-            raise InvalidArgument("a trigger needs the source of its action", hint="Pass the source, not its CID.")
+            raise InvalidArgument(
+                "a trigger requires the source of its action, but a CID was passed",
+                hint="Pass the source of the action, not its CID.",
+            )
         body["action_code"] = source
     if (key := body.pop("usage_key", None)) is not None:
         body["usage_api_key"] = _key_text(key)
     if not body:
         raise InvalidArgument(
-            "no change was given", hint=("Pass at least one change: triggers.update(trigger, name='new').")
+            "no change was passed", hint=("Pass at least one change: triggers.update(trigger, name='new').")
         )
     return ask(access.call("PATCH", f"/api/triggers/{_id(trigger)}", model(Trigger), body, repeatable=True))
 
@@ -215,12 +218,12 @@ def create_for(
     made = f"group {group.id} ({group.name!r})"
     try:
         key = yield from usage_key_flows.create(
-            f"trigger {name}", "May only execute; created for a trigger.", execute_in_groups=[group]
+            f"trigger {name}", "Can only execute; created for a trigger.", execute_in_groups=[group]
         )
         made += f" and usage key {key.name!r}"
         return (yield from create(access, action, key, kind, name=name, **members))
     except SvcnbError as error:
-        error.hint = f"{error.hint} Already created: {made}. Delete or use them.".strip()
+        error.hint = f"{error.hint} These objects were already created: {made}. Delete them, or use them.".strip()
         raise
 
 
@@ -277,7 +280,7 @@ def wait_for_run(access: ServiceAccess, trigger: Trigger | str, run: object, tim
             state = "has not appeared" if seen is None else f"is still {seen.status}"
             raise TimedOut(
                 f"the run {state} after {timeout:g} s",
-                hint="Check triggers.runs(trigger). A failed run is retried for up to 36 s.",
+                hint="Check triggers.runs(trigger). The service retries a failed run for up to 36 s.",
             )
         yield from pause(wait)
         wait = min(LONGEST_POLL_S, wait * 1.5)
@@ -292,7 +295,7 @@ def fire(
     address = f"{url}/webhook/{_id(trigger)}"
     if len(content) > MAX_WEBHOOK_BYTES:
         raise InvalidArgument(
-            f"the body has {len(content)} bytes; a webhook accepts at most {MAX_WEBHOOK_BYTES}",
+            f"the body has {len(content)} bytes, but a webhook accepts at most {MAX_WEBHOOK_BYTES} bytes",
             hint="Send a reference to the data instead.",
         )
     request = Request("POST", address, sent, content, config.timeouts.connect, config.timeouts.write, "/webhook/...")
@@ -314,7 +317,8 @@ def _id(value: object) -> str:
     text = getattr(value, "id", value)
     if not isinstance(text, str) or not text.strip():
         raise InvalidArgument(
-            f"{value!r} is not a trigger or a run", hint=("Pass the object that create or list returned, or its id.")
+            f"{value!r} does not identify a trigger or a run",
+            hint=("Pass the object that create or list returned, or its id."),
         )
     return quote(text.strip(), safe="")
 
@@ -324,7 +328,7 @@ def _key_text(key: object) -> str:
     text = value.reveal() if isinstance(value, Secret) else value
     if not isinstance(text, str) or not text.strip():
         raise InvalidArgument(
-            "a trigger needs a usage key with its secret",
+            "a trigger requires a usage key with its secret",
             hint=(
                 "Pass the object that svc.usage_keys.create returned, or call triggers.create_for(svc, ...), "
                 "which creates a key."
@@ -350,6 +354,6 @@ def access_of(url: str | None, token: str | Secret | None) -> ServiceAccess:
         raise ConfigError(
             f"invalid triggers token of {len(text)} characters: expected {MIN_TRIGGERS_TOKEN} to {MAX_TRIGGERS_TOKEN} "
             "printable ASCII characters without spaces",
-            hint="Omit it to create a new token, which a user then approves.",
+            hint="Omit the token to create a new one, which a user then approves.",
         )
     return ServiceAccess(url, secret)

@@ -29,7 +29,7 @@ _NOTHING: Final[dict[str, Any]] = {
 def create(name: str, description: str, **permissions: Any) -> Flow[UsageKey]:
     """Creates a usage key."""
     if not is_name(name):
-        raise InvalidArgument("a usage key needs a name", hint='Pass one: svc.usage_keys.create("runner", ...)')
+        raise InvalidArgument("the usage key name is empty", hint='Pass a name: svc.usage_keys.create("runner", ...)')
     body = {"name": name, "description": description} | _NOTHING | _numbers(permissions)
 
     def parse(answer: Any, _headers: Answer) -> UsageKey:
@@ -43,8 +43,8 @@ def create(name: str, description: str, **permissions: Any) -> Flow[UsageKey]:
             parse,
             body,
             in_doubt=(
-                f"a key named {name!r} may exist whose secret was not received. Check svc.usage_keys.list(), "
-                "delete it, and create another one."
+                f"a key named {name!r} may exist, but its secret was not received. Check svc.usage_keys.list(), "
+                f"delete the key, and create another one."
             ),
         )
     )
@@ -102,7 +102,7 @@ def get(key: KeyRef) -> Flow[UsageKey]:
     hashed = key_hash(key)
     missing = absent(
         f"usage key with the hash {hashed}",
-        "Use a key of svc.usage_keys.list(). A deleted key cannot be restored.",
+        "Use a key from svc.usage_keys.list(). A deleted key cannot be restored.",
     )
     return find(page, lambda item: item.api_key_hash == hashed, missing)
 

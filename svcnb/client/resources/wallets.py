@@ -19,7 +19,7 @@ def create() -> Flow[Wallet]:
             "POST",
             "/create_wallet",
             model(Wallet),
-            in_doubt="a wallet may have been created and charged: check the last entry of svc.wallets.list().",
+            in_doubt="the service may have created and charged a wallet: check the last entry of svc.wallets.list().",
         )
     )
 
@@ -41,7 +41,7 @@ def listing(group: GroupRef | None) -> Flow[Listing[Wallet]]:
 def get(wallet: WalletRef) -> Flow[Wallet]:
     """Reads one wallet."""
     address = one_wallet_address(wallet)
-    missing = absent(f"wallet {address}", "List them: svc.wallets.list().")
+    missing = absent(f"wallet {address}", "To list the wallets, call svc.wallets.list().")
     return find(page, lambda item: item.wallet_address.lower() == address, missing)
 
 

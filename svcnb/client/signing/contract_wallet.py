@@ -40,7 +40,7 @@ class ContractWallet(Signer):
             raise SigningError(str(error)) from None
         if self._address == self._signer.address:
             raise SigningError(
-                f"{self._address} is the address of the owner; a contract has its own address",
+                f"{self._address} is the address of the owner, but a contract has its own address",
                 hint="Pass the deployed contract's address, or use the owner's signer without ContractWallet.",
             )
 

@@ -60,7 +60,8 @@ class SignedEnvelope:
         """
         if self.flow is not Flow.BILLING_AUTH:
             raise InvalidArgument(
-                f"{HEADER} needs a signature for {Flow.BILLING_AUTH.value}, but this one is for {self.flow.value}",
+                f"{HEADER} requires a signature for {Flow.BILLING_AUTH.value}, but this signature is for "
+                f"{self.flow.value}",
                 hint=f"Sign another envelope: sign_flow(signer, {Flow.BILLING_AUTH.value!r}, ...)",
             )
         return {HEADER: encode_wallet_auth(self.typed_data, self.signature)}
@@ -123,7 +124,7 @@ def _envelope(
 def _checked(signature: object) -> str:
     if not isinstance(signature, str) or not signature.startswith("0x"):
         raise SigningError(
-            f"the wallet returned {type(signature).__name__}: expected 0x hex",
-            hint="Sign again with a wallet that returns 0x hex.",
+            f"the wallet returned {type(signature).__name__}: expected 0x followed by hex digits",
+            hint="Sign again with a wallet that returns 0x followed by hex digits.",
         )
     return signature

@@ -63,7 +63,7 @@ def as_signer(value: AnySigner) -> Signer:
 
         return LocalSigner.from_account(value)
     raise InvalidArgument(
-        f"this operation needs a signer, not {type(value).__name__}",
+        f"this operation requires a signer, not {type(value).__name__}",
         hint="Pass a LocalSigner, BrowserSigner, ContractWallet or eth-account LocalAccount: "
         "svcnb.LocalSigner.from_key(...).",
     )

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import stat
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from svcnb.client.errors import SigningError
@@ -21,6 +19,8 @@ from svcnb.protocol.hashes import checksum_address, parse_hex
 from svcnb.protocol.signature import address_of_secret, personal_digest, sign_digest
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from eth_account.signers.local import LocalAccount
 
 _PICKLED: Final = "a signer contains a private key and cannot be pickled: save it to a key file"
@@ -93,7 +93,7 @@ class LocalSigner(Signer):
         """Creates a signer with a new random key. Save the key before you use the wallet for anything of value."""
         while True:
             try:
-                return cls.from_key(secrets.token_bytes(SECRET_BYTES))
+                return cls.from_key(os.urandom(SECRET_BYTES))
             except SigningError:  # the number is not below the order of the curve, with a probability of about 2**-128
                 continue
 
@@ -107,17 +107,19 @@ class LocalSigner(Signer):
             password: Password of an encrypted file.
 
         Raises:
-            SigningError: The file contains no key, the password is missing or wrong, or other users may read an
+            SigningError: The file contains no key, the password is missing or wrong, or other users can read an
                 unencrypted key.
             OSError: The file cannot be read.
         """
+        from pathlib import Path
+
         file = Path(path)
         text = file.read_text(encoding="utf-8").strip()
         if text.startswith("{"):
             return cls.from_json(text, password, name=str(file))
         if os.name == "posix" and file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
             raise SigningError(
-                f"other users may read the private key in {file}",
+                f"other users can read the private key in {file}",
                 hint=f"Run chmod 600 {file}. If someone may have read it, transfer its assets to a new wallet.",
             )
         return cls.from_key(text)
@@ -137,7 +139,7 @@ class LocalSigner(Signer):
         return cls.from_key(_decrypted(name, text, password))
 
     def save(self, path: str | os.PathLike[str], password: str | Secret) -> Path:
-        """Writes the key to a new, encrypted file that only the owner can read. Takes about a second.
+        """Writes the key to a new, encrypted file that only the owner can read. This takes about a second.
 
         Args:
             path: Path of the new file. The method does not replace an existing file.
@@ -151,12 +153,16 @@ class LocalSigner(Signer):
         """
         if not password:
             raise SigningError("the password is empty", hint="Choose a password that you can remember or store.")
+        from pathlib import Path
+
         file = Path(path)
         sealed = json.dumps(_account().encrypt(self._key.reveal(), _plain(password)))
         try:
             descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except FileExistsError:
-            raise SigningError(f"{file} already exists", hint="Choose another path, or move the file away.") from None
+            raise SigningError(
+                f"{file} already exists", hint="Choose another path, or move the existing file to another folder."
+            ) from None
         with os.fdopen(descriptor, "w", encoding="utf-8") as opened:
             opened.write(sealed)
         return file
@@ -177,6 +183,9 @@ class LocalSigner(Signer):
 
         Returns:
             ``0x`` and 65 bytes.
+
+        Raises:
+            InvalidArgument: The digest does not have 32 bytes.
         """
         return "0x" + sign_digest(digest, _secret_bytes(self._key)).hex()
 
@@ -229,7 +238,7 @@ class LocalSigner(Signer):
 def _secret_bytes(key: Secret) -> bytes:
     if not isinstance(key, Secret):  # do not show the value, because it can be a key
         raise InvalidType(
-            f"LocalSigner needs a Secret, not {type(key).__name__}", hint="Use LocalSigner.from_key(text)."
+            f"LocalSigner requires a Secret, not {type(key).__name__}", hint="Use LocalSigner.from_key(text)."
         )
     try:
         return parse_hex(key.reveal(), SECRET_BYTES, "private key")
@@ -260,7 +269,7 @@ def _decrypted(file: str, text: str, password: str | Secret | None) -> Secret:
     except (ValueError, TypeError, KeyError, NotImplementedError):
         # Omit the library's own message, because it can quote the file.
         raise SigningError(
-            f"{file} cannot be decrypted with this password, or is not a key file",
+            f"{file} cannot be decrypted with this password, or it is not a key file",
             hint=("Check the password and the file."),
         ) from None
 

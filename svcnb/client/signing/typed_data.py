@@ -82,10 +82,10 @@ def _checked(typed_data: object) -> dict[str, Any]:
         raise MalformedValue(f"typed data must be a dictionary, not {type(typed_data).__name__}", hint=_SHAPE)
     for member in ("types", "primaryType", "domain", "message"):
         if member not in typed_data:
-            raise MalformedValue(f"the typed data lacks {member!r}", hint=_SHAPE)
+            raise MalformedValue(f"the typed data has no member {member!r}", hint=_SHAPE)
     types, primary = _checked_types(typed_data["types"]), typed_data["primaryType"]
     if not isinstance(primary, str) or primary not in types:
-        raise MalformedValue(f"primaryType is {shown(primary)}, which types does not define", hint=_SHAPE)
+        raise MalformedValue(f"primaryType is {shown(primary)}, but types does not define this type", hint=_SHAPE)
     domain_fields = types.get("EIP712Domain")
     if domain_fields is None:
         names = typed_data["domain"] if isinstance(typed_data["domain"], dict) else ()
@@ -111,7 +111,7 @@ def _checked_types(types: object) -> Types:
         for name, fields in types.items()
     )
     if not good:
-        raise MalformedValue("types does not map each name to a list of fields with name and type", hint=_SHAPE)
+        raise MalformedValue("types must map each name to a list of fields, each with a name and a type", hint=_SHAPE)
     assert isinstance(types, dict)  # noqa: S101 - checked above
     for name, fields in types.items():
         if len({field["name"] for field in fields}) != len(fields):
@@ -127,7 +127,8 @@ def _require_domain(fields: list[dict[str, str]]) -> None:
     if given != [item for item in DOMAIN.items() if item[0] in names]:
         listed = ", ".join(f"{kind} {name}" for name, kind in DOMAIN.items())
         raise MalformedValue(
-            "EIP712Domain has fields, or a field order, that EIP-712 does not allow", hint=f"Use some of: {listed}."
+            "EIP712Domain has fields, or a field order, that EIP-712 does not allow",
+            hint=f"Allowed fields, in this order: {listed}.",
         )
 
 
@@ -165,7 +166,9 @@ def _struct(kind: str, value: Any, where: str, types: Types, depth: int) -> dict
         raise _unfit(where, value, kind, "a dictionary")
     missing = [field["name"] for field in types[kind] if field["name"] not in value]
     if missing:
-        raise MalformedValue(f"{where} lacks {missing[0]!r}", hint=f"Add this field: the type {kind} requires it.")
+        raise MalformedValue(
+            f"{where} has no member {missing[0]!r}", hint=f"Add this field: the type {kind} requires it."
+        )
     return {
         field["name"]: _value(field["type"], value[field["name"]], f"{where}.{field['name']}", types, depth + 1)
         for field in types[kind]
@@ -188,11 +191,11 @@ def _atom(kind: str, value: Any, where: str) -> Any:
     if found := _FIXED_BYTES.match(kind):
         data = _bytes(kind, value, where)
         if len(data) != int(found[1]):
-            raise MalformedValue(f"{where} contains {len(data)} bytes, but its type is {kind}")
+            raise MalformedValue(f"{where} has {len(data)} bytes, but its type is {kind}")
         return data
     if found := _INTEGER.match(kind):
         return _integer(kind, int(found[2] or 256), value, where, signed=not found[1])
-    raise MalformedValue(f"{where} has the type {shown(kind)}, which types does not define", hint=_SHAPE)
+    raise MalformedValue(f"{where} has the type {shown(kind)}, but types does not define this type", hint=_SHAPE)
 
 
 def _integer(kind: str, bits: int, value: Any, where: str, *, signed: bool) -> int:
@@ -223,7 +226,7 @@ def _is_utf8(text: str) -> bool:
 
 
 def _unfit(where: str, value: object, kind: str, allowed: str) -> MalformedValue:
-    return MalformedValue(f"{where} is {shown(value)}, but its type is {kind}", hint=f"Give {allowed}.")
+    return MalformedValue(f"{where} is {shown(value)}, but its type is {kind}", hint=f"Pass {allowed}.")
 
 
 def _refuse(where: str, value: object, kind: str, allowed: str) -> Any:

@@ -1,1 +1,1 @@
-"""Authentication and permissions: API keys, guards, wallet signatures, and a cache of the contract's state."""
+"""Authentication and permissions, with API keys, guards, wallet signatures, and a cache of the contract's state."""

@@ -1,4 +1,4 @@
-"""Reads the API key from a request's headers, and creates the errors for missing and invalid keys."""
+"""Reader of the API key in a request's headers, with the errors for missing and invalid keys."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from svcnb.protocol.wire.values import looks_like_hash
 def presented_key(headers: Headers) -> str:
     """Returns the API key of a request.
 
-    ``Authorization: Bearer`` takes precedence over ``X-Api-Key``. Spaces around the key are ignored. An empty key is
-    treated as a missing key (docs/service/http.md#authentication).
+    ``Authorization: Bearer`` takes precedence over ``X-Api-Key``. The function ignores spaces around the key, and
+    treats an empty key as a missing key (docs/service/http.md#authentication).
 
     Args:
         headers: The request's headers.
@@ -46,7 +46,7 @@ def refuse_hash(key: str) -> None:
     if looks_like_hash(key):
         raise StructuredError(
             401,
-            "The key sent looks like a precomputed hash (0x and 64 hex digits), but a hash is not a credential.",
+            "The API key looks like a precomputed hash (0x and 64 hex digits), but a hash is not a credential.",
             fix=(
                 "Send the key. For billing calls of a ChainSecured account, send X-Wallet-Auth signed by the "
                 "owner's wallet."
@@ -60,7 +60,7 @@ def unknown_key() -> StructuredError:
     """Returns the error for a key that does not belong to any account."""
     return StructuredError(
         401,
-        "The API key does not resolve to any account: it is mistyped, deleted, or was never created.",
+        "The API key does not resolve to any account: it is mistyped, was deleted, or was never created.",
         fix="Check the key. Create an account with POST /core/v1/new_account, or a usage key with add_usage_api_key.",
         docs="authentication",
         headers={"WWW-Authenticate": "Bearer"},

@@ -1,4 +1,6 @@
-"""Simulated delay before a grant of permissions takes effect. The service calls this delay "short and variable".
+"""Simulated delay before a grant of permissions takes effect.
+
+The documentation of the service calls this delay "short and variable".
 
 Source: docs/service/permissions.md#delay-of-grants.
 """
@@ -20,17 +22,17 @@ GRANTS: Final = frozenset(
         "WalletDerivationRegistered",
     }
 )
-"""Events that may extend the permissions of a key.
+"""Events that can extend the permissions of a key.
 
 If such an event also removes permissions, the removal takes effect immediately, like every removal.
 """
 
 
 class GrantDelay:
-    """Record of the blocks whose grants are not in effect yet.
+    """Record of the blocks whose grants have not taken effect yet.
 
     The permission cache checks each permission twice: for the newest block, and for the last block whose grants are all
-    in effect. Both must allow the operation. Grants are therefore delayed, and removals take effect immediately.
+    in effect. Both must allow the operation, so grants are delayed and removals take effect immediately.
 
     Args:
         delay_ms: Milliseconds until a grant takes effect. 0 means immediately.
@@ -56,7 +58,7 @@ class GrantDelay:
             self._late[block] = max(self._late.get(block, 0.0), self._clock() + wait)
 
     def forget(self) -> None:
-        """Puts all grants into effect."""
+        """Makes all grants take effect."""
         self._late.clear()
 
     def last_effective_block(self) -> int | None:

@@ -1,7 +1,7 @@
 """Cache of the keys, accounts and permissions that the contract stores.
 
-The contract is the source of truth. The results of its view functions are cached until an event reports a change.
-``grant_delay_ms`` delays new keys and grants, as the caches of the real service do. See
+The contract is the source of truth. The module caches the results of its view functions until an event reports a
+change. ``grant_delay_ms`` delays new keys and grants, as the caches of the real service do. See
 docs/service/permissions.md#delay-of-grants.
 """
 
@@ -37,7 +37,7 @@ _IDENTITY_EVENTS: Final = frozenset(
 )
 
 _Question: TypeAlias = tuple[str, int | None]
-"""A view function of the contract, and the index of the deciding member of its result. None means the whole result."""
+"""A view function of the contract, and the index of the relevant member of its result. None means the whole result."""
 
 # The results of checkPermission ignore expiry, which the shorter views always enforce.
 _EXECUTES: Final[_Question] = ("checkPermission", 3)
@@ -80,7 +80,7 @@ class PermissionCache:
         refuse_hash(presented_key)
         caller = await self.by_hash(key_hash(presented_key))
         if caller is not None and caller.is_master and len(presented_key.encode()) == _ADDRESS_BYTES:
-            # The lookup hash of an admin wallet is the hash of its 20 address bytes, which anyone can read on chain.
+            # The hash of an admin wallet is the hash of its 20 address bytes, which anyone can read on chain.
             raise unknown_key()
         if caller is None and (secret := usage_key_bytes(presented_key)) is not None:
             # If the owner registered a key on chain, the contract stores the hash of the key's bytes
@@ -120,7 +120,7 @@ class PermissionCache:
     def expired(self, caller: Caller) -> bool:
         """Returns whether a usage key has expired.
 
-        A key is expired at exactly its expiration time. With the expiration 0 it never expires.
+        A key expires exactly at its expiration time. A key with the expiration 0 never expires.
 
         Source: docs/service/permissions.md#expiration.
         """
@@ -131,7 +131,7 @@ class PermissionCache:
     # --- permissions --------------------------------------------------------------------------------------------
 
     async def effective(self, caller: Caller) -> bool:
-        """Returns whether the key itself is in effect. If grants are delayed, new keys are delayed too."""
+        """Returns whether the key itself is in effect. A delay of grants also applies to new keys."""
         block = self._delay.last_effective_block()
         if block is None:
             return True
@@ -154,7 +154,7 @@ class PermissionCache:
         return await self._now_and_effective(("canExecuteActionFast", None), caller.key_hash, action_hash)
 
     async def may_use_wallet(self, caller: Caller, action_hash: int, pkp: str) -> bool:
-        """Returns whether a key may let an action use a wallet's secret (docs/service/permissions.md#using-a-wallet).
+        """Returns whether a key may use a wallet's secret in an action (docs/service/permissions.md#using-a-wallet).
 
         Args:
             caller: The key's account.
@@ -180,7 +180,7 @@ class PermissionCache:
             return 0  # the wallet belongs to another account
 
     def forget(self) -> None:
-        """Clears the cache. This is necessary after the whole state was replaced."""
+        """Clears the cache. This is necessary after the whole state has been replaced."""
         self._version += 1
         self._answers.clear()
         self._callers.clear()
@@ -199,7 +199,7 @@ class PermissionCache:
         try:
             found = await self._ask(block, function, *arguments)
         except ContractRevert:
-            return False  # the key was removed after it was resolved, for example during its run
+            return False  # the key was deleted after the request began, for example during its run
         return bool(found if member is None else found[member])
 
     async def _ask(self, block: int | None, function: str, *arguments: Any) -> Any:
@@ -216,7 +216,7 @@ class PermissionCache:
         if event.name == RESET:
             self.forget()
             return
-        # Requests sent before this event may return stale data, so their results are not cached.
+        # Requests from before this event can return stale data, so do not cache their results.
         self._version += 1
         self._answers.clear()
         if event.name in _IDENTITY_EVENTS:

@@ -1,4 +1,4 @@
-"""Verification of signed envelopes. The signer is a wallet's private key or a contract wallet.
+"""Verifier of signed envelopes, which a wallet's private key or a contract wallet has signed.
 
 Source: docs/service/signatures.md#rules-of-a-signature.
 """
@@ -17,10 +17,10 @@ from svcnb.protocol.typed_data import Flow
 from svcnb.protocol.vocabulary import Vocabulary
 
 ContractCheck = Callable[[str, bytes, bytes], Awaitable[bool]]
-"""Returns whether the contract at an address accepts a signature of a digest (ERC-1271).
+"""Function that returns whether the contract at an address accepts a signature of a digest (ERC-1271).
 
 The result is False if the contract rejects the signature, reverts, or returns too few bytes. It is also False if the
-address has no code. Raises `Unavailable` if the chain does not respond.
+address has no code. The function raises `Unavailable` if the chain does not respond.
 """
 
 
@@ -36,7 +36,7 @@ async def verify_envelope(
 ) -> str:
     """Verifies an envelope and its signature, in the order of docs/service/signatures.md#rules-of-a-signature.
 
-    Envelopes are not recorded. The same envelope is accepted again until it expires
+    The service does not record envelopes. It accepts the same envelope again until the envelope expires
     (docs/service/signatures.md#replay).
 
     Args:
@@ -46,7 +46,8 @@ async def verify_envelope(
         chain_id: The node's chain id.
         clock: The server's clock.
         vocabulary: Names of the service, which are part of the digest.
-        is_valid_contract_signature: Called if the private key of ``message.address`` did not create the signature.
+        is_valid_contract_signature: Function that is called if the private key of ``message.address`` did not create
+            the signature.
 
     Returns:
         Address of the wallet that signed: ``0x`` and 40 lowercase hex digits.
@@ -76,7 +77,7 @@ def _recovered(digest: bytes, signature: bytes) -> str | None:
     try:
         return recover_address(digest, signature)
     except MalformedSignature:
-        # This is not an error yet: 65 bytes may also be a valid signature for a contract wallet.
+        # This is not an error yet, because 65 bytes can also be a valid signature for a contract wallet.
         return None
 
 

@@ -1,4 +1,4 @@
-"""X-Wallet-Auth header: a wallet's signature instead of an API key, for the billing endpoints.
+"""X-Wallet-Auth header, which contains a wallet's signature instead of an API key, for the billing endpoints.
 
 Source: docs/service/signatures.md#x-wallet-auth.
 """
@@ -24,15 +24,14 @@ async def wallet_of_header(
 ) -> str | None:
     """Returns the wallet that signed a request's X-Wallet-Auth header.
 
-    A header that can be decoded takes precedence over the key headers, even if its content is then rejected.
+    A decodable header takes precedence over the key headers, even if the service then rejects its content.
 
     Args:
         value: The header's value, or None if the header was not sent.
         chain_id: The node's chain id.
-        clock: The server's clock. An envelope is accepted if it was issued at most 300 seconds before or after its
-            time.
+        clock: The server's clock. The time of an envelope must be within 300 seconds of the server's time.
         vocabulary: Names of the service.
-        is_valid_contract_signature: Passed to `verify_envelope`.
+        is_valid_contract_signature: Function for `verify_envelope`.
 
     Returns:
         The wallet's address in lowercase, or None if the header is missing or cannot be decoded. The caller then reads

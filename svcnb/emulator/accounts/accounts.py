@@ -106,7 +106,7 @@ class Accounts:
         try:
             await self._processor.ensure_customer(address, body.email or None)
         except ServiceError:
-            # A failure here is not an error: the first payment creates a missing customer
+            # A failure here is not an error, because the first payment creates a missing customer
             # (docs/service/endpoints.md#account-and-keys).
             _LOG.warning("the payment processor has no customer for %s yet", address, exc_info=True)
         if self._settings.starter_credits and self._settings.billing_enabled:
@@ -114,7 +114,8 @@ class Accounts:
         return NewAccountResponse(api_key=api_key, wallet_address=address)
 
     async def _register_master_wallet(self, hashed: int, address: str, path: int) -> None:
-        # Retried: if the chain failed between the two writes, the account would have no wallet.
+        # Retry the write, because a failure of the chain between the two writes would leave the account without a
+        # wallet.
         for attempt in range(1, _ATTEMPTS + 1):
             try:
                 await self._contract.write(

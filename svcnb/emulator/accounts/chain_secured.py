@@ -29,11 +29,11 @@ _TAG: Final = "ChainSecured"
 
 
 async def _nothing(_call: Call) -> None:
-    """Does nothing: the handler makes this check itself, and only for the signature of a contract wallet."""
+    """Does nothing, because the handler itself makes this check, and only for the signature of a contract wallet."""
 
 
 _CONTRACT_ASKED: Final = Guard(_nothing, frozenset({503}))
-"""Guard for the OpenAPI description: 503 if the chain cannot verify the signature of a contract wallet.
+"""Guard for the OpenAPI description, for 503 if the chain cannot verify the signature of a contract wallet.
 
 Source: docs/service/signatures.md#verification.
 """

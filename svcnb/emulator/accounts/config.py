@@ -49,7 +49,7 @@ class NodeConfig:
 
     Args:
         settings: The emulator's settings.
-        chain: The chain that holds the contract.
+        chain: The chain with the contract.
         engine: The engine that runs actions.
         load: Measures the load of the machine.
         address: The address of this server.

@@ -1,4 +1,4 @@
-"""Calls to the AccountConfig contract through a payer, with reverts as HTTP errors.
+"""Client of the AccountConfig contract, which sends writes through a payer and converts reverts to HTTP errors.
 
 Source: docs/service/contract.md#errors-over-http.
 """
@@ -40,10 +40,10 @@ WRITE_ERRORS: Final = frozenset({400, 403, 404})
 
 
 class ContractCalls:
-    """Calls to the AccountConfig contract, with its reverts as HTTP errors.
+    """Client of the AccountConfig contract, which converts reverts to HTTP errors.
 
     Args:
-        chain: The chain that holds the contract.
+        chain: The chain with the contract.
     """
 
     def __init__(self, chain: Chain) -> None:
@@ -72,7 +72,7 @@ class ContractCalls:
             raise failure_of(revert) from revert
 
     async def write_together(self, *calls: tuple[str, tuple[Any, ...]]) -> None:
-        """Sends several managed writes, of which all or none take effect. Raises the errors of `write`."""
+        """Sends several managed writes, all of which take effect, or none. Raises the same errors as `write`."""
         from svcnb.emulator.chain.errors import ContractRevert
 
         for function, arguments in calls:
@@ -83,7 +83,7 @@ class ContractCalls:
             raise failure_of(revert) from revert
 
     async def view(self, function: str, *arguments: Any) -> Any:
-        """Reads from the contract. Raises the errors of `write`."""
+        """Reads from the contract. Raises the same errors as `write`."""
         from svcnb.emulator.chain.errors import ContractRevert
 
         try:
@@ -93,14 +93,14 @@ class ContractCalls:
 
 
 def require_short_texts(function: str, arguments: Sequence[Any]) -> None:
-    """Rejects texts that the contract cannot store.
+    """Rejects strings that the contract cannot store.
 
     Args:
         function: Name of the contract's function.
         arguments: Its arguments.
 
     Raises:
-        EndpointFailure: 400, the texts together are longer than `MAX_CHAIN_TEXT_BYTES`.
+        EndpointFailure: 400, the total length of the strings exceeds `MAX_CHAIN_TEXT_BYTES`.
     """
     kinds = contract.function(function).inputs
     texts = [argument for kind, argument in zip(kinds, arguments, strict=True) if kind == "string"]
@@ -128,8 +128,8 @@ def require_master(caller: Caller) -> None:
 def require_owner(caller: Caller) -> None:
     """Rejects usage keys and all keys of a ChainSecured account, where only the admin wallet may write.
 
-    The contract rejects both, too. Use this for calls that first look something up, because permission is checked
-    before existence (docs/service/permissions.md#permission-of-each-endpoint).
+    The contract also rejects both. Use this function for calls that begin with a lookup, because the service checks the
+    permission before it checks whether an object exists (docs/service/permissions.md#permission-of-each-endpoint).
 
     Raises:
         EndpointFailure: 403, the key is not the account key of a managed account.

@@ -1,9 +1,9 @@
-"""Creation order of lists from which an entry was removed.
+"""Creation order of lists from which entries were removed.
 
-The contract keeps lists in insertion order until an entry is removed. The last entry then moves to its position, and
-clients that read the chain see that order. The HTTP lists stay in creation order (docs/service/http.md#lists,
-list_groups). This module reads the order from the contract's events, once for each list from which an entry was
-removed.
+The contract keeps lists in insertion order until an entry is removed. It then moves the last entry to the free
+position, and clients that read the chain see that order. The HTTP lists stay in creation order
+(docs/service/http.md#lists, list_groups). This module reads the order from the contract's events, once for each list
+from which an entry was removed.
 
 Other lists are already in creation order, so their pages are returned unchanged.
 """
@@ -33,7 +33,7 @@ class _List(NamedTuple):
     Attributes:
         added: Event for a new or changed entry.
         removed: Event for a removed entry.
-        field: Field of these events that identifies the entry.
+        field: Field that identifies the entry in these events.
         member: Parameter with the initial entries in the functions that create a group. Empty for the lists of an
             account.
     """
@@ -61,10 +61,10 @@ _Name = tuple[str, int, tuple[Any, ...]]
 
 
 class CreationOrder:
-    """The order in which entries of lists were created.
+    """Reader of the order in which the entries of lists were created.
 
     Args:
-        chain: The chain that holds the events.
+        chain: The chain with the events.
     """
 
     def __init__(self, chain: Chain) -> None:
@@ -79,12 +79,12 @@ class CreationOrder:
         Args:
             function: The contract function that returns the list.
             master_hash: Hash of the account key, which identifies the account.
-            *arguments: The function's further arguments, such as the group.
+            *arguments: Additional arguments of the function, such as the group.
 
         Returns:
-            Positions by group id, hash, or lower-case address. Empty for a list from which no entry was removed. Also
-            empty if the node rejects a query over all blocks, as public nodes do; the caller then uses the contract's
-            order.
+            Positions by group id, hash, or lower-case address. Empty for a list from which no entry was removed. The
+            result is also empty if the node rejects a query over all blocks, as public nodes do. The caller then uses
+            the contract's order.
         """
         name = (function, master_hash, arguments)
         if (known := self._known.get(name)) is not None:

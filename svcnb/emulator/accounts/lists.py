@@ -1,4 +1,4 @@
-"""Free lists: every key of an account can read all of its resources, but no secrets (docs/service/http.md#lists)."""
+"""Endpoints for lists. Any key of an account can read all its resources but no secrets (docs/service/http.md#lists)."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Lists:
                 handler,
                 query=query,
                 response=response,
-                # The handler looks the key up, because the query is checked first
+                # The handler resolves the key, because the service checks the query first
                 # (docs/service/http.md#order-of-checks).
                 guards=(KEY_PRESENT,),
                 answers_for=(self._access.key,),
@@ -115,8 +115,8 @@ class Lists:
             caller.master_hash, function, *arguments, page=(query.page_number, size)
         )
         if settings.strict_paging and query.page_number and 0 < len(rows) < size:
-            # A page that is not full is either the last page, or the whole of a list that is shorter than a page. The
-            # length of the first page decides which.
+            # A page that is not full is either the last page, or the whole list if the list is shorter than a page. The
+            # length of the first page shows which case applies.
             first: Sequence[Any] = await self._contract.view(function, caller.master_hash, *arguments, 0, size)
             if len(first) < size:
                 return []
@@ -132,7 +132,7 @@ class Lists:
         return everything if size > len(everything) else everything[number * size : (number + 1) * size]
 
     async def _positions(self, call: Call, rows: Sequence[Any]) -> dict[str, int]:
-        """Returns each wallet's position in order of registration, which the contract does not store."""
+        """Returns each wallet's position in the order of registration, which the contract does not store."""
         if not rows:
             return {}
         everything = await self._ordered(call.caller.master_hash, "listPkps", page=(0, MAX_U64))

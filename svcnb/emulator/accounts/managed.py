@@ -10,12 +10,14 @@ from svcnb.protocol.limits import MANAGEMENT_COST_CENTS
 
 
 class ManagedRows:
-    """Factory for the endpoints of managed writes. Each requires a key of an account with credit and costs 1 cent.
+    """Factory for the endpoints of managed writes.
+
+    Each endpoint requires a key of an account with credit, and costs 1 cent.
 
     Source: docs/service/billing.md#prices.
 
     Args:
-        *guards: Check that the key belongs to an account and that the account has credit.
+        *guards: Guards that check whether the key belongs to an account and whether the account has credit.
     """
 
     def __init__(self, *guards: Guard) -> None:
@@ -25,7 +27,7 @@ class ManagedRows:
         """Returns the endpoints for one resource.
 
         Args:
-            tag: Their heading in the OpenAPI description.
+            tag: Heading of the endpoints in the OpenAPI description.
             *rows: Name, handler, request type and response type of each endpoint.
         """
         return [
@@ -37,11 +39,11 @@ class ManagedRows:
 
         Args:
             method: HTTP method.
-            name: Its path below the API prefix.
+            name: Path of the endpoint below the API prefix.
             handler: Handles the request.
             request: Type of the request body, or None if there is no body.
             response: Type of the response body.
-            **more: Further attributes of the endpoint.
+            **more: Additional attributes of the endpoint.
         """
         return Endpoint(
             method,

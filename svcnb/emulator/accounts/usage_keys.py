@@ -69,15 +69,15 @@ class UsageKeys:
     async def add_usage_api_key(self, call: Call, body: AddUsageApiKeyRequest) -> AddUsageApiKeyResponse:
         """Creates a usage key and shows the key only once.
 
-        The key is the secret of a new wallet in base64. That wallet is registered in the account, too. Requires the
+        The key is the secret of a new wallet in base64. That wallet is also registered in the account. Requires the
         account key.
         """
         require_owner(call.caller)
         path = self._custody.new_path()
         secret = self._custody.wallet_secret(path)
         usage_api_key = base64.b64encode(secret).decode()
-        # The wallet is registered first. If the chain cannot combine both writes, a failure may leave an unused wallet,
-        # but never a key without its wallet.
+        # Register the wallet first. If the chain cannot combine both writes, a failure can leave an unused wallet, but
+        # never a key without its wallet.
         wallet = (call.caller.master_hash, address_of(secret), path, WALLET_NAME, WALLET_DESCRIPTION)
         await self._contract.write_together(
             ("registerWalletDerivation", wallet),
@@ -134,6 +134,6 @@ class UsageKeys:
         hashed = int(text, 16) if looks_like_hash(text) else key_hash(text)
         found = await self._permissions.by_hash(hashed)
         if found is None or found.is_master or found.master_hash != call.caller.master_hash:
-            # The contract sets values without checking that the key exists, and would create a key with this hash.
+            # The contract does not check whether the key exists, and would create a key with this hash.
             raise EndpointFailure(404, error_text("UsageApiKeyDoesNotExist", (call.caller.master_hash, hashed)))
         return hashed

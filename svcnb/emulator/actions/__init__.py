@@ -1,1 +1,1 @@
-"""Execution of actions: permissions, and the engines that run them."""
+"""Execution of actions, with permissions and the engines that run them."""

@@ -169,7 +169,7 @@ class RunActions:
             return RunActionResponse(response=outcome.response, logs=outcome.logs, has_error=False)
         pays = call.hold if self._settings.charge_failed_runs else None
         if pays is not None and outcome.error_kind == "funds":
-            call.price_cents = pays.cents  # only the available credit, so that the account owes nothing
+            call.price_cents = pays.cents  # charge only the available credit, so that the account owes nothing
         note.ended(outcome, 500, call.price_cents if pays else 0)
         if pays is not None:
             await pays.settle(call.price_cents, reason="failed execution", request_id=call.request_id)
@@ -185,11 +185,13 @@ class RunActions:
             source = self._sources.get(body.ipfs_id)
             if source is None:
                 raise EndpointFailure(
-                    400, f"The source of {body.ipfs_id[:80]} is unknown: run it once with code, then by ipfs_id"
+                    400,
+                    (f"The source of {body.ipfs_id[:80]} is not stored: run it once with code before you use ipfs_id"),
                 )
             return source, body.ipfs_id
         raise EndpointFailure(
-            400, "No code to run: send code (JavaScript source), or the ipfs_id of code that ran before"
+            400,
+            ("code and ipfs_id are missing: send code (JavaScript source), or the ipfs_id of a source that ran before"),
         )
 
     def _host(self, call: Call, cid: str, action_hash: int) -> ActionHost:
@@ -214,10 +216,10 @@ class RunActions:
         )
 
     def _meter(self, call: Call) -> Meter | None:
-        """Reserves a cent for every second of a run, and stops the run when the account has no more credit.
+        """Reserves one cent for every second of a run, and stops the run when the account has no more credit.
 
-        Only a successful run is charged, so a run that stops for lack of credit costs nothing
-        (docs/service/billing.md#prices). A run may finish between two checks and cost more than the credit. The account
+        The service charges only successful runs, so a run that stops for lack of credit costs nothing
+        (docs/service/billing.md#prices). A run can finish between two checks and cost more than the credit. The account
         then owes the difference.
         """
         hold = call.hold
@@ -228,7 +230,7 @@ class RunActions:
             try:
                 await hold.grow(execution_cost_cents(elapsed_s))
             except Unavailable:
-                return True  # the credit is unknown while the ledger is unavailable; the next check tries again
+                return True  # while the ledger is unavailable, the credit is unknown, and the next check tries again
             except StructuredError:
                 return False
             return True
@@ -249,7 +251,7 @@ class RunActions:
 
 @asynccontextmanager
 async def _while_connected(call: Call) -> AsyncIterator[None]:
-    """Cancels its block when the caller closes the connection, so that the run releases its slot.
+    """Cancels the block when the caller closes the connection, so that the run releases its slot.
 
     Raises:
         CallerGone: The caller closed the connection.
@@ -266,7 +268,7 @@ async def _while_connected(call: Call) -> AsyncIterator[None]:
         watching.append(asyncio.ensure_future(watch(patience)))
 
     patience = asyncio.timeout(None)
-    # Most runs end before this delay and need no task that watches the connection.
+    # Most runs end before this delay, and need no task that monitors the connection.
     later = loop.call_later(_WATCH_AFTER_S, begin, patience)
     try:
         async with patience:
@@ -294,7 +296,7 @@ async def _cid(source: str) -> str:
 
 
 class _Note:
-    """Record of one execution, written for every result."""
+    """Recorder of one execution, which writes a record for every result."""
 
     def __init__(self, runs: RunLog, clock: Clock, call: Call, cid: str) -> None:
         self._runs = runs

@@ -36,7 +36,7 @@ async def require_may_execute(directory: PermissionCache, caller: Caller, cid: s
         raise unknown_key()
     if await directory.may_execute(caller, action_hash):
         return
-    named = f"action {cid} (hashed CID {action_hash})"
+    named = f"action {cid} (hashed CID {action_hash:#066x})"
     if directory.expired(caller):
         raise EndpointFailure(403, f"The API key has expired, so it is not authorized to execute {named}")
     raise EndpointFailure(
@@ -61,7 +61,7 @@ async def wallet_secret(
         32 secret bytes.
 
     Raises:
-        KeyRefused: The run may not use the wallet. The text gives the reason and contains only data that the caller may
+        KeyRefused: The run may not use the wallet. The message contains the reason, and only data that the caller may
             list.
     """
     try:
@@ -77,6 +77,6 @@ async def wallet_secret(
     if not path:
         raise KeyRefused(f"Wallet {address} is not registered in the account of the API key")
     if custody.wallet_address(path) != address:
-        # The account registered this address with a derivation path from which another address results.
+        # The account registered this address with the derivation path of another address.
         raise KeyRefused(f"Wallet {address} is registered with the derivation path of another wallet")
     return custody.wallet_secret(path)

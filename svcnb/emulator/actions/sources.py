@@ -12,7 +12,7 @@ KEPT_BYTES: Final = 64 * 1024 * 1024
 
 
 class SourceCache:
-    """The most recently run sources, up to a limit in bytes.
+    """Cache of the most recently run sources, up to a limit in bytes.
 
     Args:
         limit_bytes: Maximum number of bytes to keep.
@@ -27,7 +27,7 @@ class SourceCache:
         """Stores the source of a permitted run.
 
         Args:
-            cid: Its CID.
+            cid: CID of the source.
             source: The JavaScript source.
         """
         if cid in self._sources:

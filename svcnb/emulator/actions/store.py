@@ -1,4 +1,4 @@
-"""Record of the newest executions, without sources, parameters and responses, which may contain secrets."""
+"""Record of the newest executions, without sources, parameters and responses, which can contain secrets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from svcnb.protocol.limits import KEPT_EXECUTION_BYTES
 _LOG = logging.getLogger(__name__)
 KEPT: Final = 10_000
 MAX_PAGE_BYTES: Final = 8 * 1024 * 1024
-"""Maximum size of one page of executions, in bytes. It prevents a response with the whole history."""
+"""Maximum size of one page of executions, in bytes. It prevents responses that contain the whole history."""
 _PORTION: Final = 50
 _SPARE: Final = 256
 _SPARE_BYTES: Final = 8 * 1024 * 1024
@@ -53,7 +53,7 @@ class Execution(NamedTuple):
 
     Attributes:
         request_id: The id of the request.
-        correlation_id: The caller's own id, or empty. For the run of a trigger, the id of that run.
+        correlation_id: The caller's own id, or an empty string. For the run of a trigger, this is the id of that run.
         cid: CID of the source.
         api_key_hash: Hash of the calling key, ``0x`` + 64 hex digits.
         billing_wallet: Address of the wallet that identifies the paying account.
@@ -85,7 +85,7 @@ class Execution(NamedTuple):
     trace: str | None = None
 
 
-# Keeps the newest executions whose texts together are within the limit.
+# Keep the newest executions whose total text size is within the limit.
 _DELETE_BEYOND: Final = """
     DELETE FROM executions WHERE id <= (
         SELECT max(id) FROM (
@@ -102,7 +102,7 @@ _INSERT: Final = inserting("executions", Execution._fields)
 
 
 class RunLog:
-    """Writes executions to the database in the background. Callers do not wait for the write; readers do.
+    """Writer of executions, which works in the background. Readers wait for pending writes, but callers do not.
 
     Args:
         store: The database.
@@ -117,7 +117,7 @@ class RunLog:
         self._bytes_since_trim = 0
 
     def add(self, execution: Execution) -> None:
-        """Adds an execution, to be written in the background."""
+        """Adds an execution, which is written in the background."""
         self._waiting.append(execution)
         if self._writer is None or self._writer.done():
             self._writer = asyncio.ensure_future(self._write())
@@ -126,7 +126,7 @@ class RunLog:
         """Waits until all executions added so far are written."""
         if self._writer is not None:
             self._hurry.set()
-            await asyncio.shield(self._writer)  # cancelling a reader must not cancel the writer
+            await asyncio.shield(self._writer)  # the cancellation of a reader must not cancel the writer
 
     async def recent(self, limit: int = 100, offset: int = 0) -> list[dict[str, Any]]:
         """Returns executions without their traces, newest first, up to `MAX_PAGE_BYTES` but at least one.
@@ -158,7 +158,7 @@ class RunLog:
 
     async def _write(self) -> None:
         self._hurry.clear()
-        # The charge for the same call uses the same database, and its caller waits for it, so it goes first.
+        # The charge for the same call goes first, because it uses the same database and its caller waits for it.
         with suppress(TimeoutError):
             await asyncio.wait_for(self._hurry.wait(), _LAG_S)
         while self._waiting:
@@ -173,8 +173,9 @@ class RunLog:
             try:
                 await run(partial(_insert, executions=rows, trim=trim))
             except Exception as error:  # noqa: BLE001 - the task must continue after any error
-                # The loss is acceptable: callers have their responses, and later executions are written again. Only the
-                # first line of a database error is logged, because the others may repeat the row with an action's logs.
+                # The loss is acceptable, because callers have their responses, and later executions will be written.
+                # Log only the first line of a database error, because the other lines can repeat the row with an
+                # action's logs.
                 _LOG.warning("could not store %d executions: %s", len(rows), str(error).partition("\n")[0])
 
 
@@ -214,7 +215,7 @@ def _shown(connection: Connection, row: dict[str, Any]) -> dict[str, Any]:
 
 def _row(connection: Connection, execution: Execution) -> dict[str, Any]:
     row = execution._asdict()
-    # JavaScript text may contain unpaired surrogates and NUL characters, which databases cannot store.
+    # JavaScript strings can contain unpaired surrogates and NUL characters, which databases cannot store.
     for name in _FREE_TEXT:
         if value := row[name]:
             row[name] = value.encode("utf-8", "replace").decode().replace("\0", "\ufffd")

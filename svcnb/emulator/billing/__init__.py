@@ -1,1 +1,1 @@
-"""Billing: a ledger in whole cents, and the local payment processor that adds credit to it."""
+"""Billing, with a ledger in whole cents, and a local payment processor that adds credit to the ledger."""

@@ -1,11 +1,11 @@
-"""Batches holds and charges: one transaction serves all waiting requests.
+"""Batcher of holds and charges, which serves all waiting requests with one transaction.
 
-`Store.run` shares a commit between callers, but each caller still costs a savepoint, a switch to the database thread
-and a few statements. Under load, these costs exceed those of the disk. A batch has them once for all its requests. A
-database in memory has no queue, so each request is a batch of its own.
+`Store.run` shares a commit between callers, but each caller still needs a savepoint, a switch to the database thread,
+and a few statements. Under load, these take longer than the disk. A batch needs them only once for all its requests. A
+database in memory has no queue, so each request is a separate batch.
 
-If several servers share the database, each writes its reserved credit in the same transaction (`shared_holds`) and
-subtracts the credit that the others have reserved.
+Several servers can share the database. Each server then writes its reserved credit in the same transaction
+(`shared_holds`), and subtracts the credit that the other servers have reserved.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _AGAIN_S: Final = 1.0
 
 @dataclass(slots=True)
 class _Order:
-    """Request of one caller. With an entry: post it and end the hold. Without an entry: begin or grow the hold.
+    """Request of one caller. An entry is posted and ends the hold. Without an entry, the hold begins or grows.
 
-    Without an entry and a hold: publish released credit to the other servers.
+    A request without an entry and a hold publishes released credit to the other servers.
     """
 
     hold: Hold | None
@@ -42,7 +42,7 @@ _Waiting: TypeAlias = tuple[_Order, asyncio.Future[int]]
 
 
 class Counter:
-    """Executes the holds and charges of one ledger in batches.
+    """Executor of the holds and charges of one ledger, in batches.
 
     Args:
         store: The database.
@@ -112,14 +112,15 @@ class Counter:
 
     def _told(self, done: asyncio.Future[int]) -> None:
         if not done.cancelled() and done.exception() is not None:
-            # The database is unavailable. Until then, other servers count too much reserved credit, which is safe.
+            # The database is unavailable. Until it is available again, other servers count too much reserved credit,
+            # which is safe.
             asyncio.get_running_loop().call_later(_AGAIN_S, self._tell_others)
 
     async def _serve(self) -> None:
         served: list[_Waiting] = []
 
         def work(connection: Connection) -> list[int | StructuredError]:
-            # Takes the requests as late as possible, to include those that arrived during the last commit.
+            # Takes the requests as late as possible, to include requests that arrived during the last commit.
             served.extend(self._take())
             return self._answers(connection, [order for order, _ in served])
 
@@ -136,7 +137,7 @@ class Counter:
             return
         for (_, done), answer in zip(served, answers, strict=True):
             if done.done():
-                continue  # the caller has disconnected, but its request was executed
+                continue  # the caller has disconnected, but the batch executed its request
             if isinstance(answer, StructuredError):
                 done.set_exception(answer)
             else:
@@ -160,7 +161,7 @@ class Counter:
                 answers.append(next(posted)[1])
             else:
                 answers.append(self._held(order.hold, order.grow_to, known) if order.hold else 0)
-        # Holds end last: new holds in this batch were checked against the credit before its charges.
+        # End holds last, because new holds in this batch were checked against the credit before its charges.
         for order in orders:
             if order.entry and order.hold:
                 self._holds.drop(order.hold)

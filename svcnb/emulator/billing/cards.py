@@ -1,4 +1,4 @@
-"""Test cards of the local processor. Real card numbers are rejected, and never stored or repeated."""
+"""Test cards of the local processor, which rejects real card numbers and never stores or repeats them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def judge(number: str | None) -> Declined | None:
     """Checks a card number.
 
     Args:
-        number: Card number; spaces and dashes are ignored. None means an accepted card.
+        number: Card number. Spaces and dashes are ignored. None means an accepted card.
 
     Returns:
         The reason why the card is declined, or None if it is accepted.
@@ -66,6 +66,6 @@ def judge(number: str | None) -> Declined | None:
 
 
 def _luhn(digits: str) -> bool:
-    """Returns whether the check digit is right (ISO/IEC 7812-1, annex B)."""
+    """Returns whether the check digit is correct (ISO/IEC 7812-1, annex B)."""
     doubled = (int(digit) * (1 + (place + len(digits)) % 2) for place, digit in enumerate(digits, 1))
     return sum(value - 9 if value > 9 else value for value in doubled) % 10 == 0  # noqa: PLR2004 - the digits of a two-digit number are added

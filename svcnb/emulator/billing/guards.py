@@ -1,4 +1,4 @@
-"""Billing guards: credit for a call, access to credits and payments, and availability of billing."""
+"""Billing guards, which check the credit for a call, the access to credits and payments, and whether billing works."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class BillingGuards:
         settings: Whether billing is enabled, and the names of the service.
 
     Attributes:
-        funded: Requires 1 cent of credit that no other call holds, and reserves it until the call ends.
+        funded: Requires 1 cent of credit that no other call has reserved, and reserves it until the call ends.
         payer: Requires any key of the account, or its admin wallet in X-Wallet-Auth
             (docs/service/signatures.md#x-wallet-auth).
         works: Requires that billing is enabled and has no injected fault.
@@ -85,13 +85,13 @@ class BillingGuards:
             return
         await self._faults.check("chain")
         caller = await self._permissions.by_hash(wallet_lookup_key(wallet))
-        # After a transfer, the contract keeps the lookup entry of the former admin (docs/service/resources.md#states).
-        # This entry grants no permission.
+        # After a transfer, the contract keeps the entry of the former admin (docs/service/resources.md#states). This
+        # entry grants no permission.
         if caller is None or caller.admin_address != wallet:
             past = "" if caller is None else " any more"
             raise StructuredError(
                 401,
-                f"The wallet {wallet} of {HEADER} has a valid signature but owns no account{past}.",
+                f"The signature in {HEADER} is valid, but its wallet {wallet} does not own an account{past}.",
                 fix="Sign with the admin wallet of a ChainSecured account, or send an API key instead.",
                 docs="authentication",
             )

@@ -1,4 +1,4 @@
-"""Holds: credit that is reserved during a call, so that concurrent calls cannot spend the same cent."""
+"""Holds, which reserve credit during a call, so that concurrent calls cannot spend the same cent."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Grow(Protocol):
 class Hold:
     """Credit of one account, reserved for one call.
 
-    Settle the hold when the call has succeeded, and release it when the call has failed. As an async context manager,
-    it is released at the end of the block. A call whose price increases while it runs grows its hold.
+    Settle the hold after a successful call, and release it after a failed call. The hold is also an async context
+    manager, which releases it at the end of the block. A call whose price increases during the run grows its hold.
 
     Attributes:
         account: Billing wallet, lower case.
@@ -50,7 +50,7 @@ class Hold:
         """Charges the call and ends the hold, in one step.
 
         Args:
-            cents: The price in cents, at least 1. It may exceed the held amount and the credit. The call has already
+            cents: The price in cents, at least 1. It can exceed the held amount and the credit. The call has already
                 taken effect, so the account then owes the difference.
             reason: Reason for the charge, shown to users, for example ``add_group``.
             request_id: Id of the request. Repeated calls with the same id charge only once.
@@ -84,7 +84,7 @@ class Hold:
 
 
 class Holds:
-    """Reserved credit of each account, in cents. The event loop and the database thread both use it."""
+    """Reserved credit of each account, in cents. The event loop and the database thread both use this object."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -1,7 +1,8 @@
-"""Payment records of the local processor, whose status may depend on the time.
+"""Payment records of the local processor, whose status can depend on the time.
 
-No background task is needed. A payment that is processing stores its next status and the time of the change. A read
-after that time returns the next status. To complete a crypto payment immediately, advance the emulator's clock.
+The processor needs no background task. A payment in the status ``processing`` stores its next status and the time of
+the change. A read after that time returns the next status. To complete a crypto payment immediately, advance the
+emulator's clock.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ Table(
     """,
 )
 
-# While a payment is processing, "becomes" is its status from due_at on. Both are null if only a further call ends the
+# While a payment is processing, "becomes" is its status from due_at on. Both are null if only another call ends the
 # processing.
 Table(
     "processor_intents",
@@ -61,11 +62,11 @@ class Intent(NamedTuple):
     """Payment record.
 
     Attributes:
-        id: Starts with ``pi_``.
+        id: Id of the payment, which starts with ``pi_``.
         wallet: Billing wallet of the customer who pays.
         client_secret: Secret with which a browser can confirm this payment only.
         amount_cents: The amount to pay, in cents.
-        status: Its current status.
+        status: Current status of the payment.
         method: The payment method, or None until one is chosen.
         becomes: Status of a processing payment from ``due_at`` on.
         due_at: Unix seconds at which the status becomes ``becomes``.
@@ -99,7 +100,7 @@ class Intent(NamedTuple):
         """Returns the payment after an attempt to pay it.
 
         Args:
-            outcome: The resulting status. ``processing`` lasts until a further call.
+            outcome: The resulting status. ``processing`` lasts until another call.
             method: The payment method, or None to keep the chosen one.
             now: Unix seconds.
             delay_s: Seconds of processing before the outcome.
@@ -151,7 +152,7 @@ def add(connection: Connection, intent: Intent) -> None:
 def load(connection: Connection, intent_id: str, now: float) -> Intent | None:
     """Returns a payment with its current status, or None if the id is unknown.
 
-    Stores a status change that is due, so that setting the clock back does not undo it.
+    The function stores a status change that is due, so that an earlier clock setting does not undo the change.
     """
     if not _ID.fullmatch(intent_id):
         return None

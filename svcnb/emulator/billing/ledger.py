@@ -1,4 +1,4 @@
-"""Ledger of account credits. Each payment and each request is counted once."""
+"""Ledger of account credits, which counts each payment and each request once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Ledger:
     display = staticmethod(display)
 
     async def credit_cents(self, billing_wallet: str) -> int:
-        """Returns the credit in cents, including held cents, which are not spent yet. A negative amount is owed."""
+        """Returns the credit in cents, including reserved cents. A negative amount is a debt."""
         account = billing_wallet.lower()
         return await self._store.run(lambda connection: books.credit_of(connection, account))
 
@@ -46,7 +46,7 @@ class Ledger:
         try:
             await self._counter.begin(hold)
         except BaseException:
-            # Includes cancellation while the database is busy: a hold without an owner would never end.
+            # This includes a cancellation while the database is busy, because a hold without an owner would never end.
             hold.release()
             raise
         return hold
@@ -97,14 +97,14 @@ class Ledger:
         return await self._store.run(lambda connection: books.entries_of(connection, account))
 
     async def verify(self) -> list[str]:
-        """Compares balances with entries. Returns a description of each discrepancy; an empty list means no errors."""
+        """Compares balances with entries, and returns a description of each discrepancy."""
         return await self._store.run(books.discrepancies)
 
     async def _settle(self, hold: Hold, cents: int, *, reason: str, request_id: str) -> int:
         try:
             return await self._charge(hold.account, cents, reason=reason, request_id=request_id, hold=hold)
         finally:
-            hold.release()  # has an effect only if the charge failed
+            hold.release()  # this has an effect only if the charge failed
 
     async def _charge(self, account: str, cents: int, *, reason: str, request_id: str, hold: Hold | None = None) -> int:
         reference = f"request:{request_id}"

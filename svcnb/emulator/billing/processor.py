@@ -1,4 +1,4 @@
-"""Local payment processor: creates and simulates payments, and credits them to accounts. No real money is moved."""
+"""Local payment processor, which simulates payments and credits them to accounts. It moves no real money."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Processor:
 
     Args:
         store: The database.
-        clock: Determines when a delayed payment is complete.
+        clock: Clock that determines when a delayed payment is complete.
         randomness: Source of ids and client secrets.
         custody: Provides the emulator's identity for the publishable key.
         settings: Provides ``crypto_delay_ms``.
@@ -155,11 +155,11 @@ class Processor:
     async def confirm(
         self, intent_id: str, client_secret: str, method: str, *, card_number: str | None = None
     ) -> Intent:
-        """Pays as a processor's browser library does: by card immediately, by crypto after its delay.
+        """Pays like a processor's browser library: immediately by card, or after a delay with crypto.
 
         Args:
             intent_id: The payment.
-            client_secret: Its secret.
+            client_secret: Secret of the payment.
             method: ``card`` or ``crypto``.
             card_number: Number of a test card (see `cards`). None means an accepted card.
 
@@ -189,11 +189,11 @@ class Processor:
         delay_s: float,
         problem: tuple[str, str] | None = None,
     ) -> Intent:
-        """Pays as `confirm` does, with a chosen outcome and delay.
+        """Pays like `confirm`, with a chosen outcome and delay.
 
         Args:
             intent_id: The payment.
-            client_secret: Its secret.
+            client_secret: Secret of the payment.
             method: ``card`` or ``crypto``.
             outcome: The final status of the payment.
             delay_s: Seconds of processing before the outcome.
@@ -267,8 +267,8 @@ class Processor:
         def work(connection: Connection) -> Intent:
             intent = intents.load(connection, intent_id, now)
             if intent is None or (client_secret is not None and not _same(client_secret, intent.client_secret)):
-                # The same error for both cases, so that a caller without the secret cannot learn whether a payment
-                # exists.
+                # Raise the same error in both cases, so that a caller without the secret cannot find out whether a
+                # payment exists.
                 raise ProcessorRefusal(
                     404, "resource_missing", (f"The client secret does not match the payment {intent_id}.")
                 )
@@ -282,7 +282,7 @@ class Processor:
     def _customer_work(self, wallet: str, email: str | None) -> Callable[[Connection], None]:
         id_, now = f"cus_{self._token(14)}", self._clock.now()
         if email is not None:
-            # JSON strings may contain characters that databases cannot store.
+            # JSON strings can contain characters that databases cannot store.
             email = email.encode("utf-8", "replace").decode().replace("\0", "").strip()[:_LONGEST_EMAIL] or None
         return lambda connection: intents.ensure_customer(connection, wallet, id_=id_, email=email, now=now)
 
@@ -295,13 +295,13 @@ def _not_creditable(intent: Intent, account: str) -> str | None:
         return "This payment belongs to another account."
     if intent.credited_at is not None:
         return (
-            f"This payment is already credited, {dollars(intent.amount_cents)}. GET billing/balance shows the credit."
+            f"This payment of {dollars(intent.amount_cents)} is already credited. GET billing/balance shows the credit."
         )
     return {
         "requires_payment_method": "This payment has not been paid yet. Pay it at the processor, then confirm it.",
-        "processing": "This payment is still processing. Confirm it again later. Crypto takes several minutes.",
+        "processing": "This payment is still processing. Confirm it again later. Crypto payments take several minutes.",
         "failed": f"{intent.problem or 'The payment failed.'} Pay again, or create another payment.",
-        "canceled": "This payment was canceled. Create another one.",
+        "canceled": "This payment was canceled. Create another payment.",
         "succeeded": None,
     }[intent.status]
 
@@ -310,7 +310,7 @@ def _one_of(what: str, value: str, allowed: tuple[Word, ...]) -> Word:
     for known in allowed:
         if known == value:
             return known
-    raise ProcessorRefusal(400, "parameter_invalid", f"The {what} {value!r} is unknown: use {' or '.join(allowed)}.")
+    raise ProcessorRefusal(400, "parameter_invalid", f"Invalid {what} {value!r}: use {' or '.join(allowed)}.")
 
 
 def _same(given: str, known: str) -> bool:
@@ -326,7 +326,7 @@ def _delay(seconds: float) -> float:
 
 
 def _base62(data: bytes, length: int) -> str:
-    # 32 bytes hold 42 digits of base 62, so up to 42 digits are practically uniform.
+    # 32 bytes contain 42 digits of base 62, so up to 42 digits have a nearly uniform distribution.
     number = int.from_bytes(data, "big")
     digits = []
     for _ in range(length):

@@ -1,7 +1,7 @@
 """HTTP API of the payment processor for its browser library, and its hosted payment page.
 
-The path is always ``/processor``, whatever the configured name of the processor. The emulator serves it, while a real
-processor has its own host. As with real processors, the client secret gives access to a payment.
+The path is always ``/processor``, independently of the configured name of the processor. The emulator serves this path,
+while a real processor has its own host. As with real processors, the client secret grants access to a payment.
 """
 
 from __future__ import annotations
@@ -27,16 +27,17 @@ ROOT: Final = "/processor"
 _LARGEST_BODY: Final = 16 * 1024
 _FORM: Final = "application/x-www-form-urlencoded"
 _DECLINED: Final = 402
-# No form-action: browsers also apply it to the redirect after a form, and the return page may be on another port.
+# Do not set form-action, because browsers also apply it to the redirect after a form, and the return page can be on
+# another port.
 _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; "
-    "frame-ancestors 'none'"  # a page that frames this one could hide the buttons
+    "frame-ancestors 'none'"  # a page with this page in a frame could hide the buttons
 )
 _PAGE_HEADERS: Final = {
     "Content-Security-Policy": _POLICY,
     "X-Frame-Options": "DENY",
-    # The addresses of these pages contain client secrets, which other sites must not receive. Not no-referrer, because
-    # browsers would then send the origin null with the form.
+    # The addresses of these pages contain client secrets, which other sites must not receive. Do not use no-referrer,
+    # because browsers would then send the origin null with the form.
     "Referrer-Policy": "same-origin",
     "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",
@@ -133,7 +134,7 @@ class ProcessorPages:
         processor = self._processor
         scheme, _, token = call.request.headers.get("authorization", "").partition(" ")
         key = token.strip() if scheme.lower() == "bearer" else fields.get("key", "")
-        if key != processor.publishable_key:  # the key is public, so the comparison need not take constant time
+        if key != processor.publishable_key:  # the key is public, so a comparison in constant time is not necessary
             raise ProcessorRefusal(
                 401, "api_key_invalid", "Send the publishable key from the service: Authorization: Bearer pk_…."
             )
@@ -160,7 +161,8 @@ class ProcessorPages:
             intent = await _press(self._processor, call.path["intent"], query.get("client_secret", ""), form)
         except (ReturnUrlRefused, ProcessorRefusal) as refusal:
             return _refused(refusal)
-        # 303, so that going back or reloading does not pay again. After a declined card, the page is shown again.
+        # Respond with 303, so that a reload or the back button does not pay again. After a declined card, show the page
+        # again.
         return RedirectResponse(
             "?" + str(query) if intent.status in PAYABLE else _left(onward, intent), 303, _PAGE_HEADERS
         )
@@ -181,12 +183,12 @@ class ProcessorPages:
         name = call.path["file"]
         data = asset(name)
         if data is None:
-            raise StructuredError(404, f"File {name} not found.", fix="Build the browser side: python hatch_build.py.")
+            raise StructuredError(404, f"File {name} not found.", fix="Build the front end: python hatch_build.py.")
         return Response(data, media_type=ASSETS[name], headers={"Cache-Control": "no-cache"})
 
 
 async def _fields(call: Call) -> dict[str, str]:
-    """Returns the fields of a JSON or form body. Values that are not text are ignored."""
+    """Returns the fields of a JSON or form body. Ignores values that are not strings."""
     data = await read_bytes(call.request, _LARGEST_BODY)
     if call.request.headers.get("content-type", "").startswith(_FORM):
         return dict(parse_qsl(data.decode("utf-8", "replace"), keep_blank_values=True))
@@ -218,7 +220,7 @@ async def _press(processor: Processor, intent_id: str, secret: str, form: dict[s
 
 def _onward(call: Call, query: QueryParams) -> str:
     given = query.get("return_url", "")
-    # Address of the return page, relative to this page, because a proxy may add a prefix to all paths.
+    # Address of the return page, relative to this page, because a proxy can add a prefix to all paths.
     return check_return_url(given, own_host=call.request.headers.get("host", "")) if given else "../return"
 
 

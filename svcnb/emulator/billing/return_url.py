@@ -1,4 +1,4 @@
-"""Checks the redirect address of the payment page: only this machine and the host of the page are allowed."""
+"""Check of the payment page's redirect address, which permits only this machine and the host of the page."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from typing import Final
 from urllib.parse import SplitResult, urlencode, urlsplit
 
-# Browsers read a backslash as a slash and ignore control characters, so they may interpret such an address differently
+# Browsers read a backslash as a slash and ignore control characters, so they can interpret such an address differently
 # from this check.
 _MISREAD: Final = re.compile(r"[\\\x00-\x20\x7f]")
 
@@ -51,7 +51,7 @@ def with_query(url: str, **members: str) -> str:
 def _split(url: str) -> SplitResult | None:
     try:
         parts = urlsplit(url)
-        _ = parts.port  # reading the port validates it
+        _ = parts.port  # access to the port validates it
     except ValueError:
         return None
     return parts

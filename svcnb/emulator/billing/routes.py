@@ -88,7 +88,7 @@ class Credits:
     async def _balance(self, call: Call, _given: None) -> BalanceResponse:
         """Returns the credit of the account, which all its keys share."""
         credit = await self._ledger.credit_cents(call.caller.billing_wallet)
-        # The processor counts what a customer owes, so credit is a negative amount (docs/service/billing.md#balance).
+        # The processor counts a customer's debt, so credit is a negative amount (docs/service/billing.md#balance).
         return BalanceResponse(balance_cents=-credit, balance_display=self._ledger.display(credit))
 
     async def _create_payment_intent(

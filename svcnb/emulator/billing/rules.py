@@ -1,4 +1,4 @@
-"""Pure functions for prices and the display of amounts, in whole US cents."""
+"""Pure functions for prices and for the display of amounts, in whole US cents."""
 
 from __future__ import annotations
 

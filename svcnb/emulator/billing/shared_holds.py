@@ -1,8 +1,8 @@
-"""Publishes the reserved credit of each server to the other servers that share a PostgreSQL database.
+"""Exchange of reserved credit between servers that share a PostgreSQL database.
 
 A server writes all its holds to one row, in the transaction that begins, grows or charges a hold. The transactions of
-all servers run one after another (`store`). As with a lease (`leases`), the name of the server's connection identifies
-the row. When the server stops, the database closes the connection, and its holds no longer count.
+all servers run in sequence (`store`). As with a lease (`leases`), the name of the server's connection identifies the
+row. When the server stops, the database closes the connection, and its holds no longer count.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from svcnb.emulator.platform.database import Connection
 from svcnb.emulator.platform.postgresql import LIVING
 from svcnb.emulator.platform.schema import Table
 
-# "held" is a JSON object of cents by account. It is always written as a whole, because a server holds credit for few
+# "held" is a JSON object of cents by account. Servers always write it as a whole, because a server has holds of few
 # accounts at a time.
 HOLDS: Final = Table("ledger_holds", "holder VARCHAR NOT NULL PRIMARY KEY, held TEXT NOT NULL")
 
@@ -25,7 +25,7 @@ def of_others(connection: Connection, accounts: Collection[str]) -> Counter[str]
     """Returns the cents that other servers have reserved.
 
     Args:
-        connection: Inside a transaction.
+        connection: Connection inside a transaction.
         accounts: Billing wallets.
     """
     found: Counter[str] = Counter()
@@ -41,7 +41,7 @@ def write_down(connection: Connection, held: Mapping[str, int]) -> None:
     """Publishes the reserved credit of this server.
 
     Args:
-        connection: Inside a transaction. Other servers see the change after its commit.
+        connection: Connection inside a transaction. Other servers see the change after the commit.
         held: All reserved cents of this server, by account.
     """
     connection.run(

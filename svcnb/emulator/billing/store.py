@@ -2,7 +2,7 @@
 
 Every change of credit is one immutable row of ``ledger_entries``. Its ``kind`` identifies the contra account, so this
 is double-entry bookkeeping with an implied second posting. The credit of an account is the sum of its payments and
-gifts, less its charges. The table ``ledger_balances`` holds these sums for speed, and `discrepancies` compares it with
+gifts, minus its charges. For speed, the table ``ledger_balances`` contains these sums. `discrepancies` compares it with
 the entries.
 """
 
@@ -61,12 +61,12 @@ class Entry(NamedTuple):
 
 
 def credit_of(connection: Connection, account: str) -> int:
-    """Returns the credit in cents. A negative amount is owed; an unknown account has 0."""
+    """Returns the credit in cents. A negative amount is a debt. An unknown account has 0."""
     return connection.value("SELECT cents FROM ledger_balances WHERE account = :account", account=account) or 0
 
 
 def credits_of(connection: Connection, accounts: Collection[str]) -> dict[str, int]:
-    """Returns the credit of several accounts in cents, as `credit_of` does for one."""
+    """Returns the credit of several accounts in cents, like `credit_of` for one account."""
     if len(accounts) <= 1:
         return {account: credit_of(connection, account) for account in accounts}
     named = {f"account_{number}": account for number, account in enumerate(accounts)}
@@ -112,7 +112,7 @@ def post_all(connection: Connection, wanted: Sequence[Entry]) -> list[tuple[bool
 def _moved(connection: Connection, moved: dict[str, int]) -> dict[str, int]:
     """Adds cents to balances. Returns the previous balances."""
     if len(moved) == 1:
-        # The most common case, which saves one statement.
+        # This is the most common case, and saves one statement.
         account, cents = next(iter(moved.items()))
         if not cents:
             return credits_of(connection, moved)

@@ -1,1 +1,1 @@
-"""Chain of the emulator: a real EVM, the deployed contract, and the journal that makes the chain durable."""
+"""Chain of the emulator, with a real EVM, the deployed contract, and the journal that makes the chain durable."""

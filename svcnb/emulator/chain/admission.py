@@ -1,4 +1,4 @@
-"""Admission check: whether the chain would accept a sequence of transactions now."""
+"""Admission check, which determines whether the chain would accept a sequence of transactions now."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def problems(transactions: Sequence[Transaction], request: Request) -> lis
     found: list[str | None] = []
     for transaction in transactions:
         nonce, balance = known[transaction.sender]
-        # The sender repeated a transaction that is being processed. The first one remains accepted.
+        # The sender repeated a pending transaction. The first one remains accepted.
         problem = "already known" if transaction.hash in accepted else _problem(transaction, nonce, balance)
         if problem is None:
             known[transaction.sender] = (nonce + 1, balance - transaction.cost)
@@ -48,8 +48,8 @@ def _problem(transaction: Transaction, nonce: int, balance: int) -> str | None:
         return f"nonce too low: next nonce {nonce}, tx nonce {transaction.nonce}"
     if transaction.nonce > nonce:
         return (
-            f"nonce too high: next nonce {nonce}, tx nonce {transaction.nonce}; send in order, because this node "
-            "has no queue"
+            f"nonce too high: next nonce {nonce}, tx nonce {transaction.nonce}; send transactions in "
+            "order, because this node does not queue them"
         )
     if transaction.cost > balance:
         return (

@@ -15,7 +15,7 @@ from svcnb.emulator.keys.custody import Custody
 from svcnb.emulator.keys.secp import address_of
 
 FUNDS: Final = 1_000_000 * 10**18
-"""Initial balance of each wallet of the service, in wei."""
+"""Initial balance of each of the service's wallets, in wei."""
 
 
 def first_balances(custody: Custody, payers: int) -> dict[str, int]:
@@ -33,7 +33,7 @@ def first_balances(custody: Custody, payers: int) -> dict[str, int]:
 
 
 class EarlyNode:
-    """Node that starts before it is needed. Its creator must always call `stop`, even if `take` was called.
+    """Node that starts before it is needed. Its creator must always call `stop`, even after a call of `take`.
 
     Args:
         genesis: First block of the node.
@@ -51,19 +51,19 @@ class EarlyNode:
 
         Raises:
             ChainUnavailable: The node did not start.
-            LookupError: The node was already taken or stopped.
+            LookupError: `take` or `stop` was already called.
         """
         task, self._task = self._task, None
         if task is None:
-            raise LookupError("the early node was already used or stopped")
+            raise LookupError("this node was already used or stopped")
         return await task
 
     async def stop(self) -> None:
-        """Stops the node unless it was taken by `take`."""
+        """Stops the node unless `take` returned it."""
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
-            # A failed start is ignored here, because no caller uses the node.
+            # Ignore a failed start here, because no caller uses the node.
             (found,) = await asyncio.gather(task, return_exceptions=True)
             if not isinstance(found, BaseException):
                 await found.stop()

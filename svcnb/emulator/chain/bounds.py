@@ -1,6 +1,6 @@
-"""Limits for requests to the node. The node itself has none: a request may run for hours and cannot be cancelled.
+"""Limits for requests to the node. The node itself has none, so a request can run for hours and cannot be cancelled.
 
-Nodes of public networks have similar limits. The values are those of Geth.
+Nodes of public networks have similar limits. The values are the same as in Geth.
 
 Source: docs/service/contract.md#json-rpc; `rpc.gascap` and the fee history's limits of go-ethereum.
 """
@@ -15,12 +15,13 @@ from svcnb.emulator.chain.errors import INVALID_PARAMS, RpcError
 CALLS: Final = frozenset({"eth_call", "eth_estimateGas", "eth_createAccessList"})
 FEE_HISTORY: Final = "eth_feeHistory"
 MAX_CALL_GAS: Final = 50_000_000
-"""Maximum gas of one call. A higher value is lowered without an error, as in Geth: wallets send very large values."""
+"""Maximum gas of one call. As in Geth, higher values are lowered without an error, because wallets send them."""
 MAX_FEE_BLOCKS: Final = 1024
 """Maximum number of blocks of one eth_feeHistory request. A very large number crashes the node."""
 MAX_PERCENTILES: Final = 100
-"""Maximum number of percentiles of one eth_feeHistory request. Each must be between 0 and 100. With a very large
-percentile, the node never finishes."""
+"""Maximum number of percentiles of one eth_feeHistory request.
+
+Each must be between 0 and 100. With a very large percentile, the node never finishes."""
 _QUANTITY: Final = re.compile("0[xX][0-9a-fA-F]{1,64}")
 _BLOCK_OVERRIDES: Final = 3
 """Index of the call parameter that can override properties of the block, such as its gas limit."""
@@ -76,7 +77,7 @@ def _check_fee_history(params: list[Any]) -> None:
 
 
 def _number(name: str, value: Any) -> int | None:
-    """Parses a number in the same way as the node, which accepts more forms than the standard."""
+    """Parses a number like the node, which accepts more formats than the standard."""
     if value is None or isinstance(value, int):
         return value
     if not isinstance(value, str) or not _QUANTITY.fullmatch(value):

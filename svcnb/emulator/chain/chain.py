@@ -46,7 +46,7 @@ class Chain:
 
     Attributes:
         chain_id: Chain id. For an external chain, it is 0 until `start`.
-        contract_address: Address of the contract, lowercase 0x. It is determined by the custody's root secret.
+        contract_address: Address of the contract, lowercase 0x. The custody's root secret determines it.
         payers: Addresses of the wallets that relay managed writes, lowercase 0x.
         admin_payer: Address of the wallet that manages the payers, lowercase 0x.
     """
@@ -124,7 +124,7 @@ class Chain:
             Unsupported: The chain is not the built-in chain.
         """
         if self._settings.chain_rpc is not None:
-            raise Unsupported("a chain that the emulator did not start cannot be reset")
+            raise Unsupported("cannot reset a chain that the emulator did not start")
         await self.stop()
         await between()
         self._forget_nonces()
@@ -132,7 +132,7 @@ class Chain:
         self._listeners.notify(ChainEvent(RESET, block_number=self._chain.head))
 
     async def stop(self) -> None:
-        """Stops the built-in chain if it was started. May be called twice. The journal has all accepted changes."""
+        """Stops the built-in chain. Repeated calls have no effect. The journal contains all accepted changes."""
         if self._reachable is None:
             return
         await self._reachable.close()
@@ -153,9 +153,9 @@ class Chain:
         Args:
             function: Name of the function.
             *args: Arguments of the function.
-            sender: Address of the caller. It only matters for functions that read it.
-            block: Number of the block to read from, or None for the latest block. The latest block is also used if the
-                state of the given block is no longer kept (see `node.KEPT_STATES`).
+            sender: Address of the caller, which affects only functions that read it.
+            block: Number of the block to read from, or None for the latest block. The method also uses the latest block
+                if the node no longer keeps the state of the given block (see `node.KEPT_STATES`).
 
         Returns:
             The returned value, or a tuple of several values.
@@ -225,7 +225,7 @@ class Chain:
         Args:
             address: Address of the contract wallet.
             digest: Signed digest, 32 bytes.
-            signature: Signature in the form that the wallet requires.
+            signature: Signature in the format that the wallet requires.
 
         Raises:
             ChainUnavailable: The chain cannot be reached.
@@ -274,7 +274,7 @@ class Chain:
         except (TimeoutError, ChainUnavailable):
             return False
         except RpcError:
-            pass  # an error is also a response
+            pass  # a response with an error is also a response
         return True
 
     async def rpc(self, body: Any) -> Any:
@@ -314,7 +314,7 @@ class Chain:
     async def import_snapshot(self, data: bytes) -> None:
         """Restores a snapshot from `export_snapshot`, in the node and in the journal. Listeners receive a reset.
 
-        The database may be restored to the same moment before this call, but need not be.
+        The caller can restore the database to the same moment before this call, but does not have to.
 
         Raises:
             SnapshotUnusable: The bytes are not a snapshot of this chain. Nothing was changed.
@@ -323,7 +323,7 @@ class Chain:
         await self._chain.import_snapshot(data)
 
     async def snapshot(self, name: str) -> None:
-        """Saves a snapshot of the chain under a name in the database. An existing snapshot of that name is replaced."""
+        """Saves a named snapshot of the chain in the database. Replaces an existing snapshot of that name."""
         content = await self.export_snapshot()
         await self._store.run_long(lambda connection: journal.save_snapshot(connection, name, content))
 
@@ -335,7 +335,7 @@ class Chain:
         """
         content = await self._store.run_long(lambda connection: journal.read_snapshot(connection, name))
         if content is None:
-            raise LookupError(f"no chain snapshot {name!r}")
+            raise LookupError(f"there is no chain snapshot {name!r}")
         await self.import_snapshot(content)
 
     # --- events -----------------------------------------------------------------------------------------------------
@@ -378,8 +378,8 @@ class Chain:
     def on_event(self, listener: Listener) -> None:
         """Registers a listener for all events of the contract, from all senders.
 
-        For transactions sent through this emulator, the listener is called before `write` or `rpc` returns. After a
-        snapshot is restored, it is called once with an event named ``reset``.
+        For transactions through this emulator, the chain calls the listener before `write` or `rpc` returns. After a
+        snapshot is restored, the chain calls it once with an event named ``reset``.
 
         Args:
             listener: Function that is called on the event loop. It must not block.

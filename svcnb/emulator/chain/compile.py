@@ -2,7 +2,7 @@
 
 The interface (ABI, selectors and topics) is written to ``svcnb/protocol/account_config.json``, which the client and the
 emulator use. The creation code is written to ``contracts/artifact.json``, which only the emulator uses. The output is
-reproducible: a test compiles the sources again and compares the bytes.
+reproducible. A test compiles the sources again and compares the bytes.
 
 Run it as ``python -m svcnb.emulator.chain.compile``.
 """
@@ -38,8 +38,9 @@ FACETS: Final = (
 DIAMOND: Final = "Diamond"
 WALLET: Final = "ContractWallet"
 THROUGH_IR: Final = ("UsageKeysFacet",)
-"""Contracts that only the IR-based code generator can compile. It takes five times as long, so other contracts do
-not use it."""
+"""Contracts that only the IR-based code generator can compile.
+
+It takes five times as long, so other contracts do not use it."""
 MAX_CODE_BYTES: Final = 24_576
 """Maximum code size of a contract on an unmodified chain, in bytes (EIP-170)."""
 
@@ -47,7 +48,7 @@ SETTINGS: Final[dict[str, Any]] = {
     # All chains on which the service can run support the opcodes of Cancun.
     "evmVersion": "cancun",
     "optimizer": {"enabled": True, "runs": 200},
-    # No metadata hash is appended, so the bytes depend only on the code and not on comments or paths.
+    # Append no metadata hash, so that the bytes depend only on the code and not on comments or paths.
     "metadata": {"appendCBOR": False, "bytecodeHash": "none"},
 }
 _OUTPUTS: Final = ["abi", "evm.bytecode.object", "evm.deployedBytecode.object"]
@@ -72,14 +73,14 @@ class Compiled:
 
 
 def sources() -> dict[str, str]:
-    """Returns the texts of the Solidity files, by their paths relative to the contracts folder."""
+    """Returns the content of the Solidity files, by their paths relative to the contracts folder."""
     return {
         path.relative_to(CONTRACTS).as_posix(): path.read_text("utf-8") for path in sorted(CONTRACTS.rglob("*.sol"))
     }
 
 
 def compile_contracts() -> Compiled:
-    """Compiles the contracts with the downloaded compiler. It needs no network.
+    """Compiles the contracts with the downloaded compiler, without network access.
 
     Returns:
         Content of both artifacts.
@@ -135,7 +136,7 @@ def main() -> None:
 
 
 def as_text(content: dict[str, Any]) -> str:
-    """Returns the committed text form of an artifact."""
+    """Returns the text of an artifact, as committed."""
     return json.dumps(content, indent=1) + "\n"
 
 
@@ -204,7 +205,7 @@ def _selectors(abi: list[dict[str, Any]]) -> list[str]:
 
 
 def digest(files: dict[str, str]) -> str:
-    """Returns the SHA-256 hash of the names and texts of `sources`."""
+    """Returns the SHA-256 hash of the names and contents of `sources`."""
     digest = hashlib.sha256()
     for name, text in files.items():
         digest.update(f"{name}\0{len(text.encode())}\0".encode() + text.encode())

@@ -1,7 +1,7 @@
 """JSON-RPC connection to the emulator's own node.
 
 The node listens on a socket in a private folder. A response takes 65 microseconds, compared with 530 over keep-alive
-HTTP on loopback. The socket needs no port, and other users and web pages on the machine cannot reach it.
+HTTP on loopback. The socket needs no port. Other users and web pages on the machine cannot reach it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _HEAD: Final = re.compile(rb'\{(?:"jsonrpc":"2\.0",)?"id":([0-9]{1,18}),')
 
 
 class ConnectionLost(ChainUnavailable):
-    """The connection to the node is lost. The node may or may not have executed the request."""
+    """Error for a lost connection to the node, which may or may not have executed the request."""
 
 
 class Connection(Protocol):
@@ -63,9 +63,9 @@ class _Asked:
 
 
 class StreamConnection:
-    """Connection over a Unix socket or the pipes of a process. Requests may overlap.
+    """Connection over a Unix socket or the pipes of a process. It supports overlapping requests.
 
-    Large messages are written and read in pieces, so that a large message does not block the event loop.
+    The connection writes and reads large messages in parts, so that they do not block the event loop.
     """
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -117,7 +117,7 @@ class StreamConnection:
             await self._writer.wait_closed()
 
     async def _write(self, line: bytes) -> None:
-        async with self._writing:  # prevents other messages between two pieces
+        async with self._writing:  # prevent other messages between two parts
             for at in range(0, len(line), PIECE_BYTES):
                 self._writer.write(line[at : at + PIECE_BYTES])
                 await self._writer.drain()
@@ -150,7 +150,7 @@ class StreamConnection:
             if (asked := self._waiting.get(line.number)) is not None and not asked.answer.done():
                 asked.answer.set_exception(json_rpc.too_large(asked.limit))
         elif line.size > LARGE_BYTES:
-            # A task, so that later responses need not wait.
+            # Start a task, so that later responses do not have to wait.
             parsing = asyncio.create_task(self._hear_large(line))
             self._parsing.add(parsing)
             parsing.add_done_callback(self._parsing.discard)
@@ -161,7 +161,7 @@ class StreamConnection:
         try:
             message = await offload(line.parse)
         except ValueError:
-            self._task.cancel()  # after an unreadable response, the rest cannot be read either
+            self._task.cancel()  # after an unreadable response, the rest of the stream is also unreadable
             return
         self._hear(message)
 
@@ -178,7 +178,7 @@ class StreamConnection:
 
 
 class _Line:
-    """Response that arrives in pieces. It is discarded as soon as it is longer than its request allows.
+    """Response that arrives in parts. It is discarded as soon as it is longer than its request allows.
 
     Args:
         limit_of: Function that returns the maximum response length in bytes for a request id.
@@ -193,7 +193,7 @@ class _Line:
         self.is_dropped = False
 
     def add(self, piece: bytes) -> None:
-        """Appends a piece.
+        """Appends a part.
 
         Raises:
             ValueError: The response has no id and is too long.
@@ -207,7 +207,7 @@ class _Line:
             self._limit = self._limit_of(self.number)
         if self.size > self._limit:
             if not self.number:
-                raise ValueError("an answer without an id is too long")
+                raise ValueError("a response without an id is too long")
             self.is_dropped = True
             self._pieces.clear()
 

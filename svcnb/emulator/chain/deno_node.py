@@ -60,7 +60,7 @@ class DenoNode:
         with tempfile.TemporaryDirectory(prefix="svcnb-chain-") as folder:
             script = Path(folder) / BUNDLE.name
             script.write_bytes(read_bundle(BUNDLE))
-            # A node that responds has already read its script.
+            # The node has already read its script when it responds.
             return await cls._started(script, genesis, memory_mb)
 
     @classmethod
@@ -75,7 +75,7 @@ class DenoNode:
             stderr=asyncio.subprocess.PIPE,
             limit=PIECE_BYTES,
             env={"DENO_NO_UPDATE_CHECK": "1", "NO_COLOR": "1"},
-            start_new_session=True,  # keyboard interrupts are handled by the emulator
+            start_new_session=True,  # the emulator handles keyboard interrupts
         )
         assert process.stdin is not None  # noqa: S101 - requested above
         assert process.stdout is not None  # noqa: S101 - as above
@@ -96,7 +96,7 @@ class DenoNode:
 
     async def stop(self) -> None:
         """See `svcnb.emulator.chain.engines.Node`."""
-        await self.connection.close()  # also closes the standard input of the process
+        await self.connection.close()  # this also closes the standard input of the process
         try:
             async with asyncio.timeout(_STOP_S):
                 await asyncio.shield(self.exited)

@@ -1,4 +1,4 @@
-"""Deployment of the contract: the facets, the diamond with the facets' addresses, and the payers.
+"""Deployment of the contract, with the facets, the diamond with the facets' addresses, and the payers.
 
 The owner sends the transactions in a fixed order, starting with nonce 0. The owner's key alone therefore determines the
 contract's address, and an interrupted deployment can continue.
@@ -81,7 +81,7 @@ async def missing(request: Request, artifact: Artifact, owner: str) -> list[Crea
         owner: Address of the deploying wallet.
 
     Raises:
-        ChainUnusable: The owner sent other transactions first, so the contract can no longer get its address.
+        ChainUnusable: The owner has sent other transactions, so the contract can no longer have its expected address.
     """
     address = artifact.address(owner)
     if await request("eth_getCode", address, "latest") not in {"0x", None}:
@@ -110,7 +110,7 @@ async def check_version(request: Request, address: str) -> None:
         address: Address of the contract.
 
     Raises:
-        ChainUnusable: The contract was deployed by a different version.
+        ChainUnusable: A different version deployed the contract.
     """
     loupe = contract.function("facets")
     answer = await request("eth_call", {"to": address, "data": "0x" + loupe.encode_call(abi, ()).hex()}, "latest")
@@ -162,7 +162,7 @@ async def complete(
 
     Args:
         chain: Chain on which to deploy.
-        relay: Relay that sends the owner's transactions. The caller must hold the owner wallet with `Relay.holding`.
+        relay: Relay that sends the owner's transactions. The caller must lock the owner wallet with `Relay.holding`.
         artifact: Compiled contracts.
         owner: Wallet that deploys the contract.
         payers: Addresses of the wallets that relay managed writes.

@@ -19,7 +19,7 @@ class Node(Protocol):
     """Running node of the built-in chain, with any engine.
 
     Attributes:
-        pid: Process id, or 0 if the node has no process of its own.
+        pid: Process id, or 0 if the node has no separate process.
         exited: Future that completes when the node has ended.
     """
 

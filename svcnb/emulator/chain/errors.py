@@ -15,7 +15,7 @@ from svcnb.protocol.json_rpc import (
 
 
 class ContractRevert(Exception):
-    """The contract reverted a call. Nothing was changed.
+    """Error for a call that the contract reverted. Nothing was changed.
 
     Args:
         name: Name of the custom error, ``Error`` or ``Panic`` for Solidity's built-in errors, or empty if unknown.
@@ -32,11 +32,11 @@ class ContractRevert(Exception):
 
 
 class ChainUnusable(Exception):
-    """The chain cannot be started with this state or these settings. The message contains the fix."""
+    """Error for a chain that cannot start with this state or these settings. The message contains the fix."""
 
 
 class Unsupported(StructuredError):
-    """The operation requires the built-in chain, but the emulator uses an external chain.
+    """Error for an operation that requires the built-in chain, although the emulator uses an external chain.
 
     Args:
         detail: The unsupported operation and the reason.

@@ -58,7 +58,7 @@ async def ignore(_receipt: dict[str, Any]) -> None:
 async def read_events(logs: list[dict[str, Any]], address: str) -> list[ChainEvent]:
     """Returns the contract's events among logs, in order, as `events_of` does.
 
-    Large lists are decoded outside the event loop, because one transaction can have 80,000 logs.
+    The function decodes large lists outside the event loop, because one transaction can have 80,000 logs.
 
     Args:
         logs: Logs as in a receipt or in the result of eth_getLogs.
@@ -87,7 +87,7 @@ def events_of(logs: list[dict[str, Any]], address: str) -> Iterator[ChainEvent]:
         try:
             args = event.decode_log(abi, topics, bytes.fromhex(log["data"][2:]))
         except AbiError:
-            continue  # an upgraded facet may emit an event of the same name with other fields
+            continue  # an upgraded facet can emit an event of the same name with other fields
         yield ChainEvent(
             event.name, args, int(log["blockNumber"], 16), log["transactionHash"], int(log["logIndex"], 16)
         )

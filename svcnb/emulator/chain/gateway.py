@@ -1,6 +1,6 @@
-"""JSON-RPC gateway of the chain. It supports the methods of public nodes, but no methods of test nodes.
+"""JSON-RPC gateway of the chain, which supports the methods of public nodes, but no methods of test nodes.
 
-Methods that would bypass the journal (impersonation, mining, time and state) are rejected. The control plane has
+The gateway rejects methods that would bypass the journal (impersonation, mining, time and state). The control plane has
 endpoints for these operations.
 
 Source: JSON-RPC 2.0; docs/service/contract.md#json-rpc.
@@ -34,8 +34,9 @@ from svcnb.protocol.json_rpc import READING_METHODS
 
 MAX_BATCH: Final = 100
 MAX_LOGS: Final = 10_000
-"""Maximum number of logs in one response, as at Infura and other providers of Geth nodes. The logs of a single block
-may exceed the limit, because a smaller range cannot be requested."""
+"""Maximum number of logs in one response, as at Infura and other providers of Geth nodes.
+
+The logs of a single block can exceed the limit, because callers cannot request a smaller range."""
 MAX_TRANSACTION_BYTES: Final = 131_072
 """Maximum length of a signed transaction in bytes, as in the pools of public nodes (`txMaxSize` of Geth)."""
 MAX_DEPTH: Final = 64
@@ -47,10 +48,10 @@ _FILTERS: Final = frozenset(
 _PASSED_ON: Final = (READING_METHODS - _CALLS) | _FILTERS
 _LOGS: Final = frozenset({"eth_getLogs", "eth_getFilterLogs"})
 _AT_ONCE: Final = 8
-"""Number of requests of one batch that are processed at the same time."""
+"""Number of requests of one batch that the gateway processes at the same time."""
 _SHOWN: Final = 80
 _LONG_TRANSACTION: Final = 4_096
-"""Length in bytes above which a transaction is decoded outside the event loop. Each byte may be a separate RLP item."""
+"""Length in bytes above which a transaction is decoded outside the event loop. Each byte can be a separate RLP item."""
 _SEND: Final = "eth_sendRawTransaction"
 _SEND_SYNC: Final = "eth_sendRawTransactionSync"
 _MOVING_BLOCKS: Final = (None, "latest", "pending", "safe", "finalized")
@@ -87,7 +88,7 @@ class Gateway:
                 None, RpcError(INVALID_REQUEST, f"the batch has {len(body)} requests; at most {MAX_BATCH} are allowed")
             )
         if any(isinstance(request, dict) and request.get("method") in {_SEND, _SEND_SYNC} for request in body):
-            # Processed in sequence, because a later request may read the changes of an earlier one.
+            # Process the requests in sequence, because a later request can read the changes of an earlier one.
             answers = await self._all(body, at_once=1)
         else:
             answers = await self._all(body, at_once=_AT_ONCE)
@@ -96,7 +97,7 @@ class Gateway:
     async def _all(self, body: list[Any], at_once: int) -> list[dict[str, Any] | None]:
         """Returns the responses to a batch.
 
-        As in Geth, responses beyond `MAX_ANSWER_BYTES` in total are replaced by errors.
+        As in Geth, errors replace the responses above a total of `MAX_ANSWER_BYTES`.
         """
         turns = asyncio.Semaphore(at_once)
         left = MAX_ANSWER_BYTES
@@ -159,7 +160,7 @@ class Gateway:
     async def _ask(self, method: str, params: list[Any], limit: int) -> Any:
         if isinstance(self._chain, LocalChain):
             return await self._chain.request(method, *params, limit=limit)
-        return await self._chain.request(method, *params)  # the connection to an external chain has its own limit
+        return await self._chain.request(method, *params)  # the connection to an external chain has a separate limit
 
 
 def _is_of_one_block(logs: list[dict[str, Any]]) -> bool:
@@ -214,7 +215,10 @@ def _refused(method: str) -> RpcError:
         "eth_signTypedData",
         "eth_signTypedData_v4",
     }:
-        hint = "this node has no keys: sign in your wallet or with eth-account, and send with eth_sendRawTransaction"
+        hint = (
+            "this node has no keys: sign in your wallet or with eth-account, and send the "
+            "transaction with eth_sendRawTransaction"
+        )
     elif method.startswith(
         ("anvil_", "evm_", "hardhat_", "debug_", "trace_", "personal_", "admin_", "miner_", "txpool_")
     ):

@@ -23,7 +23,7 @@ class Genesis(NamedTuple):
         chain_id: Chain id.
         timestamp: Timestamp of the block, in Unix seconds.
         balances: Balances in wei by lowercase address.
-        engine: Engine of the chain. Dumps and blocks of one engine cannot be used by another engine.
+        engine: Engine of the chain. Other engines cannot use its dumps and blocks.
     """
 
     chain_id: int
@@ -32,18 +32,18 @@ class Genesis(NamedTuple):
     engine: Literal["anvil", "ethereumjs"] = ANVIL
 
     def as_text(self) -> str:
-        """Returns a text of all parameters on which the hashes of blocks depend."""
+        """Returns a string of all parameters on which the hashes of blocks depend."""
         content = self._asdict() | {"hardfork": HARDFORK, "gas_limit": GAS_LIMIT}
         if self.engine == ANVIL:
-            del content["engine"]  # states from before a second engine existed contain no engine
+            del content["engine"]  # states from versions with only one engine contain no engine
         return json.dumps(content, sort_keys=True)
 
     @classmethod
     def from_text(cls, text: str) -> Genesis:
-        """Parses a text from `as_text`.
+        """Parses a string from `as_text`.
 
         Raises:
-            ChainUnusable: The text belongs to a chain with different rules, from a different version.
+            ChainUnusable: The string belongs to a chain with different rules, from a different version.
         """
         content = json.loads(text)
         if (content.pop("hardfork"), content.pop("gas_limit")) != (HARDFORK, GAS_LIMIT):

@@ -1,8 +1,8 @@
-"""Journal of the chain in the database. It contains all accepted changes, so that the same chain can be rebuilt.
+"""Journal of the chain in the database, which contains all accepted changes, so that the same chain can be rebuilt.
 
 Each entry contains a digest of its own content and of the previous entry's digest. If the digests at the end of the
-journal do not match, the damaged entries are moved to another table and are not used. The next write confirms an entry
-with the hash of its block. A replay must result in the same block.
+journal do not match, the module moves the damaged entries to another table. The next write confirms an entry with the
+hash of its block. A replay must result in the same block.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class Dump(NamedTuple):
 
 
 class History(NamedTuple):
-    """History of the chain, as read from the database.
+    """History of the chain from the database.
 
     Attributes:
         dump: Newest usable dump, or None.
@@ -143,16 +143,16 @@ def read_balance(payload: bytes) -> tuple[str, int]:
 
 
 class JournalUnusable(Exception):
-    """The journal cannot be read. The message contains the fix."""
+    """Error for an unreadable journal. The message contains the fix."""
 
 
 # --- functions for Store.run ------------------------------------------------------------------------------------------
 
 
 def genesis_text(connection: Connection, proposed: str) -> str:
-    """Returns the parameters of the first block as recorded at the first start.
+    """Returns the recorded parameters of the first block.
 
-    At the first start, the proposed parameters are recorded and returned.
+    At the first start, the function records and returns the proposed parameters.
     """
     known = get_meta(connection, _GENESIS)
     if known is None:
@@ -191,7 +191,7 @@ def withdraw(connection: Connection, position: int) -> None:
 
 
 def save_dump(connection: Connection, dump: Dump) -> None:
-    """Saves a dump. The previous dump is kept in case the new one is damaged."""
+    """Saves a dump. Keeps the previous dump in case the new one is damaged."""
     connection.run("DELETE FROM chain_dumps WHERE position = :position", position=dump.position)
     connection.insert("chain_dumps", **dump._asdict(), content_sha256=hashlib.sha256(dump.content).digest())
     kept = connection.column("SELECT position FROM chain_dumps ORDER BY position DESC LIMIT :kept", kept=_KEPT_DUMPS)
@@ -199,7 +199,7 @@ def save_dump(connection: Connection, dump: Dump) -> None:
 
 
 def read(connection: Connection) -> History:
-    """Reads everything needed to rebuild the chain. Damaged entries at the end are moved to another table.
+    """Reads all data for a rebuild of the chain. Moves damaged entries at the end to another table.
 
     Raises:
         JournalUnusable: The dump that the first entry continues is missing or damaged.
@@ -229,7 +229,7 @@ def read(connection: Connection) -> History:
 def restore(connection: Connection, dump: Dump) -> None:
     """Restores a dump and deletes all later entries.
 
-    If the dump is from a different history, all entries are deleted.
+    If the dump is from a different history, the function deletes all entries.
     """
     kept = dump.position if _digest_at(connection, dump.position) == dump.digest else -1
     for table in ("chain_journal", "chain_dumps"):
@@ -238,7 +238,7 @@ def restore(connection: Connection, dump: Dump) -> None:
 
 
 def save_snapshot(connection: Connection, name: str, content: bytes) -> None:
-    """Saves a snapshot under a name. An existing snapshot of that name is replaced."""
+    """Saves a named snapshot. Replaces an existing snapshot of that name."""
     connection.run("DELETE FROM chain_snapshots WHERE name = :name", name=name)
     connection.insert("chain_snapshots", name=name, content=content)
 
@@ -253,7 +253,7 @@ def read_snapshot(connection: Connection, name: str) -> bytes | None:
 
 
 class SnapshotUnusable(ValueError):
-    """The bytes are not a snapshot of this chain."""
+    """Error for bytes that are not a snapshot of this chain."""
 
 
 def pack(dump: Dump, genesis: str) -> bytes:

@@ -1,8 +1,8 @@
-"""Built-in chain: a node that may crash at any time, and a durable journal.
+"""Built-in chain, with a node that can crash at any time, and a durable journal.
 
 One writer task makes all changes of the chain in sequence. It checks the pending transactions, writes them to the
 journal in one commit, and sends them to the node in the same order. It notifies the listeners before it returns results
-to the callers. When the node crashes, the node is restarted and the journal is replayed. Requests wait until then.
+to the callers. After a crash, requests wait until the chain has restarted the node and replayed the journal.
 
 The timestamp of a block is the emulator's time in whole seconds, and never less than that of the previous block. With a
 frozen clock, all blocks have the same timestamp, which the node allows. A block is only created for a write. Calls
@@ -38,10 +38,9 @@ T = TypeVar("T")
 _READY_S: Final = 20.0
 _ATTEMPTS: Final = 3
 _NODES: Final = 8
-"""Maximum number of nodes that are started for one journalled write. If the emulator gave up too early, a write that
-was reported as failed could still be mined later."""
+"""Maximum number of nodes for one journalled write, so that no write is reported as failed too early."""
 _REST_S: Final = 1.0
-"""Seconds for which a chain that cannot be rebuilt rejects requests. The next request starts a new rebuild."""
+"""Time for which a chain that cannot be rebuilt rejects requests, in seconds. The next request starts a rebuild."""
 _MAX_WEI: Final = (1 << 256) - 1
 
 
@@ -62,13 +61,13 @@ class LocalChain:
         self._broken: ChainUnavailable | None = None
         self._rests_until: float | None = None
         self._untold = False
-        """Whether a journalled transaction may be in a block although its receipt was not reported."""
+        """Whether a block can include a journalled transaction whose receipt was not reported."""
         self._jobs = Jobs()
         self._writer: asyncio.Task[None] | None = None
         self.on_receipt: Callable[[Receipt], Awaitable[None]] = ignore
-        """Callback that is awaited with each receipt before the sender gets a response."""
+        """Callback that is awaited with each receipt before the sender receives a response."""
         self.on_reset: Callable[[], Awaitable[None]] | None = None
-        """Callback that is awaited after a snapshot was restored or the chain changed without a reported receipt."""
+        """Callback that is awaited after a restored snapshot, or a change of the chain without a reported receipt."""
 
     # --- start and stop ---------------------------------------------------------------------------------------------
 
@@ -91,7 +90,7 @@ class LocalChain:
             self._writer = None
             self._jobs.fail_all(self._broken)
         await self._replica.close()
-        self._ready.set()  # waiting requests fail now, because no node is running
+        self._ready.set()  # waiting requests now fail, because no node is running
 
     @property
     def head(self) -> int:
@@ -165,7 +164,10 @@ class LocalChain:
         if transaction.chain_id not in {None, chain_id}:
             raise RpcError(INVALID_PARAMS, f"invalid chain id for signer: have {transaction.chain_id}, want {chain_id}")
         if transaction.gas > GAS_LIMIT:
-            raise RpcError(TRANSACTION_REJECTED, f"exceeds block gas limit: {transaction.gas}; a block has {GAS_LIMIT}")
+            raise RpcError(
+                TRANSACTION_REJECTED,
+                (f"exceeds block gas limit: the transaction has {transaction.gas}, a block has {GAS_LIMIT}"),
+            )
         job = Sending(transaction, asyncio.get_running_loop().create_future())
         receipt: Receipt = await self._enqueue(job)
         return receipt
@@ -200,7 +202,7 @@ class LocalChain:
         return await self.exclusively(give)
 
     async def exclusively(self, work: Callable[[], Awaitable[T]]) -> T:
-        """Runs a function with exclusive access, so that no other change of the chain is made during its run."""
+        """Runs a function with exclusive access, so that the chain does not change in any other way during its run."""
         found: T = await self._enqueue(Work(work, asyncio.get_running_loop().create_future()))
         return found
 
@@ -218,7 +220,7 @@ class LocalChain:
         dump = await offload(journal.unpack, data, self._replica.genesis_text)
 
         async def restore() -> None:
-            self._ready.clear()  # requests wait now; if the restore fails, the node is rebuilt
+            self._ready.clear()  # requests now wait, and if the restore fails, the node is rebuilt
             await self._replica.go_back(dump)
             self._ready.set()
             if self.on_reset is not None:
@@ -230,10 +232,10 @@ class LocalChain:
         self._try_again_when_rested()
         if self._broken is not None:
             raise self._broken
-        # Without a callback, an error of a disconnected caller would be logged as never retrieved.
+        # Without a callback, asyncio would log an error of a disconnected caller as never retrieved.
         job.done.add_done_callback(lambda done: done.cancelled() or done.exception())
         self._jobs.add(job)
-        # Started work is completed, even if the caller has disconnected.
+        # Complete the started work, even if the caller has disconnected.
         return await asyncio.shield(job.done)
 
     # --- the writer -------------------------------------------------------------------------------------------------
@@ -294,15 +296,14 @@ class LocalChain:
 
     @contextmanager
     def _as_the_journal_says(self) -> Iterator[None]:
-        """Requests a rebuild of the node after an unexpected error with an entry, before anything else is written.
+        """Requests a rebuild of the node after an unexpected error with an entry, before the next write.
 
-        Otherwise, later entries would be sent to a node without this entry, and a replay would result in different
-        blocks.
+        Otherwise, a node without this entry would receive later entries, and a replay would result in different blocks.
         """
         try:
             yield
         except RpcError:
-            raise  # rejected by the node and withdrawn from the journal
+            raise  # the node rejected the entry, and the journal marks it as withdrawn
         except Exception:
             self._ready.clear()
             self._untold = True
@@ -319,7 +320,7 @@ class LocalChain:
     async def _send(self, transaction: Transaction, entry: Entry, refused: set[str]) -> Receipt:
         """Executes a journalled transaction in a block, even if the node crashes several times."""
         if transaction.sender in refused:
-            # Its nonce follows the nonce of a rejected transaction, so the node would never include it.
+            # The nonce follows the nonce of a rejected transaction, so the node would never include this transaction.
             await self._replica.withdraw(entry)
             raise RpcError(TRANSACTION_REJECTED, "nonce too high: an earlier transaction was rejected")
         if entry.position > self._replica.applied:
@@ -344,7 +345,7 @@ class LocalChain:
         for attempt in range(1, _NODES + 1):
             try:
                 if not self._ready.is_set():
-                    await self._rebuild()  # replays the whole journal, including this entry and all later entries
+                    await self._rebuild()  # this replays the whole journal, including this entry and all later entries
                 receipt: Receipt | None = await self._replica.ask(
                     "eth_getTransactionReceipt", "0x" + transaction.hash.hex()
                 )
@@ -352,7 +353,7 @@ class LocalChain:
                 self._ready.clear()
                 if attempt == _NODES:
                     raise
-                await asyncio.sleep(_REST_S * attempt / _NODES)  # the cause of the failure may be temporary
+                await asyncio.sleep(_REST_S * attempt / _NODES)  # the cause of the failure can be temporary
             else:
                 return receipt
         raise AssertionError("the last attempt answers or raises")
@@ -365,7 +366,7 @@ class LocalChain:
             self._jobs.wake()
 
     def _try_again_when_rested(self) -> None:
-        """Allows another rebuild after a pause, because the cause of the failure, such as a full disk, may be gone."""
+        """Allows another rebuild after a pause, because the cause, such as a full disk, can disappear."""
         if self._rests_until is not None and asyncio.get_running_loop().time() >= self._rests_until:
             self._rests_until = self._broken = None
             self._ready.clear()
@@ -388,7 +389,7 @@ class LocalChain:
         self._broken = ChainUnavailable(f"it cannot be rebuilt: {problem}")
         self._rests_until = asyncio.get_running_loop().time() + _REST_S
         await self._replica.close()
-        self._ready.set()  # waiting requests fail now, because no node is running
+        self._ready.set()  # waiting requests now fail, because no node is running
 
     async def _rebuild(self) -> None:
         self._ready.clear()

@@ -1,7 +1,7 @@
 """Node that runs anvil as a child process, which never outlives the emulator.
 
 A short shell script runs between the emulator and the node. It limits the node's memory. When the emulator stops or is
-killed, the script's standard input is closed. The script then kills the node and removes its folder. This works on
+killed, the script's standard input closes. The script then kills the node and deletes the node's folder. This works on
 every Unix system, needs no code between fork and exec, and takes a millisecond. If the shell itself is killed, the
 kernel terminates the node on Linux. On other systems, `AnvilNode.stop` does.
 """
@@ -129,7 +129,7 @@ class AnvilNode:
                     raise ChainUnavailable(f"the node did not start within {_START_S:.0f} s") from error
                 await asyncio.sleep(0.002)
             else:
-                await self.connection.request("net_version")  # the node itself responds, not only the kernel
+                await self.connection.request("net_version")  # the node itself has responded, not only the kernel
                 if sys.platform == "linux" and self.pid:
                     await self._shut(deadline)
                 return
@@ -138,20 +138,21 @@ class AnvilNode:
         """Blocks all other connections to the node after the emulator's connection was accepted.
 
         The node also listens on a TCP port, where it accepts WebSocket connections from pages of any website. A page
-        that found the port could set balances and code, and thereby bypass the journal. The limit on file descriptors
-        is therefore lowered, so that the node cannot accept another connection.
+        that found the port could set balances and code, and thereby bypass the journal. Therefore, this function lowers
+        the limit on file descriptors, so that the node cannot accept another connection.
         """
         import resource
 
         # The node first checks once more for a pending connection at the Unix socket. accept(2) needs a free descriptor
-        # even to report that none is pending. Without one, the node would repeat the call forever and use a full core.
+        # even to report that none is pending. Without a free descriptor, the node would repeat the call forever and use
+        # a full core.
         before: _Threads | None = None
         while (now := _resting(self.pid)) is None or now != before:
             if asyncio.get_running_loop().time() > deadline:
                 raise ChainUnavailable(f"the node was not ready within {_START_S:.0f} s of its start")
             before = now
             await asyncio.sleep(0.001)
-        with suppress(OSError):  # the process has exited in the meantime
+        with suppress(OSError):  # the process has already exited
             resource.prlimit(self.pid, resource.RLIMIT_NOFILE, (0, 0))
 
     async def last_words(self) -> str:
@@ -202,7 +203,7 @@ def _arguments(genesis: Genesis, place: Path) -> list[Any]:
     return [
         "--silent",
         *("--ipc", str(place / "rpc")),
-        # The node requires a TCP port. It gets any free port, which is not published. See `_shut`.
+        # The node requires a TCP port, so it uses any free port, which is not published. See `_shut`.
         *("--host", "127.0.0.1", "--port", "0", "--no-cors"),
         *("--chain-id", str(genesis.chain_id)),
         *("--timestamp", str(genesis.timestamp)),

@@ -1,4 +1,4 @@
-"""Node that runs @ethereumjs/vm in a web worker of a browser page, beside the Python interpreter."""
+"""Node that runs @ethereumjs/vm in a web worker of a browser page, next to the Python interpreter."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BUNDLE: Final = Path(__file__).with_name("static") / "chain.js"
 
 
 class PageConnection:
-    """Connection to a node in the form of a JavaScript object. See `svcnb.emulator.chain.connection.Connection`."""
+    """Connection to a node that is a JavaScript object. See `svcnb.emulator.chain.connection.Connection`."""
 
     def __init__(self, node: Any) -> None:
         self._node = node
@@ -38,7 +38,7 @@ class PageConnection:
 
 
 class PageNode:
-    """Node in the form of a JavaScript object.
+    """Node that is a JavaScript object.
 
     Attributes:
         connection: Connection to the node.

@@ -1,6 +1,6 @@
-"""Relay for managed writes. Its payers are wallets of the service, so that several writes can be sent in parallel.
+"""Relay for managed writes. It sends several writes in parallel from payers, which are wallets of the service.
 
-Each write is first simulated as a call. A revert therefore costs no gas, and the name of the contract's error is
+The relay first simulates each write as a call. A revert therefore costs no gas, and the name of the contract's error is
 available. Each payer has at most one unfinished transaction, so its nonces stay in order. The scheduling is fair: the
 account with the fewest unfinished writes gets the next payer.
 """
@@ -29,8 +29,9 @@ T = TypeVar("T")
 GAS: Final = 25_000_000
 """Gas limit of a transaction on the built-in chain. A block contains one transaction and has 30 million gas."""
 MAX_FEE: Final = 1_000_000_000_000
-"""Maximum fee on the built-in chain, in wei per unit of gas. The block's base fee is charged: 1 gwei unless blocks are
-full."""
+"""Maximum fee on the built-in chain, in wei per unit of gas.
+
+The chain charges the block's base fee, which is 1 gwei unless blocks are full."""
 
 
 _TOO_LARGE: Final = "intrinsic gas"
@@ -53,7 +54,7 @@ class Wallet:
     @classmethod
     def of(cls, secret: bytes) -> Wallet:
         """Returns the wallet of a private key."""
-        # The secret is kept in a closure, so that no repr, dump or traceback with locals shows it.
+        # Keep the secret in a closure, so that no repr, dump or traceback with locals shows it.
         return cls(address_of(secret), lambda: secret)
 
     def __repr__(self) -> str:
@@ -90,7 +91,7 @@ class Relay:
         self._under_way: set[asyncio.Task[Any]] = set()  # the event loop keeps only weak references to tasks
 
     def forget_nonces(self) -> None:
-        """Discards the cached nonces. They are read from the chain before the next transaction."""
+        """Discards the cached nonces. The relay reads them from the chain before the next transaction."""
         for payer in self._payers:
             payer.nonce = None
 
@@ -119,11 +120,13 @@ class Relay:
                 await asyncio.sleep(self._delay_s)
             receipt = await self.send(payer, to, data)
             if receipt["status"] != "0x1":
-                # Another transaction was executed after the simulation. A new simulation raises the contract's error.
+                # The chain executed another transaction after the simulation. A new simulation raises the contract's
+                # error.
                 await self._simulate(payer.address, to, data)
                 raise _refused_in_block(function)
             if function.outputs and int(receipt["blockNumber"], 16) != seen + 1:
-                # Other blocks came in between, so the simulation may have returned a different value than the block.
+                # The chain created other blocks after the simulation, so the simulation may have returned a different
+                # value.
                 result = await self._simulate(payer.address, to, data, before=int(receipt["blockNumber"], 16))
             return result
 
@@ -137,8 +140,8 @@ class Relay:
         """Sends several related managed writes, and waits for their blocks.
 
         On the built-in chain, one commit writes them all to the journal. If the emulator stops at any moment, either
-        all of them exist or none. On an external chain they are sent in sequence. Order them so that the first writes
-        alone cause no harm.
+        all of them exist or none. On an external chain, the relay sends them in sequence. Order them so that the first
+        writes alone cause no harm.
 
         Args:
             to: Address of the contract.
@@ -203,7 +206,7 @@ class Relay:
             self._free.append(payer)
             self._turns.give_back(account)
             if not task.cancelled():
-                task.exception()  # marks the error as retrieved, because the caller may have disconnected
+                task.exception()  # this marks the error as retrieved, because the caller may have disconnected
 
         task.add_done_callback(ended)
         return await asyncio.shield(task)
@@ -257,7 +260,7 @@ class Relay:
                 max_fee=fee,
                 tip=tip,
             )
-            nonce, wallet.nonce = wallet.nonce, None  # unknown until the chain has responded
+            nonce, wallet.nonce = wallet.nonce, None  # the nonce is unknown until the chain has responded
             receipt = await self._chain.submit(raw)
         except RpcError as error:
             raise ChainUnavailable(f"the chain rejected a transaction of {wallet.address}: {error}") from error
@@ -280,7 +283,7 @@ class Relay:
         first = wallet.nonce
         if first is None:
             first = int(await self._chain.request("eth_getTransactionCount", wallet.address, "latest"), 16)
-        wallet.nonce = None  # unknown until the chain has responded
+        wallet.nonce = None  # the nonce is unknown until the chain has responded
         signed = [
             sign(
                 wallet.secret(),
@@ -321,7 +324,7 @@ class Relay:
     async def _simulate(self, sender: str, to: str, data: bytes, *, before: int | None = None) -> bytes:
         call = {"from": sender, "to": to, "data": "0x" + data.hex()}
         if isinstance(self._chain, LocalChain):
-            call["gas"] = hex(GAS)  # the gas of the transaction: with more, the simulation could wrongly succeed
+            call["gas"] = hex(GAS)  # the same gas as the transaction, so that the results are the same
         where = ("latest", *self._chain.call_overrides()) if before is None else (hex(before - 1),)
         return await call_contract(self._chain, call, *where)
 

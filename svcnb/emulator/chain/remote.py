@@ -1,4 +1,4 @@
-"""External chain. It has no journal, no faucet and no snapshots, and its blocks are polled for events."""
+"""External chain, which has no journal, faucet or snapshots. The module polls its blocks for events."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class RemoteChain:
         self.head = 0
         """Number of the last block whose events were read."""
         self.on_receipt: Callable[[dict[str, Any]], Awaitable[None]] = ignore
-        """Callback that is awaited with each receipt before its sender gets a response, and with other logs."""
+        """Callback that is awaited with each receipt before its sender receives a response, and with other logs."""
         self.on_reset: Callable[[], Awaitable[None]] | None = None
         """Never called, because the emulator cannot reset this chain."""
 
     @property
     def node_pid(self) -> int:
-        """Always 0, because this chain has no process of the emulator."""
+        """Always 0, because the emulator does not run a process for this chain."""
         return 0
 
     async def chain_id(self) -> int:
@@ -84,7 +84,9 @@ class RemoteChain:
                     await asyncio.sleep(wait)
                     wait = min(2 * wait, _LONGEST_WAIT_S)
         except TimeoutError as error:
-            raise ChainUnavailable(f"transaction {sent} is not in a block after {_RECEIPT_S:.0f} s") from error
+            raise ChainUnavailable(
+                f"transaction {sent} was not included in a block within {_RECEIPT_S:.0f} s"
+            ) from error
         await self.on_receipt(receipt)
         found: dict[str, Any] = receipt
         return found
@@ -107,7 +109,7 @@ class RemoteChain:
                 await self.on_receipt({"logs": logs})
             except (RpcError, ChainUnavailable) as error:
                 log.warning("events of the chain cannot be read: %s", error)
-            except Exception:  # a node may return anything; without this task, cached permissions would become outdated
+            except Exception:  # continue after any error, or cached permissions would become outdated
                 log.exception("events of the chain cannot be read")
             else:
                 self.head = latest

@@ -1,4 +1,4 @@
-"""Node that follows the journal. If the node is lost, it is rebuilt by a replay of the journal.
+"""Node that follows the journal. After a loss of the node, a replay of the journal rebuilds it.
 
 This module does no locking. `LocalChain` ensures that changes are made in sequence.
 """
@@ -31,16 +31,19 @@ _SEND_S: Final = 15.0
 _DUMP_AFTER: Final = 128
 """Number of entries after which the state is dumped. It is higher on a long chain, whose dump is larger."""
 _REPLAY_S: Final = 4.0
-"""Maximum time in seconds that the node works on entries before the state is dumped. The time for a block depends on
-the size of the whole state. A replay takes about as long as the entries took, and requests wait for it."""
+"""Maximum time in seconds that the node works on entries before the state is dumped.
+
+The time for a block depends on the size of the whole state. A replay takes about as long as the entries took, and
+requests wait for it."""
 _DUMPS_COST: Final = 10
 """Minimum ratio of the time between dumps to the time of a dump.
 
 With 10, dumps take at most a tenth of the node's time.
 """
 _KEPT_MARKS: Final = 64
-"""Maximum number of states that the node keeps, each as a whole copy. The node deletes a state only when an earlier
-state is restored."""
+"""Maximum number of states that the node keeps, each as a whole copy.
+
+The node deletes a state only when an earlier state is restored."""
 
 
 class NoBlock(ChainUnavailable):
@@ -99,7 +102,7 @@ class Replica:
 
         Args:
             chain_id: Chain id.
-            balances: Balances in wei by address in the first block. Only used at the first start.
+            balances: Balances in wei by address in the first block. They apply only at the first start.
             early: Node that is already starting. It is used if its first block matches.
 
         Raises:
@@ -156,7 +159,7 @@ class Replica:
     # --- advancing --------------------------------------------------------------------------------------------------
 
     def following(self, kind: str, payloads: Sequence[bytes]) -> list[Entry]:
-        """Returns new journal entries for payloads. They are not written yet."""
+        """Returns new journal entries for payloads, without writing them."""
         timestamp = max(self._clock.now_s(), self.timestamp)
         digest, entries = self._digest, []
         for position, payload in enumerate(payloads, self._position + 1):
@@ -191,7 +194,7 @@ class Replica:
         began = time.monotonic()
         try:
             async with asyncio.timeout(_SEND_S):
-                # Sent in sequence, because the node may reorder requests that are sent together.
+                # Send the requests in sequence, because the node can reorder simultaneous requests.
                 await self.ask("evm_setNextBlockTimestamp", hex(entry.timestamp))
                 receipt: Receipt = await self.ask("eth_sendRawTransactionSync", "0x" + entry.payload.hex())
         except TimeoutError as error:
@@ -328,7 +331,7 @@ class Replica:
         if dump is None:
             dump = Dump(0, journal.START, int(block["timestamp"], 16), block["hash"], b"")
         elif block["hash"] != dump.block_hash:
-            raise ChainUnavailable(f"the dump of block {dump.block_hash} resulted in block {block['hash']}")
+            raise ChainUnavailable(f"restoring the dump of block {dump.block_hash} resulted in block {block['hash']}")
         self._stand_at(dump)
 
     def _stand_at(self, dump: Dump) -> None:
@@ -358,7 +361,7 @@ class Replica:
             )
 
     async def _replay_unconfirmed(self, entry: Entry) -> None:
-        """Replays an entry without a recorded block. The node may have rejected it before that could be recorded."""
+        """Replays an entry without a recorded block, which the node may have rejected before a crash."""
         transaction = read_transaction(entry.payload)
         nonce = int(await self.ask("eth_getTransactionCount", transaction.sender, "latest"), 16)
         try:
@@ -369,7 +372,7 @@ class Replica:
             pass
         except NoBlock:
             await self.withdraw(entry)
-            raise  # the node is unusable; the next node will not receive this entry
+            raise  # the node is unusable, and the next node will not receive this entry
         await self.withdraw(entry)
 
     async def _latest_block(self) -> dict[str, Any]:

@@ -17,7 +17,7 @@ _DEPTH: Final = 16
 
 
 class RlpError(ValueError):
-    """The bytes are not a canonical encoding."""
+    """Error for bytes that are not a canonical encoding."""
 
 
 def encode(item: Item) -> bytes:

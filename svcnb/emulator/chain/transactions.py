@@ -1,4 +1,4 @@
-"""Signed transactions: creation for the relay, and decoding and validation for the gateway.
+"""Signed transactions, which the relay creates, and the gateway decodes and validates.
 
 Supported types are legacy (with or without EIP-155), EIP-2930 and EIP-1559. Blob and set-code transactions are
 rejected.
@@ -21,7 +21,7 @@ _FIELDS: Final = {0: 9, _ACCESS_LIST: 11, _DYNAMIC_FEE: 12}
 
 
 class TransactionInvalid(ValueError):
-    """The bytes are not a transaction that this chain accepts."""
+    """Error for bytes that are not a transaction that this chain accepts."""
 
 
 class Transaction(NamedTuple):

@@ -1,1 +1,1 @@
-"""Control plane under ``/_emulator``: reset, snapshots, time, faults, credit, executions (design section 4)."""
+"""Control plane under ``/_emulator``, for reset, snapshots, time, faults, credit and executions."""

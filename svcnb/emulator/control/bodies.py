@@ -13,7 +13,7 @@ from svcnb.protocol.wire.values import WalletAddress
 
 
 class _Body(BaseModel):
-    # Unlike the service's own requests, a misspelt field is an error.
+    # Unlike in the service's own requests, a misspelt field is an error.
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, defer_build=True)
 
 
@@ -27,8 +27,10 @@ class ClockChange(_Body):
     freeze: FiniteFloat | None = Field(
         None, ge=CLOCK_EARLIEST_S, le=CLOCK_LATEST_S, description="Time at which to freeze the clock, in Unix seconds."
     )
-    advance: FiniteFloat | None = Field(None, ge=0, le=CLOCK_LATEST_S, description="Seconds to move forward.")
-    real: Literal[True] | None = Field(None, description="Return to the machine's time.")
+    advance: FiniteFloat | None = Field(
+        None, ge=0, le=CLOCK_LATEST_S, description=("Number of seconds by which to advance the clock.")
+    )
+    real: Literal[True] | None = Field(None, description="If true, the clock returns to the machine's time.")
 
     @model_validator(mode="after")
     def _one(self) -> ClockChange:
@@ -41,15 +43,23 @@ class FaultOrder(_Body):
     """Fault to inject."""
 
     part: Part
-    status: int | None = Field(None, ge=400, le=599, description="HTTP status; the default depends on the part.")
+    status: int | None = Field(
+        None,
+        ge=400,
+        le=599,
+        description=("HTTP status of the calls that fail. The default depends on the part of the service."),
+    )
     delay_ms: int | None = Field(None, ge=0, le=600_000, description="Delay before each call, in milliseconds.")
     times: int | None = Field(
-        None, ge=1, le=10**9, description="Number of calls; by default, all until the fault is cleared."
+        None,
+        ge=1,
+        le=10**9,
+        description=("Number of calls that fail. By default, all calls fail until the fault is deleted."),
     )
 
 
 def _wei(value: Any) -> Any:
-    # Many languages limit JSON numbers to 2^53, so an amount may also be a string.
+    # Many languages limit JSON numbers to 2^53, so an amount can also be a string.
     return int(value) if isinstance(value, str) and value.isascii() and value.isdigit() else value
 
 

@@ -1,4 +1,4 @@
-"""Access control for the control plane: a caller needs the control token, and pages of other origins are rejected."""
+"""Access control for the control plane, which requires the control token and rejects pages of other origins."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _refuse_other_origins(request: Request) -> None:
     if not is_own_origin(request):
         raise StructuredError(
             403,
-            "A page of another origin may not use the control plane.",
+            "A page of another origin must not use the control plane.",
             fix="Call it from a program, or from a page that the emulator served.",
         )
 

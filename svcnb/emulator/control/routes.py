@@ -1,4 +1,4 @@
-"""Endpoints of the control plane (design section 4)."""
+"""Endpoints of the control plane."""
 
 from __future__ import annotations
 
@@ -55,7 +55,11 @@ class RunsQuery(Request):
     """Query parameters of the list of executions."""
 
     limit: QueryNumber = Field(
-        100, description="Maximum number of executions, newest first. Fewer are returned if their texts are long."
+        100,
+        description=(
+            "Maximum number of executions, newest first. The response contains fewer "
+            "executions if their texts are long."
+        ),
     )
     offset: QueryNumber = Field(0, description="Number of the newest executions to skip.")
 
@@ -67,7 +71,7 @@ class ControlPlane:
         settings: The emulator's settings.
         guard: Access control.
         clock: The emulator's clock.
-        chain: The chain that holds the contract.
+        chain: The chain with the contract.
         ledger: The ledger of credits.
         processor: The payment processor.
         engine: The engine that runs actions.
@@ -153,7 +157,7 @@ class ControlPlane:
         }
 
     async def reset(self, _call: Call, _body: Nothing) -> dict[str, bool]:
-        """Restores the initial state: no accounts, a new chain, and the configured clock. Snapshots are kept."""
+        """Restores the initial state: no accounts, a new chain, and the configured clock. Keeps the snapshots."""
         self._faults.clear()
         self._forgiven.clear()
         await in_thread(self._outbound.configure, self._settings.network_policy, self._settings.network_file)
@@ -214,7 +218,7 @@ class ControlPlane:
         if len(self._faults.waiting()) >= _MAX_FAULTS:
             raise StructuredError(
                 400,
-                f"{_MAX_FAULTS} faults are already pending, which is the maximum.",
+                f"{_MAX_FAULTS} faults are pending, which is the maximum.",
                 fix="DELETE /_emulator/faults clears them.",
             )
         fault = self._faults.add(body.part, body.status, body.delay_ms, body.times)

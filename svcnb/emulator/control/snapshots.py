@@ -40,7 +40,7 @@ _SNAPSHOTS: Final = Table(
     """,
 )
 
-# Tables of the emulator itself, outside the simulated state. Snapshots and resets do not change them.
+# Tables of the emulator itself, which are not part of the simulated state. Snapshots and resets do not change them.
 _OURS: Final = frozenset({_SNAPSHOTS.name, META.name, HOLDS.name})
 _CHAIN: Final = "chain_"
 """Prefix of the chain's tables, which the chain saves itself."""
@@ -55,8 +55,8 @@ class Snapshots:
         clock: The emulator's clock.
         randomness: The emulator's random streams.
         quiesce: Delays requests while the state is replaced.
-        runs: The record of executions, which is written before the state is read.
-        on_exchange: Awaited after the state was replaced, to clear caches.
+        runs: The record of executions. It is written before the state is read.
+        on_exchange: Callback that is awaited after the state is replaced, to clear caches.
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class Snapshots:
         """Restores a snapshot.
 
         Args:
-            name: Its name.
+            name: Name of the snapshot.
 
         Returns:
             Whether a snapshot with that name exists.
@@ -125,10 +125,10 @@ class Snapshots:
             )
             if row is None:
                 return False
-            self._clock.check(parse(row["clock"]))  # before the state changes
+            self._clock.check(parse(row["clock"]))  # do this before the state changes
             content = [await offload(_unpacked, row["content"])]
             await self._chain.import_snapshot(row["chain"])
-            # Moved to another thread, so that the event loop does not have to free a hundred thousand values.
+            # Use another thread, so that the event loop does not have to free a hundred thousand values.
             await self._store.run_long(lambda connection: _write(connection, content.pop()))
             self._randomness.restore(parse(row["randomness"]))
             self._clock.restore(parse(row["clock"]))
@@ -139,7 +139,7 @@ class Snapshots:
         """Deletes a snapshot.
 
         Args:
-            name: Its name.
+            name: Name of the snapshot.
 
         Returns:
             Whether a snapshot with that name existed.
@@ -147,7 +147,7 @@ class Snapshots:
         return await self._store.run_long(lambda connection: _remove(connection, name))
 
     async def reset(self) -> None:
-        """Restores the initial state: no accounts, a new chain, and the configured clock. Snapshots are kept."""
+        """Restores the initial state: no accounts, a new chain, and the configured clock. Keeps the snapshots."""
         async with self._quiesce.exclusive():
             await self._runs.flush()
             clock, randomness = self._start

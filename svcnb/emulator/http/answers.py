@@ -1,4 +1,4 @@
-"""Converts results and errors to JSON responses. Errors have one of two formats.
+"""Converter from results and errors to JSON responses. Errors have one of two formats.
 
 Source: docs/service/http.md#errors.
 """
@@ -27,8 +27,8 @@ def encode(value: object) -> bytes:
     try:
         return to_json(value, inf_nan_mode="null", by_alias=True)
     except PydanticSerializationError:
-        # JavaScript strings may contain half of a surrogate pair, which UTF-8 cannot encode. It is escaped, as in
-        # JavaScript.
+        # JavaScript strings can contain half of a surrogate pair, which UTF-8 cannot encode. Escape it, as JavaScript
+        # does.
         return json.dumps(_plain(value), separators=(",", ":")).encode()
 
 
@@ -44,7 +44,7 @@ def answer(value: object, status: int = 200, headers: Mapping[str, str] | None =
 
 
 async def answered(value: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """Returns a JSON response as `answer` does, but encodes a large value outside of the event loop.
+    """Returns a JSON response like `answer`, but encodes a large value outside of the event loop.
 
     Args:
         value: The response body.

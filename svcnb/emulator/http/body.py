@@ -1,4 +1,4 @@
-"""Reads request bodies. Checks the size, the JSON and the schema, in this order and after the guards."""
+"""Reader of request bodies, which checks the size, the JSON and the schema, in this order and after the guards."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SPECIFICATION = "The schema of every body is in /core/v1/openapi.json."
 
 
 class CallerGone(Exception):
-    """The caller closed the connection before the request was complete, so a response is not needed."""
+    """Error for a caller that closed the connection before its request was complete, so that no response is needed."""
 
 
 async def read_bytes(request: Request, limit: int) -> bytes:
@@ -52,12 +52,12 @@ async def read_bytes(request: Request, limit: int) -> bytes:
             chunks.append(chunk)
     except ClientDisconnect as error:
         raise CallerGone from error
-    # In a thread, because copying megabytes into new memory takes milliseconds.
+    # Use a thread, because a copy of megabytes into new memory takes milliseconds.
     return await offload(b"".join, chunks) if size > _LARGE_COPY_BYTES else b"".join(chunks)
 
 
 def require_plain(request: Request) -> None:
-    """Rejects a compressed body with a clear error, instead of the error that it is not JSON.
+    """Rejects a compressed body with a clear error. Otherwise, the error would be that the body is not JSON.
 
     Raises:
         StructuredError: 400, the request has a Content-Encoding.
@@ -72,7 +72,7 @@ def require_plain(request: Request) -> None:
 
 
 async def parse(data: bytes) -> Any:
-    """Parses JSON. Large input is parsed outside of the event loop.
+    """Parses JSON. Parses large input outside of the event loop.
 
     Raises:
         StructuredError: 400, the bytes are not UTF-8 JSON, or contain too many values.
@@ -92,17 +92,17 @@ async def parse(data: bytes) -> Any:
 
 
 async def read_json(data: bytes) -> Any:
-    """Parses JSON as `parse` does, for callers that raise their own errors.
+    """Parses JSON like `parse`, for callers that raise their own errors.
 
     Raises:
         ValueError: The bytes are not UTF-8 JSON, are nested too deeply, or contain more than `MAX_JSON_VALUES` values.
-            Also raised for a number that does not fit in a double (IEEE 754).
+            The function also raises this error for a number that does not fit in a double (IEEE 754).
     """
     return read_json_now(data) if len(data) <= LARGE_BYTES else await offload(read_json_now, data)
 
 
 def read_json_now(data: bytes) -> Any:
-    """Parses JSON as `read_json` does, in the calling thread."""
+    """Parses JSON like `read_json`, in the calling thread."""
     if more_values_than(data, MAX_JSON_VALUES):
         raise ValueError(f"it contains more than {MAX_JSON_VALUES} values, which is the maximum")
     value = from_json(data, allow_inf_nan=False)
@@ -113,7 +113,7 @@ def read_json_now(data: bytes) -> Any:
 
 
 def _may_overflow(data: bytes) -> bool:
-    """Returns whether a number may be too large: it has an exponent of two or more digits, or about 300 digits."""
+    """Returns whether a number can be too large: it has an exponent of two or more digits, or about 300 digits."""
     if _EXPONENT.search(data):
         return True
     return any(data[at : at + _DIGITS].isdigit() for at in range(0, len(data) - _DIGITS + 1, _DIGITS))
@@ -164,7 +164,7 @@ def validate(
 
 def _too_large(limit: int, *, hang_up: bool = False) -> StructuredError:
     # The server reads and discards the rest of the body, so that a caller that is still sending receives this response
-    # and no connection error. Only extremely large bodies are interrupted.
+    # instead of a connection error. It interrupts only extremely large bodies.
     return StructuredError(
         413,
         f"The body is larger than {limit} bytes.",

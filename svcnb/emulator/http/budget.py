@@ -17,11 +17,11 @@ _RETRY_AFTER_S: Final = 1
 class BodyBudget:
     """Middleware that limits the memory for the received bodies of requests in progress.
 
-    A single caller cannot use the whole budget. Callers are identified by their credential. Requests without a
-    credential share one part.
+    A single caller cannot use the whole budget. A credential identifies the caller. Requests without a credential share
+    one part.
 
     Args:
-        app: The application. It converts an error during the read of a body to a response.
+        app: The application. It converts an error while reading a body to a response.
         total: Maximum number of body bytes in memory.
         per_caller: Maximum number of body bytes in memory for one caller.
     """
@@ -63,9 +63,9 @@ class BodyBudget:
 
     def _take(self, caller: int, size: int) -> None:
         if self._all + size > self._total:
-            raise _used_up(f"The bodies of all requests in progress already have {self._total} bytes")
+            raise _used_up(f"The bodies of all requests in progress already contain {self._total} bytes")
         if self._held[caller] + size > self._per_caller:
-            raise _used_up(f"The bodies of this caller's requests in progress already have {self._per_caller} bytes")
+            raise _used_up(f"The bodies of this caller's requests in progress already contain {self._per_caller} bytes")
         self._held[caller] += size
         self._all += size
 

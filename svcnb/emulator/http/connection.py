@@ -1,4 +1,4 @@
-"""HTTP connections with limits on their number, on the duration of each step, and on the size of request heads.
+"""HTTP connections, with limits on their number, on the duration of each step, and on the size of request heads.
 
 uvicorn parses requests and writes responses. It has no timeout for a head or a body, and it rejects excess connections
 in plain text. It also keeps the data for a slow reader indefinitely. This module adds one deadline per connection, and
@@ -44,10 +44,10 @@ _FOR_REFUSALS: Final = 128
 
 
 class Answers(Protocol):
-    """Creates responses that need no request."""
+    """Factory of responses that need no request."""
 
     def bare(self, refusal: StructuredError) -> Response:
-        """Returns a response without the use of other components."""
+        """Returns a response without using other components."""
 
 
 def connection_limit(wanted: int) -> int:
@@ -67,11 +67,11 @@ def connection_limit(wanted: int) -> int:
 
 
 class Connection(HttpToolsProtocol):
-    """Connection of the HTTP server. `limited` creates the class for a server.
+    """Connection of the HTTP server. The function `limited` creates the class for a server.
 
     Attributes:
         limit: Maximum number of concurrent connections.
-        answers: Creates error responses.
+        answers: Factory of error responses.
     """
 
     limit: int
@@ -95,7 +95,7 @@ class Connection(HttpToolsProtocol):
         return self.timeout_keep_alive_task is not None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Called by the event loop."""
+        """Overrides the callback of the event loop."""
         super().connection_made(transport)
         self._wait(self.head_s)
         others = cast("Collection[Connection]", self.connections)
@@ -117,7 +117,7 @@ class Connection(HttpToolsProtocol):
         )
 
     def close(self) -> None:
-        """Closes the connection. The rest of a response may still be sent for a few seconds."""
+        """Closes the connection. The server can still send the rest of a response for a few seconds."""
         self._wait(LINGER_S)
         self.transport.close()
 
@@ -137,7 +137,7 @@ class Connection(HttpToolsProtocol):
             self._give_up()
 
     def data_received(self, data: bytes) -> None:
-        """Called by the event loop."""
+        """Overrides the callback of the event loop."""
         if self.is_refused or self.transport.is_closing():
             return
         size = len(data)
@@ -160,7 +160,7 @@ class Connection(HttpToolsProtocol):
             self.send_400_response("")
 
     def on_message_begin(self) -> None:
-        """Called by the parser."""
+        """Overrides the callback of the parser."""
         super().on_message_begin()
         self._in_head = True
         self._head_bytes = 0
@@ -168,13 +168,13 @@ class Connection(HttpToolsProtocol):
             self._wait(self.head_s)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Called by the parser for headers and trailers."""
+        """Overrides the callback of the parser for headers and trailers."""
         if len(self.headers) >= MAX_HEADERS:
             raise ValueError(f"more than {MAX_HEADERS} headers")
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """Called by the parser."""
+        """Overrides the callback of the parser."""
         self._in_head = False
         self._message_bytes = self._body_bytes = 0
         if len(self.pipeline) >= MAX_PIPELINED:
@@ -183,27 +183,27 @@ class Connection(HttpToolsProtocol):
         self._wait(self.body_s)
 
     def on_body(self, body: bytes) -> None:
-        """Called by the parser."""
+        """Overrides the callback of the parser."""
         self._body_bytes += len(body)
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """Called by the parser."""
+        """Overrides the callback of the parser."""
         super().on_message_complete()
         self._wait_for_what_is_next()
 
     def on_response_complete(self) -> None:
-        """Called when a response has been written."""
+        """Overrides the callback after a complete response."""
         super().on_response_complete()
         self._wait_for_what_is_next()
 
     def pause_writing(self) -> None:
-        """Called by the transport."""
+        """Overrides the callback of the transport."""
         super().pause_writing()
         self._wait(self.write_s)
 
     def resume_writing(self) -> None:
-        """Called by the transport."""
+        """Overrides the callback of the transport."""
         super().resume_writing()
         self._wait_for_what_is_next()
 
@@ -269,7 +269,7 @@ class Connection(HttpToolsProtocol):
                 self._wait(float("inf"))
                 self.flow.pause_reading()
                 return
-            cycle.disconnected = True  # the application sees that the caller has disconnected
+            cycle.disconnected = True  # the application then detects that the caller has disconnected
             cycle.message_event.set()
         answer = self.answers.bare(refusal)
         head = b"".join(b"%b: %b\r\n" % header for header in answer.raw_headers if header[0] != b"connection")
@@ -278,14 +278,15 @@ class Connection(HttpToolsProtocol):
             % (refusal.status, _REASONS[refusal.status], head, bytes(answer.body))
         )
         self._wait(LINGER_S)
-        # Closing a connection with unread bytes would reset it and lose the response, so the client must close first.
+        # The client must close first, because a close with unread bytes would reset the connection and lose the
+        # response.
         if self.transport.can_write_eof():
             self.transport.write_eof()
         else:
             self.transport.close()
 
     def eof_received(self) -> None:
-        """Called by the event loop when the client has sent everything; the transport then closes."""
+        """Overrides the callback after the client has sent everything. The transport then closes."""
 
 
 _REASONS: Final = {
@@ -301,7 +302,7 @@ def limited(limit: int, answers: Answers) -> type[Connection]:
 
     Args:
         limit: Maximum number of concurrent connections.
-        answers: Creates error responses.
+        answers: Factory of error responses.
     """
     return type("LimitedConnection", (Connection,), {"limit": limit, "answers": answers})
 

@@ -1,4 +1,4 @@
-"""Runs the handler of an endpoint: guards, body checks, handler and settlement, in this order."""
+"""Dispatcher, which runs guards, body checks, handler and settlement of an endpoint, in this order."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LOG = logging.getLogger(__name__)
 
 
 class Dispatcher:
-    """Passes requests to the handlers of their endpoints.
+    """Dispatcher of requests to the handlers of their endpoints.
 
     Args:
         forgiven: Record of accepted requests that the live service rejects.
@@ -90,7 +90,7 @@ async def _settle(call: Call, hold: Hold) -> None:
     try:
         await hold.settle(call.price_cents, reason=call.endpoint.path.rpartition("/")[2], request_id=call.request_id)
     except Unavailable:
-        # The call's effect cannot be undone, and a 503 would wrongly mean that it had no effect, so the call is free.
+        # The call is free, because its effect is permanent, and a 503 would incorrectly mean that it had no effect.
         _LOG.warning("request %s succeeded but could not be charged", call.request_id, exc_info=True)
 
 

@@ -29,11 +29,11 @@ class Hold(Protocol):
         """Charges the call and ends the hold."""
 
     def release(self) -> None:
-        """Ends the hold without a charge. May be called twice."""
+        """Ends the hold without a charge. Repeated calls have no effect."""
 
 
 class Call:
-    """One request, as passed to its guards and its handler.
+    """One request, which is passed to its guards and its handler.
 
     Args:
         endpoint: The endpoint that matches the request.
@@ -43,7 +43,7 @@ class Call:
         path: Values of the path parameters.
         headers: Headers to add to the response.
         hold: Credit reserved for this call, or None if it is free.
-        price_cents: The price of a successful call, in cents. A handler may change the endpoint's price.
+        price_cents: The price of a successful call, in cents. A handler can change the endpoint's price.
     """
 
     __slots__ = ("_caller", "endpoint", "headers", "hold", "path", "price_cents", "request")
@@ -86,7 +86,7 @@ class Guard(NamedTuple):
     Attributes:
         check: Function that raises a `ServiceError` to reject the request.
         statuses: HTTP statuses of its errors.
-        schemes: Names of the security schemes that it accepts. Any one of them is enough.
+        schemes: Names of the security schemes that it accepts. One of them is sufficient.
     """
 
     check: Callable[[Call], Awaitable[None]]
@@ -113,19 +113,19 @@ class Endpoint:
         query: Model of the query string, or None if it is not read.
         response: Type of the response body, for the OpenAPI description.
         guards: Checks that run before the body is read, in order.
-        answers_for: Guards whose checks the handler makes itself; for the OpenAPI description.
+        answers_for: Guards whose checks the handler makes itself, for the OpenAPI description.
         price_cents: The price of a successful call in cents, charged after the handler returns.
         errors: HTTP statuses of the handler's own errors.
         error_body: Model of the handler's own errors, or None if they are JSON strings.
-        any_body: Whether a text body or no body is also accepted; for the OpenAPI description.
+        any_body: Whether the endpoint also accepts a text body or no body, for the OpenAPI description.
         reads_itself: Whether the handler reads body and query itself. Their types are then only for the OpenAPI
             description.
-        schemes: Security schemes that the handler checks; for the OpenAPI description.
-        status: HTTP status of success; for the OpenAPI description.
+        schemes: Security schemes that the handler checks, for the OpenAPI description.
+        status: HTTP status of success, for the OpenAPI description.
         headers: Headers of all successful responses.
         deprecated: Whether the OpenAPI description marks the endpoint as deprecated.
         described: Whether the OpenAPI description contains the endpoint.
-        tag: Its heading in the OpenAPI description.
+        tag: Heading of the endpoint in the OpenAPI description.
     """
 
     method: str
@@ -165,5 +165,5 @@ class Endpoint:
 
     @property
     def all_guards(self) -> tuple[Guard, ...]:
-        """All checks: those of the guards and those that the handler makes itself."""
+        """All checks of the guards and of the handler itself."""
         return self.guards + self.answers_for

@@ -1,4 +1,4 @@
-"""Middleware around the router: request ids, cross-origin headers, and a JSON body for every error.
+"""Middleware around the router, which adds request ids, cross-origin headers, and a JSON body to every error.
 
 Starlette's CORS middleware has one set of rules for all paths, and passes requests from pages of other origins to the
 endpoint. This service needs different rules for public paths, and rejects such requests.
@@ -38,7 +38,7 @@ _SHOWN: Final = 100
 _MAX_PARAMETERS: Final = 100
 _PREFLIGHT_AGE_S: Final = b"600"
 _PUBLIC_PREFIXES: Final = ("/webhook/", "/health")
-"""Paths that all pages may use: webhooks are public, and the health status is not secret.
+"""Paths that all pages may use. Webhooks are public, and the health status is not secret.
 
 Source: docs/service/http.md#authentication.
 """
@@ -50,15 +50,15 @@ _SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
 class Middleware:
     """The application that the server runs.
 
-    Every response has a new ``X-Request-Id``, even if the caller sent one. A caller's ``X-Correlation-Id`` is copied to
-    the response (docs/service/http.md#response-headers).
+    Every response has a new ``X-Request-Id``, even if the caller sent one. The middleware copies a caller's
+    ``X-Correlation-Id`` to the response (docs/service/http.md#response-headers).
 
     Args:
         app: The router. The middleware converts its `ServiceError` exceptions to responses.
         settings: Names of the service, allowed origins, and maximum number of connections.
-        clock: Provides the time for the Date header.
+        clock: Clock for the Date header.
         randomness: Source of request ids.
-        quiesce: Delays requests while the state is replaced.
+        quiesce: Lock that delays requests while the state is replaced.
         address: The address of this server, for links to its pages.
 
     Attributes:
@@ -149,7 +149,7 @@ class Middleware:
     def _foreign(self, scope: Scope, headers: Headers, *, trusted: bool) -> StructuredError | None:
         """Returns the error for a page that may not send this request, or None.
 
-        Requests without a credential that only read are allowed.
+        The method permits read requests without a credential.
         """
         if scope["method"] in _SAFE_METHODS and not ("x-api-key" in headers or "authorization" in headers):
             return None
@@ -157,7 +157,7 @@ class Middleware:
             origin = headers["origin"][:_SHOWN]
             return StructuredError(
                 403,
-                f"A page of another origin ({origin}) may not use this emulator.",
+                f"This emulator does not accept requests from pages of the origin {origin}.",
                 fix=f"If the page is yours, start the emulator with --allow-origin {origin} (SVC_ALLOW_ORIGIN).",
             )
         if not self._origins.knows_name(headers):
@@ -173,7 +173,7 @@ class Middleware:
         return self.bare(STOPPING)
 
     def bare(self, refusal: StructuredError) -> Response:
-        """Returns a response without the use of other components, because one of them may have failed."""
+        """Returns a response without using other components, because one of them may have failed."""
         answer = failure(refusal, self._docs_base)
         answer.headers["Date"] = formatdate(usegmt=True)
         answer.headers["X-Request-Id"] = str(uuid4())
@@ -275,7 +275,7 @@ def _failed(scope: Scope) -> StructuredError:
     return StructuredError(
         500,
         f"The service failed while it handled request {scope.get('request_id', '')}. Nothing was charged.",
-        fix="Try again; if it happens again, report it with the request id and the emulator's log.",
+        fix="Try again. If the problem persists, report it with the request id and the log of the emulator.",
     )
 
 

@@ -1,4 +1,4 @@
-"""Describes mismatches between a value and a schema in JSON terms, for clients in any language."""
+"""Descriptions of mismatches between a value and a schema in JSON terms, for clients in any language."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _WORDS: Final = {
     "model_type": "expected an object",
     "model_attributes_type": "expected an object",
 }
-"""Messages by pydantic's error type. Other types keep pydantic's message."""
+"""Message for each of pydantic's error types. Other types keep pydantic's own message."""
 
 
 def sentence(problems: Iterable[ErrorDetails], what: str) -> str:
-    """Describes the first mismatches and gives the number of further ones. Does not repeat values.
+    """Describes the first mismatches, with the number of additional ones. Does not repeat values.
 
     Args:
         problems: The validation errors.

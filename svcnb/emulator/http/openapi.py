@@ -1,4 +1,4 @@
-"""Generates the OpenAPI description from the table of endpoints, so that it always matches the running server."""
+"""Generator of the OpenAPI description from the table of endpoints, so that it always matches the running server."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def describe(endpoints: Iterable[Endpoint], vocabulary: Vocabulary) -> dict[str,
     """Returns the OpenAPI description of a server.
 
     Args:
-        endpoints: Its endpoints. Those that are not `described` are omitted.
+        endpoints: Endpoints of the server. The document omits endpoints that are not `described`.
         vocabulary: The configured names of the service.
 
     Returns:
@@ -67,7 +67,7 @@ def describe(endpoints: Iterable[Endpoint], vocabulary: Vocabulary) -> dict[str,
                 "triggers service returns an object with error and message. Failed requests are never charged."
             ),
         },
-        # Relative to this description, because a proxy may add a prefix to all paths.
+        # Use an address relative to this description, because a proxy can add a prefix to all paths.
         "servers": [{"url": "../..", "description": "This server"}],
         "tags": [{"name": name} for name in dict.fromkeys(row.tag for row in rows) if name],
         "paths": paths,

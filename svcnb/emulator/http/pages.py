@@ -1,7 +1,7 @@
-"""HTML pages: the interactive API documentation, and explanations of the errors.
+"""HTML pages with the interactive API documentation and explanations of the errors.
 
 This server provides all files, so the pages work without an internet connection. All links are relative, because a
-proxy such as JupyterHub's may add a prefix to all paths.
+proxy such as JupyterHub's can add a prefix to all paths.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ async def _to_description(_call: Call, _given: None) -> Response:
 
 
 def _relative(path: str) -> str:
-    """Returns the relative path to the root, also behind a proxy's prefix."""
+    """Returns the relative path to the root, which also works behind a proxy's prefix."""
     return f".{path}"
 
 

@@ -1,7 +1,7 @@
 """Router with a dictionary for fixed paths and patterns for paths with parameters.
 
-Endpoints that the first calls do not need are loaded by the first request for an unknown path. Starlette's router
-cannot do this. It also compares a path with each route in turn, which takes 0.1 milliseconds for this service.
+The first request for an unknown path loads the endpoints that the first calls do not need. Starlette's router does not
+support this. It also compares a path with each route in turn, which takes 0.1 milliseconds for this service.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Router:
     """Router for all endpoints of an emulator.
 
     Args:
-        dispatcher: Handles a request for an endpoint.
+        dispatcher: Dispatcher that handles a request for an endpoint.
         endpoints: The endpoints that are available from the start.
         others: Function that loads all other endpoints. It is called once, in a thread.
     """
@@ -74,7 +74,7 @@ class Router:
     async def _complete(self, others: Callable[[], Iterable[Endpoint]]) -> None:
         if self._coming is None:
             self._coming = asyncio.create_task(self._load(others), name="svcnb-endpoints")
-        # Shielded: other callers may wait for the same endpoints when this one is cancelled.
+        # Shield the task, because other callers can wait for the same endpoints when this one is cancelled.
         await asyncio.shield(self._coming)
 
     async def _load(self, others: Callable[[], Iterable[Endpoint]]) -> None:
@@ -101,7 +101,7 @@ def _choose(methods: dict[str, Endpoint] | None, scope: Scope) -> Endpoint | Non
 
 
 def _for_head(methods: dict[str, Endpoint], scope: Scope) -> Endpoint | None:
-    # HEAD must not change anything, so it is not routed to the deprecated GET endpoint that creates a wallet.
+    # HEAD must not change anything, so do not route it to the deprecated GET endpoint that creates a wallet.
     endpoint = methods.get("GET") if scope["method"] == "HEAD" else None
     return None if endpoint is None or endpoint.price_cents else endpoint
 

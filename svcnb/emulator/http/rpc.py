@@ -20,7 +20,7 @@ class RpcGateway:
     """JSON-RPC endpoint of the chain.
 
     Args:
-        answer_rpc: Handles a parsed request or batch.
+        answer_rpc: Function that handles a parsed request or batch.
         faults: Injected faults of the chain.
         max_body_bytes: Maximum size of a body, in bytes.
     """

@@ -1,4 +1,4 @@
-"""HTTP server: uvicorn on the emulator's socket, without uvicorn's signal handling."""
+"""HTTP server, which runs uvicorn on the emulator's socket, without uvicorn's signal handling."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Server:
 
         Args:
             listener: A bound socket.
-            on_listening: Called when the server accepts requests.
+            on_listening: Function that is called when the server accepts requests.
         """
         self._server.on_listening = on_listening
         connections = cast("set[Connection]", self._server.server_state.connections)

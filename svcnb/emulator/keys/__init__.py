@@ -1,1 +1,1 @@
-"""Key custody: one root secret, from which all wallet, action and payer keys are derived."""
+"""Key custody, which derives all wallet, action and payer keys from one root secret."""

@@ -1,6 +1,6 @@
-"""Derivation of all keys of the service from one root secret.
+"""Derivation of all the service's keys from one root secret.
 
-The service does not store wallet keys. It stores the root secret and derives each key when it is needed
+The service does not store wallet keys. It stores the root secret, and derives each key when needed
 (docs/service/keys.md#derivation-of-keys). The keys are therefore the same after a restart, in a restored copy, and on a
 second server with the same root secret. For each wallet, the chain stores only a derivation path.
 """
@@ -27,12 +27,12 @@ _ADDRESSES_KEPT = 4_096
 
 
 class Custody:
-    """Holds the root secret and derives keys from it.
+    """Root secret and the derivation of keys from it.
 
     A custody key is ``custody_key(path, purpose) = HMAC-SHA256(root, purpose || 0x00 || path)``. The private key is the
-    keccak256 hash of the custody key. With a probability below 2**-127 this hash is not a valid private key of the
-    curve. In that case, ``0x00`` and a four-byte counter that starts at 1 are appended to the path until the hash is
-    valid. The representation of the object and its errors never contain a secret. The object cannot be pickled.
+    keccak256 hash of the custody key. With a probability below 2**-127, this hash is not a valid private key of the
+    curve. In that case, the derivation appends ``0x00`` and a four-byte counter that starts at 1 to the path until the
+    hash is valid. The representation of the object and its errors never contain a secret. The object cannot be pickled.
 
     Args:
         root_secret: 32 bytes, from `svcnb.emulator.keys.root.load_root_secret`.
@@ -45,8 +45,8 @@ class Custody:
     def __init__(self, root_secret: bytes, vocabulary: Vocabulary, randomness: Randomness) -> None:
         if len(root_secret) != SECRET_BYTES:
             raise ValueError(f"the root secret has {len(root_secret)} bytes: expected {SECRET_BYTES}")
-        # The HMAC is keyed once and copied for every derivation. This is faster, and no attribute holds the root as
-        # bytes.
+        # Create the HMAC once with the key and copy it for every derivation. This is faster, and no attribute contains
+        # the root as bytes.
         self._mac = hmac.new(root_secret, digestmod=hashlib.sha256)
         self._vocabulary = vocabulary
         self._randomness = randomness
@@ -86,10 +86,10 @@ class Custody:
         return address_of(self.wallet_secret(path))
 
     def action_secret(self, cid: str) -> bytes:
-        """Returns the private key of an action. It is derived from the CID alone, so it is the same for every account.
+        """Returns the private key of an action. It depends only on the CID, so it is the same for every account.
 
         Args:
-            cid: The CID as text. As in the service, the text is not validated, so every text has a key.
+            cid: The CID as text. Like the service, the method does not validate the text, so every string has a key.
         """
         digest = keccak256(f"{self._vocabulary.action_key_prefix}{cid}".encode("utf-8", "surrogatepass"))
         return self._secret(_VERSION + digest.hex(), self._vocabulary.action_key_purpose)

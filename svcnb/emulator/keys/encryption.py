@@ -1,4 +1,4 @@
-"""Encrypt and Decrypt of the action runtime: AES-256-GCM with a wallet's own private key as the AES key.
+"""Encrypt and Decrypt of the action runtime, which use AES-256-GCM with a wallet's private key as the AES key.
 
 An encrypted text is the lowercase hex form of nonce, ciphertext and tag, concatenated
 (docs/service/keys.md#encryption). The key depends only on the wallet, so any action that may use the wallet can decrypt
@@ -13,7 +13,7 @@ from svcnb.protocol.aes_gcm import NONCE_BYTES, TAG_BYTES, seal, unseal
 
 
 class CipherError(ValueError):
-    """A text cannot be encrypted, or a ciphertext cannot be decrypted.
+    """Error for text that cannot be encrypted, or ciphertext that cannot be decrypted.
 
     The error message contains neither the key nor the plaintext.
     """
@@ -25,7 +25,7 @@ def encrypt(secret: bytes, text: str, nonce: bytes) -> str:
     Args:
         secret: The wallet's private key, 32 bytes, used as the AES-256 key.
         text: Any text that UTF-8 can encode.
-        nonce: 12 bytes. A nonce must never be used twice with the same secret.
+        nonce: 12 bytes. Never use a nonce twice with the same secret.
 
     Returns:
         Lowercase hex without the prefix ``0x``.
@@ -60,7 +60,7 @@ def decrypt(secret: bytes, ciphertext: str) -> str:
     try:
         # bytes.fromhex would also accept spaces.
         raw = binascii.unhexlify(ciphertext.removeprefix("0x"))
-    except ValueError:  # binascii.Error, or a non-ASCII character
+    except ValueError:  # this includes binascii.Error and a non-ASCII character
         raise CipherError("the ciphertext is not hex: pass the unchanged result of Encrypt") from None
     if len(raw) < NONCE_BYTES + TAG_BYTES:
         raise CipherError(

@@ -1,4 +1,4 @@
-"""Root secret, created once and stored in a file that only its owner can read. The loss of the file is detected.
+"""Root secret, created once and stored in a file that only its owner can read. The module detects a lost file.
 
 The file contains one line: ``svcnb-root-1 <kind> <64 hex digits> <checksum>``. With the kind ``random``, the digits are
 the secret itself. With the kind ``seeded``, they are only its fingerprint, and the secret is computed from the seed at
@@ -32,7 +32,7 @@ _META = "root_fingerprint"
 
 
 class RootSecretUnusable(StateUnusable):
-    """The root secret cannot be read, can be read by other users, or belongs to a different state."""
+    """Error for a root secret that is unreadable, readable by other users, or belongs to a different state."""
 
 
 class _Record(NamedTuple):
@@ -46,14 +46,14 @@ def load_root_secret(state_dir: Path | None, seed: str | None) -> bytes:
     Args:
         state_dir: Folder that stores the state. If it does not exist, it is created with mode 0700. With None, nothing
             is stored.
-        seed: Text that determines the secret, or None for a random secret. The same seed results in the same secret,
+        seed: String that determines the secret, or None for a random secret. The same seed results in the same secret,
             with or without a folder.
 
     Returns:
         32 bytes.
 
     Raises:
-        RootSecretUnusable: The file is damaged, can be read by other users, was created with a different seed, or
+        RootSecretUnusable: The file is damaged, is readable by other users, was created with a different seed, or
             cannot be written.
     """
     wanted = _Record("random", secrets.token_bytes(SECRET_BYTES)) if seed is None else None
@@ -70,7 +70,7 @@ def load_root_secret(state_dir: Path | None, seed: str | None) -> bytes:
         kept = _read(path)
         if kept is None:
             _write(path, wanted)
-            # If two emulators start at the same time, the first file is kept and both use it. So read it again.
+            # If two emulators start at the same time, both use the first file. Therefore, read the file again.
             kept = _read(path)
     except OSError as error:
         raise RootSecretUnusable(
@@ -97,8 +97,8 @@ def load_root_secret(state_dir: Path | None, seed: str | None) -> bytes:
 def bind_root(connection: Connection, root_secret: bytes, *, is_known: bool = False) -> None:
     """Binds a database to its root secret, and rejects a database that belongs to a different root secret.
 
-    Without this check, a lost root file would be replaced without warning. Every wallet in the database would then have
-    a different key. Call this function once at startup, inside a transaction.
+    Without this check, a new root file would replace a lost one without a warning. Every wallet in the database would
+    then have a different key. Call this function once at startup, inside a transaction.
 
     Args:
         connection: The store's connection.
@@ -109,7 +109,7 @@ def bind_root(connection: Connection, root_secret: bytes, *, is_known: bool = Fa
         RootSecretUnusable: The database was created with a different root secret, or it has lost its content.
     """
     shown = _fingerprint(root_secret).hex()
-    # Imported here so that the secret is available before the database library is loaded.
+    # Import the module here, so that the secret is available before the database library is loaded.
     from svcnb.emulator.platform.schema import get_meta, set_meta
 
     kept = get_meta(connection, _META)
@@ -123,7 +123,7 @@ def bind_root(connection: Connection, root_secret: bytes, *, is_known: bool = Fa
     elif not hmac.compare_digest(kept, shown):
         raise RootSecretUnusable(
             "the database was created with a different root secret, so its wallets would have different keys. Restore "
-            f"the file {FILE_NAME} or the seed that belongs to it, or use a different state folder"
+            f"the file {FILE_NAME} or the original seed, or use a different state folder"
         )
 
 
@@ -151,7 +151,7 @@ def _read(path: Path) -> _Record | None:
             raise RootSecretUnusable(f"the root secret at {path} is not a file: move it away, or restore the file")
         if os.name == "posix" and found.st_mode & 0o077:
             raise RootSecretUnusable(
-                f"the root secret at {path} can be reached by other users (mode {stat.S_IMODE(found.st_mode):04o}): "
+                f"the root secret at {path} can be accessed by other users (mode {stat.S_IMODE(found.st_mode):04o}): "
                 f"run chmod 600 {path}. If someone may have read it, use a different state folder"
             )
         text = file.read(_LONGEST).decode("ascii", "replace")
@@ -166,7 +166,7 @@ def _read(path: Path) -> _Record | None:
 
 
 def _write(path: Path, record: _Record) -> None:
-    # The file is written under another name and then linked, so it is never incomplete. Unlike a rename, a link never
+    # Write the file under another name and then link it, so that it is never incomplete. Unlike a rename, a link never
     # replaces a file that another process has created.
     draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -1,1 +1,1 @@
-"""Base components, such as clock, store, limits and signals. They do not import the service's other packages."""
+"""Base components, such as clock, store, limits and signals. They import no other packages of the service."""

@@ -1,8 +1,8 @@
 """Contract ABI codec of the emulator for all types except fixed-point numbers and functions.
 
-Importing eth-abi takes 0.2 s, a quarter of the start-up time limit. So the emulator has its own codec, and only the
-client uses eth-abi. Types are compiled to coders once and cached. Decoding is strict: lengths and offsets are checked,
-and padding must be zero.
+The import of eth-abi takes 0.2 s, a quarter of the start-up time limit. Therefore, the emulator has its own codec, and
+only the client uses eth-abi. The module compiles each type to a coder once and caches it. Decoding is strict: it checks
+lengths and offsets, and padding must be zero.
 
 Source: Solidity documentation, "Contract ABI Specification".
 """
@@ -27,7 +27,7 @@ def encode(types: Sequence[str], values: Sequence[Any]) -> bytes:
     """Encodes values, such as the arguments of a call or a constructor.
 
     Args:
-        types: ABI type names; a tuple is written as ``(uint256,string)``.
+        types: ABI type names. A tuple has the form ``(uint256,string)``.
         values: One value per type: int for numbers, 0x text for addresses, bytes for bytes, sequences for lists and
             tuples.
 
@@ -48,7 +48,7 @@ def decode(types: Sequence[str], data: bytes) -> tuple[Any, ...]:
         data: The encoded values.
 
     Returns:
-        One value per type. Addresses are lower-case 0x text; lists and tuples are tuples.
+        One value per type. Addresses are lower-case 0x text, and lists and tuples are tuples.
 
     Raises:
         AbiError: The bytes are not a valid encoding of these types.

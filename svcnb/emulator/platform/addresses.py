@@ -1,7 +1,7 @@
 """Policy for network addresses to which actions may connect.
 
-An action may connect to the public internet. On this machine, it may connect only to the emulator's own API. All
-addresses of a host name are checked, and the connection uses a checked address, so a later DNS response has no effect.
+An action may connect to the public internet. On this machine, it may connect only to the emulator's own API. The policy
+checks all addresses of a host name, and the connection uses a checked address, so a later DNS response has no effect.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _DISCARD_PORT: Final = 9
 
 
 class AddressRefused(Exception):
-    """The policy does not permit a connection. The message names the option that permits it."""
+    """Error for a connection that the policy does not permit. The message names the option that permits it."""
 
 
 class AllowedAddress(NamedTuple):
@@ -74,7 +74,7 @@ class AllowedAddress(NamedTuple):
 
 
 class AddressPolicy:
-    """Decides to which addresses actions may connect.
+    """Policy that decides to which addresses actions may connect.
 
     Args:
         allowed: Addresses that are permitted in addition to the public internet.
@@ -103,7 +103,7 @@ class AddressPolicy:
         """
         found = await self._resolve(host, port)
         if not found:
-            raise OSError(f"{host} has no address")
+            raise OSError(f"no address was found for the host {host}")
         permitted: list[str] = []
         reason = ""
         for address in found:
@@ -162,12 +162,15 @@ def kind_of(ip: IPAddress) -> str | None:
 
 
 def is_own(ip: IPAddress) -> bool:
-    """Returns whether an address belongs to this machine: the system then also uses it as the source address."""
+    """Returns whether an address belongs to this machine.
+
+    In this case, the system also uses it as the source address.
+    """
     if ip.is_loopback or ip.is_unspecified:
         return True
     try:
         with socket.socket(socket.AF_INET if ip.version == 4 else socket.AF_INET6, socket.SOCK_DGRAM) as probe:  # noqa: PLR2004
-            probe.connect((str(ip), _DISCARD_PORT))  # sends nothing, because it is UDP
+            probe.connect((str(ip), _DISCARD_PORT))  # this sends nothing, because it is UDP
             return _ip(str(probe.getsockname()[0])) == ip
     except OSError:
         return False

@@ -16,7 +16,7 @@ from svcnb.protocol.limits import CLOCK_EARLIEST_S, CLOCK_LATEST_S
 class Clock:
     """Clock of the emulator, in seconds since the Unix epoch.
 
-    The event loop sets it. The database thread also reads it.
+    The event loop sets the clock. The database thread also reads it.
 
     Args:
         frozen_at: Unix seconds at which the clock is frozen, or None to follow the machine's clock.
@@ -26,8 +26,7 @@ class Clock:
     """
 
     def __init__(self, frozen_at: float | None = None) -> None:
-        # The frozen time and the offset. They are one attribute, so that readers in other threads see both change
-        # together.
+        # The frozen time and the offset are one attribute, so that readers in other threads see both change together.
         self._set: tuple[float | None, float] = (None if frozen_at is None else checked_time(frozen_at), 0.0)
         self._listeners: list[Callable[[], None]] = []
 
@@ -38,7 +37,7 @@ class Clock:
 
     @property
     def offset_s(self) -> float:
-        """Seconds that this clock is ahead of the machine's clock; 0.0 when real, and changing while frozen."""
+        """Seconds by which this clock is ahead of the machine's clock. The value changes while the clock is frozen."""
         frozen_at, offset = self._set
         return offset if frozen_at is None else frozen_at - time.time()
 
@@ -64,7 +63,7 @@ class Clock:
         self._changed()
 
     def advance(self, seconds: float) -> None:
-        """Advances the clock, whether frozen or running.
+        """Advances the frozen or running clock.
 
         Args:
             seconds: Seconds to advance, at least 0, because block timestamps must not decrease.
@@ -80,7 +79,7 @@ class Clock:
         self._changed()
 
     def real(self) -> None:
-        """Returns to the machine's time."""
+        """Sets the clock to the machine's time."""
         self._set = (None, 0.0)
         self._changed()
 
@@ -128,7 +127,7 @@ def checked_time(value: float) -> float:
         ValueError: The value is not a finite number within the range.
     """
     number = float(value)
-    if not CLOCK_EARLIEST_S <= number <= CLOCK_LATEST_S:  # also false for NaN
+    if not CLOCK_EARLIEST_S <= number <= CLOCK_LATEST_S:  # this is also false for NaN
         raise ValueError(
             f"invalid time {value!r}: expected Unix seconds from {CLOCK_EARLIEST_S} (1970-01-01) "
             f"to {CLOCK_LATEST_S} (3000-01-01)"

@@ -1,8 +1,8 @@
 """Database connection interface for plain SQL that both SQLite and PostgreSQL support.
 
 Statements have named parameters (``:name``). Rows are tuples, or dictionaries by column name. Driver errors become
-`DatabaseError`. The emulator needs no more. A database toolkit would take longer to load than all modules of the
-emulator.
+`DatabaseError`. The emulator needs no other features. A database toolkit would take longer to load than all modules of
+the emulator.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Row: TypeAlias = tuple[Any, ...]
 
 
 class DatabaseError(Exception):
-    """Error of a database driver, with the first line of its message. Further lines may repeat row data.
+    """Error of a database driver, with the first line of its message. Other lines can repeat row data.
 
     Args:
         cause: The driver's exception.
@@ -35,15 +35,15 @@ class DatabaseError(Exception):
 
 
 class ConstraintBroken(DatabaseError):
-    """A row violates a constraint of its table. The cause is a defect in the code, and not the database."""
+    """Error for a row that violates a constraint of its table, which means a defect in the code."""
 
 
 class AddressUnusable(ValueError):
-    """A database URL cannot be parsed. The text does not repeat the URL, because it may contain a password."""
+    """Error for an unparseable database URL. The message does not repeat the URL, because it can contain a password."""
 
 
 class DriverMissing(Exception):
-    """The driver for this type of database is not installed."""
+    """Error for a missing driver of this type of database."""
 
 
 class Connection(ABC):
@@ -129,7 +129,7 @@ class Connection(ABC):
             yield
             self._execute("COMMIT", {})
         except BaseException:
-            with suppress(DatabaseError):  # the first error is more important
+            with suppress(DatabaseError):  # raise the first error, which is more important
                 self._roll_back()
             raise
 
@@ -160,11 +160,11 @@ class Connection(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Closes the connection. May be called twice."""
+        """Closes the connection. Repeated calls have no effect."""
 
     @abstractmethod
     def has_table(self, name: str) -> bool:
-        """Returns whether a table with that name exists."""
+        """Returns whether a table with this name exists."""
 
     @property
     def session(self) -> str | None:
@@ -184,7 +184,7 @@ class Connection(ABC):
         raise NotImplementedError
 
     def escaped(self, text: str | None) -> str | None:
-        """Escapes a user's text for storage, because PostgreSQL cannot store NUL."""
+        """Escapes a user's string for storage, because PostgreSQL cannot store NUL."""
         return text
 
     def unescaped(self, text: str | None) -> str | None:

@@ -28,7 +28,7 @@ class Address:
         if url is None:
             return
         head, found, rest = url.partition("://")
-        self.kind = head.partition("+")[0]  # other tools append the driver's name to the scheme
+        self.kind = head.partition("+")[0]  # other tools append the name of the driver to the scheme
         if not found or not self.kind:
             raise AddressUnusable("the database URL cannot be parsed")
         self._url = f"{self.kind}://{rest}"
@@ -54,7 +54,7 @@ class Address:
         return PostgresConnection(self._url or "")
 
     def __str__(self) -> str:
-        """Returns the URL for display, without the password and the query, which may also contain a password."""
+        """Returns the URL for display, without the password and the query, which can also contain a password."""
         if self._url is None:
             return "memory"
         head, found, tail = self._url.partition("://")
@@ -67,5 +67,6 @@ def _check_port(url: str) -> None:
     try:
         _ = urlsplit(url).port
     except ValueError:
-        # The message repeats the port. If a password contains a slash, its beginning is parsed as the port.
+        # Do not use the message, because it repeats the port. If a password contains a slash, its beginning is parsed
+        # as the port.
         raise AddressUnusable("the port in the database URL is invalid: percent-encode special characters") from None

@@ -9,15 +9,15 @@ from contextlib import asynccontextmanager
 
 
 class LimitReached(Exception):
-    """The requested amount did not become available in time."""
+    """Error for an amount that did not become available in time."""
 
 
 class FairLimit:
-    """Fair semaphore: an account cannot exceed its maximum, and the account that holds the least is next.
+    """Fair semaphore. An account cannot exceed its maximum, and the account with the smallest amount is next.
 
     Args:
         total: The total amount.
-        per_account: Maximum amount that one account may hold.
+        per_account: Maximum amount of one account.
         wait_s: Seconds to wait before `LimitReached` is raised. None waits without a limit.
     """
 
@@ -34,9 +34,9 @@ class FairLimit:
         return self._held.total()
 
     async def take(self, account: str, amount: int = 1) -> None:
-        """Waits until an amount is available and acquires it. Returns the amount to release with `give_back`.
+        """Waits until an amount is available, and acquires it. Returns the amount to release with `give_back`.
 
-        A larger amount than the account's maximum is reduced to the maximum.
+        The method reduces an amount above the account's maximum to the maximum.
 
         Raises:
             LimitReached: The amount did not become available in time.
@@ -55,7 +55,7 @@ class FairLimit:
             if entry in self._line:
                 self._line.remove(entry)
             elif turn.done() and not turn.cancelled():
-                self.give_back(account, amount)  # acquired after the caller was cancelled
+                self.give_back(account, amount)  # the amount was acquired after the caller was cancelled
             if isinstance(error, TimeoutError):
                 raise LimitReached(f"no capacity became available within {self._wait_s or 0:g} seconds") from None
             raise
@@ -66,14 +66,14 @@ class FairLimit:
         if self._held[account] <= 0:
             del self._held[account]
         while able := [entry for entry in self._line if self._is_free(entry[0], entry[1]) and not entry[2].done()]:
-            chosen = min(able, key=lambda entry: self._held[entry[0]])  # among equals, the first in the queue
+            chosen = min(able, key=lambda entry: self._held[entry[0]])  # if several are equal, the first in the queue
             self._line.remove(chosen)
             self._held[chosen[0]] += chosen[1]
             chosen[2].set_result(None)
 
     @asynccontextmanager
     async def hold(self, account: str, amount: int = 1) -> AsyncIterator[None]:
-        """Holds an amount for the duration of a block.
+        """Acquires an amount for the duration of a block.
 
         Raises:
             LimitReached: The amount did not become available in time.

@@ -1,4 +1,4 @@
-"""Fault injection: the next calls that use a part of the service fail or are delayed."""
+"""Fault injection, which makes the next calls to a part of the service fail or wait."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Fault:
 
 
 class Faults:
-    """The injected faults of one emulator. If there are none, `check` costs almost nothing."""
+    """The injected faults of one emulator. Without faults, `check` takes almost no time."""
 
     def __init__(self) -> None:
         self._waiting: list[Fault] = []
@@ -50,8 +50,8 @@ class Faults:
 
         Args:
             part: The affected part of the service.
-            status: HTTP status. None means 429 for the CPU and 503 for other parts, or no error if only a delay is
-                given.
+            status: HTTP status. None means 429 for the CPU and 503 for other parts, or no error if the fault is only a
+                delay.
             delay_ms: Delay before each call, in milliseconds.
             times: Number of calls. None means all calls until `clear`.
         """
@@ -70,7 +70,7 @@ class Faults:
         return list(self._waiting)
 
     async def check(self, part: Part) -> None:
-        """Raises or delays as injected. Called wherever a request uses a part of the service.
+        """Applies injected faults. Call it wherever a request uses a part of the service.
 
         Args:
             part: The part that the request uses.

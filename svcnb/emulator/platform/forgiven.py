@@ -12,7 +12,7 @@ from typing import Any
 
 
 class Forgiven:
-    """Counts of such requests. The number of entries is limited by the number of endpoints and deviations."""
+    """Counts of such requests. The numbers of endpoints and deviations limit the number of entries."""
 
     def __init__(self) -> None:
         self._times: Counter[tuple[str, str, str]] = Counter()

@@ -1,8 +1,8 @@
-"""Stops an idle emulator, and restores its state at the next start.
+"""Idle stop of an emulator, and restore of its state at the next start.
 
 A workshop runs one emulator for each learner. With ``idle_stop_s``, an emulator stops after that time without a
-request. The parent process keeps the listening socket and starts the emulator again for the next request. Clients do
-not notice, because the time, the random streams and the control token are also stored.
+request. The parent process keeps the listening socket, and starts the emulator again for the next request. The stop is
+invisible to clients, because the emulator also stores the time, the random streams and the control token.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Activity:
         self._last = time.monotonic()
 
     def idle_s(self) -> float:
-        """Returns the seconds since the last request ended; 0.0 while a request is in progress."""
+        """Returns the seconds since the last request ended, or 0.0 while a request is in progress."""
         return 0.0 if self._under_way else time.monotonic() - self._last
 
 
@@ -54,10 +54,10 @@ async def stop_when_idle(
     """Calls ``stop`` after a period without requests and runs.
 
     Args:
-        activity: Counts requests.
+        activity: Counter of requests.
         limit_s: Length of the period, in seconds.
         stop: Function that stops the server.
-        is_busy: Returns whether an action is running, for example for a webhook whose request has ended.
+        is_busy: Function that returns whether an action is running, for example for a webhook whose request has ended.
     """
     while (left := limit_s - activity.idle_s()) > 0 or is_busy():  # noqa: ASYNC110 - no event marks the end of the period
         await asyncio.sleep(max(left, min(limit_s, 1.0)))
@@ -65,14 +65,14 @@ async def stop_when_idle(
 
 
 class Resumption:
-    """Stored control token, time and random streams, with which the next start continues.
+    """Stored control token, time and random streams, which the next start uses.
 
-    The time is stored at each change, so it is kept even if the process is killed. Random streams are stored at a
-    regular stop and used once. After a crash, their position is unknown, so the next start uses new streams.
+    The class stores the time at each change, so that a killed process does not lose it. It stores random streams at a
+    regular stop, and uses them once. After a crash, their position is unknown, so the next start uses new streams.
 
     Args:
         store: The database of the stored state.
-        setting: The setting ``clock``. A time that was stored with a different setting is ignored.
+        setting: The setting ``clock``. The class ignores a time that was stored with a different setting.
     """
 
     def __init__(self, store: Store, setting: str) -> None:

@@ -43,7 +43,7 @@ class Rpc:
 
         Raises:
             RpcError: The chain returned an error.
-            ChainUnavailable: The chain did not respond within 30 seconds. The message omits its URL, which may contain
+            ChainUnavailable: The chain did not respond within 30 seconds. The message omits the URL, which can contain
                 a key.
         """
         message = json_rpc.request(next(self._ids), method, params)
@@ -78,7 +78,7 @@ def over_http(url: str) -> Rpc:
     """Returns an HTTP connection to a chain.
 
     Args:
-        url: Its JSON-RPC URL, which error messages never contain.
+        url: JSON-RPC URL of the chain, which error messages never contain.
     """
     node = _HttpNode(url)
     return Rpc(node.post, node.close)
@@ -91,8 +91,8 @@ class _HttpNode:
         self._under_way: set[asyncio.Task[Any]] = set()
 
     async def post(self, request: dict[str, Any]) -> Any:
-        # Cancelling a request while its connection opens would leave the connection open, so only the wait is
-        # cancelled.
+        # Cancel only the wait, because the cancellation of a request while its connection opens would leave the
+        # connection open.
         asked = asyncio.ensure_future(self._ask(request))
         self._under_way.add(asked)
         asked.add_done_callback(self._done)

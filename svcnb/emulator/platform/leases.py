@@ -1,10 +1,10 @@
-"""Leases for servers that share a PostgreSQL database. A server holds a lease until it releases it or stops.
+"""Leases for servers that share a PostgreSQL database. A server has a lease until it releases the lease or stops.
 
-A holder is identified by its database connection. When the server is killed, the database closes this connection and
-the leases become free. So leases do not expire, and clocks need not be synchronised. A server that only loses its
-connection also loses its leases. It acquires them again, unless another server was faster.
+A database connection identifies the owner of a lease. When a server is killed, the database closes this connection and
+the leases become free. Therefore, leases do not expire, and clocks do not have to be synchronised. A server that only
+loses its connection also loses its leases. It acquires them again, unless another server was faster.
 
-With SQLite, there is only one server, which holds all leases.
+With SQLite, there is only one server, which has all leases.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ Table("leases", "name VARCHAR NOT NULL PRIMARY KEY, holder VARCHAR NOT NULL")
 
 
 def take(connection: Connection, name: str) -> bool:
-    """Acquires a lease, if it is free or this server already holds it.
+    """Acquires a lease if it is free or this server already has it.
 
     Args:
-        connection: Inside a transaction. The lease is acquired at its commit.
+        connection: Connection inside a transaction. The commit acquires the lease.
         name: The name of the lease.
 
     Returns:
-        Whether this server holds the lease now.
+        Whether this server now has the lease.
     """
     me = connection.session
     if me is None:
@@ -47,14 +47,14 @@ def take(connection: Connection, name: str) -> bool:
 
 
 def give_back(connection: Connection, name: str) -> None:
-    """Releases a lease of this server, if the server still holds it."""
+    """Releases a lease if this server still has it."""
     if (me := connection.session) is not None:
         connection.run("DELETE FROM leases WHERE name = :name AND holder = :me", name=name, me=me)
 
 
 @asynccontextmanager
 async def held(store: Store, name: str) -> AsyncIterator[None]:
-    """Holds a lease for the duration of a block. Waits while another running server holds it.
+    """Acquires a lease for the duration of a block. Waits while another running server has it.
 
     Args:
         store: The shared database.

@@ -1,8 +1,8 @@
-"""Returns freed memory to the operating system.
+"""Release of freed memory to the operating system.
 
-Two causes keep a process at its maximum size. First, reference cycles, such as those of a closed connection, remain
+A process keeps its maximum size for two reasons. First, reference cycles, for example of a closed connection, remain
 until Python's garbage collector runs, and an idle process does not run it. Second, the C library keeps freed memory.
-This module changes the second only for the GNU C library.
+This module changes the latter only for the GNU C library.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from typing import Any, Final
 LOOK_S: Final = 3.0
 """Interval between checks of the process's size, in seconds."""
 GROWN_BYTES: Final = 32 * 1024 * 1024
-"""Growth in bytes, compared to the smallest size of the process, from which freed memory is returned."""
+"""Growth in bytes, compared to the smallest size of the process, above which freed memory is returned."""
 MUCH_BYTES: Final = 128 * 1024 * 1024
-"""Growth in bytes from which garbage is also collected during runs, which delays them by a few milliseconds."""
+"""Growth in bytes above which garbage is also collected during runs, which delays them by a few milliseconds."""
 
 _MMAP_BYTES: Final = 512 * 1024
 _ARENAS: Final = 2
@@ -51,8 +51,9 @@ class MemoryKeeper:
     """Background task that returns freed memory when the process has grown.
 
     Args:
-        is_busy: Returns whether requests or runs are in progress, which the garbage collector would delay.
-        resident: Returns the resident memory of the process in bytes, or None if it is not available.
+        is_busy: Function that returns whether requests or runs are in progress, which the garbage collector would
+            delay.
+        resident: Function that returns the resident memory of the process in bytes, or None if it is not available.
         release: Function that returns freed memory.
         look_s: Interval between checks, in seconds.
     """
@@ -73,7 +74,7 @@ class MemoryKeeper:
 
     async def run(self) -> None:
         """Checks the size at intervals until cancelled."""
-        # Objects from the start are never freed. A collection that skips them takes a fifth of the time.
+        # Objects from the start are never freed. Skip them, so that a collection takes a fifth of the time.
         gc.freeze()
         while True:
             await self.look()
@@ -87,7 +88,7 @@ class MemoryKeeper:
         self._least = now if self._least is None else min(self._least, now)
         if now - self._least >= GROWN_BYTES:
             if now - self._least >= MUCH_BYTES or not self._is_busy():
-                gc.collect()  # not in a thread, because transports must be destroyed on their event loop
+                gc.collect()  # do not use a thread, because transports must be destroyed on their event loop
             await asyncio.to_thread(self._release)
 
 

@@ -1,7 +1,7 @@
-"""Runs work on large untrusted values outside of the event loop.
+"""Executor for work on large untrusted values outside of the event loop.
 
-Parsing or encoding several hundred kilobytes of JSON takes milliseconds. One thread processes values larger than
-`LARGE_BYTES`, one at a time, so that the event loop can run in between. Accounts take turns.
+The event loop would need milliseconds to parse or encode several hundred kilobytes of JSON. Therefore, one thread
+processes values larger than `LARGE_BYTES`, one at a time. Accounts take turns.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 LARGE_BYTES: Final = 64 * 1024
-"""Maximum size of a text that is processed on the event loop, which takes at most 5 ms."""
+"""Maximum size of a text for processing on the event loop, which takes at most 5 ms."""
 
 current_account: ContextVar[str] = ContextVar("current_account", default="")
 """The account of the current task. Empty if no key has been resolved."""
@@ -35,8 +35,8 @@ async def offload(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
 
     Args:
         work: Function that does not use the event loop.
-        *args: Its positional arguments.
-        **kwargs: Its keyword arguments.
+        *args: Positional arguments of the function.
+        **kwargs: Keyword arguments of the function.
     """
     if IN_PAGE:  # a page has one thread
         return work(*args, **kwargs)
@@ -44,21 +44,21 @@ async def offload(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
 
 
 async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Runs a function that reads files or loads modules in a separate thread. Arguments as for `offload`."""
+    """Runs a function that reads files or loads modules in a separate thread. See `offload` for the arguments."""
     if IN_PAGE:
         return work(*args, **kwargs)
     return await asyncio.to_thread(work, *args, **kwargs)
 
 
 async def once_in_thread(work: Callable[[], object]) -> None:
-    """Runs a function once in a separate thread, for example to load modules. Later calls do nothing."""
+    """Runs a function once in a separate thread, for example to load modules. Later calls have no effect."""
     if work not in _DONE:
         await in_thread(work)
         _DONE.add(work)
 
 
 def is_large(value: object) -> bool:
-    """Returns whether a value has more than `LARGE_BYTES` of text or more than 2,000 items. Takes less than 1 ms.
+    """Returns whether a value has more than `LARGE_BYTES` of text or 2,000 items. The check takes less than 1 ms.
 
     Args:
         value: JSON value or object with attributes, such as a wire model.
@@ -87,7 +87,7 @@ def is_large(value: object) -> bool:
 
 
 def text_chars(value: object) -> int:
-    """Returns the size of a JSON value: characters of strings and names, plus 8 per item. `offload` large values."""
+    """Returns the size of a JSON value: the characters of strings and names, plus 8 per item."""
     found = 0
     pending = [value]
     while pending:
@@ -129,7 +129,7 @@ class FairQueue:
             account, pieces = self._waiting.popitem(last=False)
             done, work = pieces.popleft()
             if pieces:
-                self._waiting[account] = pieces  # after the other accounts
+                self._waiting[account] = pieces  # the account comes after the other accounts
         if not done.set_running_or_notify_cancel():
             return
         try:

@@ -1,8 +1,8 @@
-"""Checks which web pages may use the emulator, and under which host names.
+"""Check of which web pages may use the emulator, and under which host names.
 
 A browser sends the origin of a page (`Origin`) and the host name of the server (`Host`). `Origin` reveals pages of
-other sites. `Host` reveals pages whose own host name resolves to this machine (DNS rebinding); for such pages, the two
-headers agree.
+other sites. `Host` reveals pages whose own host name resolves to this machine (DNS rebinding). For such pages, the two
+headers match.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Origins:
     """Origin and host checks of one emulator.
 
     Args:
-        allowed: Allowed origins; ``*`` allows all.
+        allowed: Allowed origins. ``*`` allows all origins.
         private: Whether only this machine can reach the emulator, so that an unknown host name means DNS rebinding.
     """
 
@@ -36,7 +36,7 @@ class Origins:
         self._checks_names = private and "JUPYTERHUB_SERVICE_PREFIX" not in os.environ and ANY not in self._allowed
 
     def trusts(self, headers: Headers, path: str) -> bool:
-        """Returns whether a request comes from a program, an own page, an allowed origin or a wallet extension."""
+        """Returns whether a request comes from a program, its own pages, an allowed origin or a wallet extension."""
         origin = headers.get("origin")
         if origin is None or ANY in self._allowed or origin in self._allowed or is_own_place(origin, headers):
             return True

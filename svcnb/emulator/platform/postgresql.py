@@ -1,4 +1,4 @@
-"""Connection to a PostgreSQL database, which several servers may share."""
+"""Connection to a PostgreSQL database, which several servers can share."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 _LOCK: Final = 0x73766362
 """Number of the advisory lock that serialises the transactions of all servers."""
 _WAITS: Final = "-c lock_timeout=10s -c idle_in_transaction_session_timeout=30s -c statement_timeout=60s"
-"""Timeouts, so that a server that hangs inside a transaction cannot block the others forever."""
+"""Timeouts that prevent a server with a blocked transaction from blocking the other servers forever."""
 _SESSION: Final = "pid || '@' || extract(epoch from backend_start)"
 """SQL expression for the name of a connection, with columns of ``pg_stat_activity``."""
 LIVING: Final = f"SELECT {_SESSION} FROM pg_stat_activity WHERE backend_start IS NOT NULL"  # noqa: S608 - the SQL contains no user input
 """Subquery for the names of all open connections. A server's leases become free when its connection closes."""
 _VALUE: Final = re.compile(r"('(?:[^']|'')*')|(?<![:\w]):([a-z_]\w*)")
-"""Matches a quoted string, which stays unchanged, or a named parameter."""
+"""Pattern for a quoted string, which stays unchanged, or a named parameter."""
 
 
 class PostgresConnection(Connection):
-    """Connection to a PostgreSQL database. Transactions of all its servers run one after another, as with SQLite.
+    """Connection to a PostgreSQL database. Transactions of all its servers run in sequence, as with SQLite.
 
     Args:
         url: ``postgresql://user:password@host/name``.
@@ -61,7 +61,7 @@ class PostgresConnection(Connection):
                 url, autocommit=True, connect_timeout=5, options=_WAITS, application_name="svcnb"
             )
         except psycopg.ProgrammingError as error:
-            # The error text of libpq contains the URL, so it is omitted.
+            # Omit the error message of libpq, because it contains the URL.
             raise AddressUnusable("the database URL cannot be parsed") from error
         except psycopg.Error as error:
             raise self._told(error) from error
@@ -109,7 +109,7 @@ class PostgresConnection(Connection):
     def _begin(self) -> None:
         self._execute("BEGIN", {})
         try:
-            # Serialises the transactions of all servers, as SQLite's BEGIN IMMEDIATE does.
+            # Serialise the transactions of all servers, like SQLite's BEGIN IMMEDIATE.
             self._execute(f"SELECT pg_advisory_xact_lock({_LOCK})", {})
         except BaseException:
             with suppress(DatabaseError):

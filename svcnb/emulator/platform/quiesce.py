@@ -8,11 +8,11 @@ from contextlib import asynccontextmanager, suppress
 from typing import Final
 
 TIMEOUT_S: Final = 10.0
-"""Maximum time in seconds to wait for requests in progress, because an execution may take minutes."""
+"""Maximum time in seconds to wait for requests in progress, because an execution can take minutes."""
 
 
 class Quiesce:
-    """Counts requests in progress, and delays new requests while the state is replaced."""
+    """Counter of requests in progress, which delays new requests while the state is replaced."""
 
     def __init__(self) -> None:
         self._under_way = 0
@@ -37,7 +37,10 @@ class Quiesce:
 
     @asynccontextmanager
     async def exclusive(self) -> AsyncIterator[None]:
-        """Runs its block without other requests, or after `TIMEOUT_S`. The calling request must not be counted."""
+        """Runs its block without other requests, or after `TIMEOUT_S`.
+
+        The count must not include the calling request.
+        """
         async with self._exchange:
             self._open.clear()
             try:

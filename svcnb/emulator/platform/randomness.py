@@ -1,4 +1,4 @@
-"""Source of random bytes: the operating system, or a seed that gives a lesson the same keys everywhere."""
+"""Source of random bytes: the operating system, or a seed that produces the same keys on every machine."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ class Randomness:
     """Source of random bytes.
 
     Args:
-        seed: None for the operating system's randomness. A text gives reproducible streams (SHA-256 in counter mode).
-            Each purpose has its own stream, so that request ids do not affect wallets. Anyone with the seed can compute
-            all keys, so a seeded emulator listens on loopback only.
+        seed: None for the operating system's randomness. A string produces reproducible streams (SHA-256 in counter
+            mode). Each purpose has its own stream, so that request ids do not affect wallets. Anyone with the seed can
+            compute all keys, so a seeded emulator listens only on loopback.
         boot: Number of earlier starts of this state. A restart uses new streams, so it never repeats a key. The first
-            start with the same seed always gives the same bytes.
+            start with the same seed always produces the same bytes.
     """
 
     def __init__(self, seed: str | None = None, *, boot: int = 0) -> None:

@@ -1,7 +1,7 @@
 """Sliding-window rate limiter for all servers that share a PostgreSQL database.
 
 A single server keeps its counts in memory (`token_bucket`, `triggers.webhooks`). Several servers use this limiter.
-Their transactions run one after another (`store`), so together they admit as many calls as a single server.
+Their transactions run in sequence (`store`), so together they admit as many calls as a single server.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ def admit(connection: Connection, *, what: str, who: str, limit: int, now: float
     """Counts a call, unless the limit for the last 60 seconds is reached.
 
     Args:
-        connection: Inside a transaction. The count takes effect at its commit.
+        connection: Connection inside a transaction. The count takes effect at the commit.
         what: Name of the limit.
         who: The limited caller.
-        limit: Maximum in any 60 seconds, at least 1.
+        limit: Maximum number of calls in any 60 seconds, at least 1.
         now: Unix seconds.
 
     Returns:
         None if the call was counted, otherwise the seconds until the next call is allowed.
     """
-    # Deletes the old rows of all callers, so that the rows of a caller who never returns are deleted, too.
-    # Times in the future were recorded before the clock was set back. Small differences between server clocks are kept.
+    # Delete the old rows of all callers, including callers who never return. Delete times in the future, which were
+    # recorded before the clock was set back. Allow small differences between server clocks.
     connection.run(
         "DELETE FROM recent_times WHERE what = :what AND (at <= :over OR at > :ahead)",
         what=what,

@@ -1,4 +1,4 @@
-"""Health check of another process, which does not wait for a busy process that responded recently."""
+"""Health check of another process, which does not wait for a busy process if it responded recently."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def is_stopped(pid: int | None) -> bool:
 class Reachable:
     """Health check of a process. Concurrent checks share one result.
 
-    On a busy machine, a process may wait for a processor core before it responds, and the caller would wait, too. A
-    result is therefore valid for `FRESH_S` seconds while the process is running. It is renewed in the background.
+    On a busy machine, a process can wait for a processor core before it responds, and the caller would also wait. A
+    result is therefore valid for `FRESH_S` seconds while the process is running. A background task renews it.
 
     Args:
         ask: Function that checks the process. Returns False if the process does not respond in time, and never raises.
@@ -59,7 +59,7 @@ class Reachable:
         """Returns whether the process responds.
 
         Args:
-            pid: Its process id. With None, every check waits for a response.
+            pid: Process id. With None, every check waits for a response.
         """
         state = process_state(pid)
         if state in _STOPPED:
@@ -68,7 +68,7 @@ class Reachable:
             self._question = asyncio.create_task(self._asked(), name="svcnb-is-reachable")
         if state in _RUNNING and self._clock() - self._answered_at < FRESH_S:
             return True
-        # Shielded: cancelling one caller must not cancel the check for the others.
+        # Shield the check, because the cancellation of one caller must not cancel the check for the others.
         return await asyncio.shield(self._question)
 
     async def close(self) -> None:

@@ -12,7 +12,7 @@ STATE: Final[Schema[Connection]] = Schema("state", 2)
 """Schema version. A change of a table must increase the version and add a migration step."""
 
 _SPELLINGS: Final = {
-    # SQLite numbers rows automatically only when the type is spelled INTEGER.
+    # SQLite numbers rows automatically only if the type is spelled INTEGER.
     "NUMBERED": ("INTEGER NOT NULL PRIMARY KEY", "BIGSERIAL PRIMARY KEY"),
     "BYTES": ("BLOB", "BYTEA"),
 }
@@ -23,10 +23,10 @@ class Table:
     """Database table. Declare a table after the tables that its foreign keys refer to.
 
     Args:
-        name: Its name.
-        definition: Its columns and constraints: the text inside the parentheses of CREATE TABLE. ``NUMBERED`` is an
-            automatically numbered primary key, and ``BYTES`` is the type for bytes.
-        indexes: Its indexes by name: the text after the table's name in CREATE INDEX.
+        name: Name of the table.
+        definition: Columns and constraints of the table: the text inside the parentheses of CREATE TABLE. ``NUMBERED``
+            is an automatically numbered primary key, and ``BYTES`` is the type for bytes.
+        indexes: Indexes of the table by name. Each value is the text after the table's name in CREATE INDEX.
     """
 
     def __init__(self, name: str, definition: str, **indexes: str) -> None:
@@ -49,7 +49,7 @@ class Table:
             connection.run(f"CREATE INDEX IF NOT EXISTS {name} ON {self.name} {on}")
 
     def columns(self, connection: Connection) -> list[str]:
-        """Returns the names of its columns, in order."""
+        """Returns the names of the table's columns, in order."""
         return connection.names(f"SELECT * FROM {self.name} LIMIT 0")  # noqa: S608 - the SQL contains no user input
 
     def number_on(self, connection: Connection) -> None:

@@ -1,4 +1,4 @@
-"""Address of this server, available once it listens."""
+"""Address of this server, which is available after it starts to listen."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ class ServerAddress:
     """Address of one emulator.
 
     Attributes:
-        url: Scheme, host and port without a path; empty until the server listens.
+        url: Scheme, host and port without a path. Empty until the server listens.
     """
 
     def __init__(self) -> None:

@@ -1,6 +1,6 @@
-"""SIGTERM and SIGINT handling, between two steps of the event loop.
+"""Handlers for SIGTERM and SIGINT, which run between two steps of the event loop.
 
-A signal handler that raises an exception at an arbitrary point is not safe. The exception may be lost, for example in a
+A signal handler that raises an exception at an arbitrary point is not safe. The exception can be lost, for example in a
 callback.
 """
 
@@ -23,7 +23,7 @@ class Signals:
         self._loop = asyncio.get_running_loop()
 
     def end_start(self, start: asyncio.Task[None]) -> None:
-        """Makes SIGTERM cancel the start, once. The runner does the same for SIGINT.
+        """Makes the first SIGTERM cancel the start. The runner does the same for SIGINT.
 
         Args:
             start: The task of the start.
@@ -45,7 +45,7 @@ class Signals:
             self._on(number, stop)
 
     def wait_for_stop(self) -> None:
-        """Ignores SIGTERM during the stop, so that a second one cannot interrupt it. SIGINT can."""
+        """Ignores SIGTERM during the stop, so that a second one cannot interrupt it. SIGINT can still interrupt it."""
         self._on(signal.SIGTERM, lambda: None)
         with _where_possible():
             self._loop.remove_signal_handler(signal.SIGINT)

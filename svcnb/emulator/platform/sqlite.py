@@ -40,11 +40,11 @@ class SqliteConnection(Connection):
         except sqlite3.Error as error:
             raise self._told(error) from error
         try:
-            if path is not None and IN_PAGE:  # files in a page are in memory, and are copied to the storage together
+            if path is not None and IN_PAGE:  # files in a page are in memory and are copied to the storage together
                 self._execute("PRAGMA journal_mode=MEMORY", {})
             elif path is not None:
                 self._execute("PRAGMA journal_mode=WAL", {})
-                # FULL: an acknowledged write survives a power failure, and not only the end of the process.
+                # With FULL, an acknowledged write survives a power failure, not only the end of the process.
                 self._execute("PRAGMA synchronous=FULL", {})
             self._execute("PRAGMA foreign_keys=ON", {})
         except BaseException:
@@ -69,7 +69,7 @@ class SqliteConnection(Connection):
         draft = path.with_name(f"{path.name}.partial")
         draft.unlink(missing_ok=True)
         draft.touch(mode=0o600)
-        self._execute("VACUUM INTO :path", {"path": str(draft)})  # includes data in the write-ahead log
+        self._execute("VACUUM INTO :path", {"path": str(draft)})  # this includes data in the write-ahead log
         draft.replace(path)
 
     def has_table(self, name: str) -> bool:
@@ -92,6 +92,6 @@ class SqliteConnection(Connection):
 
 
 def _create_private(path: str) -> None:
-    """Creates a database file that only its owner can read. SQLite creates its log and index with the same mode."""
-    with suppress(OSError):  # the file exists, or SQLite reports the problem
+    """Creates a database file that only its owner can read. SQLite creates the log and the index with the same mode."""
+    with suppress(OSError):  # the file exists, or SQLite will report the problem
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))

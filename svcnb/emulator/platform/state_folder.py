@@ -1,4 +1,4 @@
-"""Private folder with the state of an emulator. One emulator at a time can use it."""
+"""Private folder with the state of an emulator. Only one emulator at a time can use the folder."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class StateFolder:
             if os.name == "posix" and path.stat().st_mode & 0o077:
                 path.chmod(0o700)
             self._lock = os.fdopen(_private(path / LOCK, os.O_RDWR), "r+", encoding="ascii")
-            # Created here, because SQLite would create a file that all users can read, and give its other files the
-            # same mode.
+            # Create the file here, because SQLite would create a file that all users can read, and use the same mode
+            # for its other files.
             os.close(_private(path / DATABASE, os.O_RDONLY))
         except OSError as error:
             raise StateUnusable(
@@ -58,7 +58,7 @@ class StateFolder:
         self._lock.flush()
 
     def begin(self, root_file: str) -> bool:
-        """Marks the first start. Call this before the root secret is loaded.
+        """Marks the first start. Call this method before the root secret is loaded.
 
         Args:
             root_file: Name of the root secret's file.
@@ -73,7 +73,7 @@ class StateFolder:
         return False
 
     def complete_first_start(self) -> None:
-        """Removes the marker of the first start. Call this when the database is linked to the root secret."""
+        """Removes the marker of the first start. Call this method when the database is linked to the root secret."""
         (self.path / FIRST_START).unlink(missing_ok=True)
 
     @property
@@ -95,7 +95,7 @@ def _private(path: Path, flags: int) -> int:
 
 
 def _lock(file: IO[str]) -> None:
-    # The system releases the lock when the process ends, so a crash leaves nothing to clean up.
+    # The system releases the lock when the process ends, so no clean-up is necessary after a crash.
     if IN_PAGE:
         pass  # `svcnb.page_storage` has a lock for all tabs
     elif sys.platform == "win32":

@@ -1,14 +1,15 @@
 """Database access through one thread and one connection, with one commit for all waiting functions.
 
 Each package of the emulator declares its tables (`schema`) and passes short functions to `Store.run`. The functions run
-one after another on the database thread. All functions in the queue share one commit, which makes durable writes cheap
-under load. An await returns after the commit.
+in sequence on the database thread. All functions in the queue share one commit, which makes durable writes cheap under
+load. An await returns after the commit.
 
-With a database in memory, there is no disk, and a thread costs more than the work. So functions run immediately, in the
-calling thread. Only `Store.run_long` uses the database thread, and until it has finished, so do all other functions.
+A database in memory needs no disk, and a thread would take longer than the work. Therefore, functions run immediately
+in the calling thread. Only `Store.run_long` uses the database thread. Until it has finished, all other functions also
+use this thread.
 
-Only one emulator can use an SQLite database. Several servers may share a PostgreSQL database. A lock in the database
-makes their transactions run one after another, too. So the data that a function reads stays valid until its commit.
+Only one emulator can use an SQLite database. Several servers can share a PostgreSQL database. A lock in the database
+also runs their transactions in sequence. The data that a function reads therefore stays valid until its commit.
 """
 
 from __future__ import annotations
@@ -47,18 +48,18 @@ _WRITER: Final = "written_by"
 
 _Work: TypeAlias = Callable[[Connection], object]
 _Answer: TypeAlias = tuple[object, BaseException | None]
-"""Return value of a function, or the error for its caller."""
+"""Return value of a function, or the error to raise in its caller."""
 
 
 class StoreUnavailable(Unavailable):
-    """The database cannot be read or written. The failed call was rolled back."""
+    """Error for a database that cannot be read or written. The failed call was rolled back."""
 
     def __init__(self, detail: str) -> None:
         super().__init__("the database", detail)
 
 
 class StatementRefused(StoreUnavailable):
-    """The database works but rejects this statement. A retry would fail, too."""
+    """Error for a statement that a working database rejects. A retry would also fail."""
 
 
 class Store:
@@ -82,7 +83,7 @@ class Store:
                 )
             self._connection = self._opened()
         except ValueError as error:
-            # The message omits the URL, which may contain a password.
+            # The message omits the URL, because it can contain a password.
             raise StateUnusable(
                 "the database URL is invalid: use sqlite:////absolute/path.db, or "
                 "postgresql://user:password@host/name with the `postgres` extra"
@@ -112,7 +113,7 @@ class Store:
 
     @property
     def immediate(self) -> bool:
-        """Whether functions run immediately, so that batching has no benefit: in memory, and in a browser page."""
+        """Whether functions run immediately (in memory or in a browser page), so that batching has no benefit."""
         return self._address.kind == SQLITE and (self._address.path is None or IN_PAGE)
 
     async def run(self, work: Callable[[Connection], T]) -> T:
@@ -133,7 +134,7 @@ class Store:
         return await asyncio.wrap_future(self._submit(work))
 
     async def run_long(self, work: Callable[[Connection], T]) -> T:
-        """Runs ``work`` as `run` does, but never in the calling thread. Use it for work that may take milliseconds.
+        """Runs ``work`` like `run`, but never in the calling thread. Use this for work that can take milliseconds.
 
         Args:
             work: Function that uses only the database and values that no other thread changes.
@@ -149,24 +150,24 @@ class Store:
         return await asyncio.wrap_future(self._submit(work))
 
     def run_now(self, work: Callable[[Connection], T]) -> T:
-        """Runs ``work`` as `run` does, for callers without an event loop, such as the start."""
+        """Runs ``work`` like `run`, for callers without an event loop, such as the start."""
         return self._at_once(work) if self.immediate else self._submit(work).result()
 
     def close(self) -> None:
-        """Finishes the queued functions and closes the database. Later calls fail. May be called twice."""
+        """Finishes the queued functions and closes the database. Later calls of `run` fail."""
         with self._door:
             if not self._closed:
                 self._closed = True
                 self._queue.put(None)
         if self._thread is not None:
             self._thread.join()
-        with self._at_work:  # a thread may be running a function
+        with self._at_work:  # another thread can be running a function
             self._connection.close()
 
     # --- in memory ----------------------------------------------------------------------------------------------
 
     def _at_once(self, work: Callable[[Connection], T]) -> T:
-        with self._at_work:  # callers may be in several threads
+        with self._at_work:  # callers can be in several threads
             if self._closed:
                 raise _closed()
             [(value, problem)] = self._commit([work])
@@ -235,7 +236,8 @@ class Store:
             return [(None, failure)] * len(works)
 
     def _alone(self, work: _Work) -> _Answer:
-        # No savepoint: it protects the other functions of a group, and takes a fifth of the time of a small write.
+        # Use no savepoint, which protects the other functions of a group and takes a fifth of the time of a small
+        # write.
         try:
             with self._connection.transaction():
                 return work(self._connection), None
@@ -270,7 +272,7 @@ class Store:
         return connection
 
     def _prepare(self, connection: Connection) -> None:
-        # Read again: another server may have migrated a shared database.
+        # Read the version again, because another server may have migrated a shared database.
         found = self._version_of(connection)
         if found is not None and found < STATE.current:
             if connection.kind == POSTGRESQL:
@@ -306,13 +308,13 @@ def _copy_inside(connection: Connection, found: int) -> None:
 
 
 class _FileGone(Exception):
-    """The database file was moved or removed."""
+    """Error for a database file that was moved or deleted."""
 
 
 class _File:
     """Identity of the database file, to check that its path still refers to it.
 
-    SQLite continues to write to a file that was moved or removed, and these writes are lost. A system call before each
+    SQLite continues to write to a file that was moved or deleted, and these writes are lost. A system call before each
     commit (one microsecond) prevents the emulator from acknowledging such a write.
     """
 

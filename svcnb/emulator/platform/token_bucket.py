@@ -17,7 +17,7 @@ _KEPT: Final = 10_000
 
 
 class TokenBuckets:
-    """Token buckets by address. A bucket allows ``burst`` calls at once and refills within a minute.
+    """Token buckets by address. A bucket allows ``burst`` calls at once, and refills within a minute.
 
     Args:
         burst: Number of tokens in a full bucket. None means no limit.
@@ -50,7 +50,7 @@ class TokenBuckets:
         return allowed
 
     async def take_among_all(self, store: Store, address: str) -> bool:
-        """Takes a token as `take` does, across all servers that share the database, with a 60-second sliding window.
+        """Takes a token like `take`, for all servers that share the database, with a 60-second sliding window.
 
         Raises:
             StoreUnavailable: The database is unavailable.
@@ -58,7 +58,7 @@ class TokenBuckets:
         if self._burst is None or not store.shared:
             return self.take(address)
         burst = self._burst
-        # The machine's time, because the frozen clock of an emulator would reject calls forever.
+        # Use the machine's time, because the frozen clock of an emulator would reject calls forever.
         wait_s = await store.run(
             lambda connection: rate_limiter.admit(
                 connection, what="new_account", who=address, limit=burst, now=time.time()

@@ -1,7 +1,7 @@
 """Order of a run's operations and their results, so that a repeated run receives the results in the same order.
 
-The next steps of an action often depend on which of two parallel requests completed first. A repeated run that receives
-the results in a different order can therefore make different requests.
+The next steps of an action often depend on which of two parallel requests was completed first. A repeated run that
+receives the results in a different order can therefore make different requests.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 GRACE_S: Final = 1.0
 """Maximum additional delay of a result compared with the first attempt, in seconds.
 
-After that, the order is abandoned.
+After this delay, the order is abandoned.
 """
 
 
@@ -24,7 +24,7 @@ class _Event(NamedTuple):
 
     Attributes:
         is_answer: Whether the action received a result. Otherwise, the action started an operation.
-        operation: Operation that was started or completed.
+        operation: The started or completed operation.
     """
 
     is_answer: bool
@@ -34,8 +34,8 @@ class _Event(NamedTuple):
 class AnswerOrder:
     """Recorded order of events in the first attempt of a run.
 
-    In the second attempt, results are delayed to keep the same order. Operations that only the second attempt starts
-    have no position in the order and are not delayed.
+    In the second attempt, the class delays results to keep the same order. Operations that only the second attempt
+    starts have no position in the order and are not delayed.
 
     Args:
         clock: Monotonic clock that returns seconds.
@@ -58,7 +58,7 @@ class AnswerOrder:
         """Records that the action started an operation.
 
         Args:
-            operation: The operation. In the second attempt, the matching operation of the first attempt.
+            operation: The operation. In the second attempt, this is the matching operation of the first attempt.
         """
         self._note(_Event(is_answer=False, operation=operation))
 
@@ -70,7 +70,7 @@ class AnswerOrder:
         """
         if not self._repeats:
             if operation in self._places:
-                return  # the action aborted it earlier
+                return  # the action has already aborted the operation
             self._set_place(operation, len(self._log))
         self._note(_Event(is_answer=True, operation=operation))
 
@@ -86,7 +86,7 @@ class AnswerOrder:
             self._set_place(operation, math.inf)  # the second attempt will also abort it
 
     def repeat(self) -> None:
-        """Starts the second attempt. Results that the first attempt did not receive come after all other events."""
+        """Starts the second attempt. Results that the first attempt did not receive follow all other events."""
         for is_answer, operation in self._log:
             if not is_answer and operation not in self._places:
                 self._set_place(operation, len(self._log))

@@ -1,4 +1,4 @@
-"""Engine `auto`, which runs an action on `fast` if that engine supports it exactly, and otherwise on `v8`."""
+"""Engine `auto`, which runs an action on `fast` if that engine supports it exactly, otherwise on `v8`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from svcnb.protocol.vocabulary import Vocabulary
 
 NAME: Final = "auto"
 
-# V8 takes a fraction of QuickJS's processor time. From this time on, the cost of a separate process is worthwhile.
+# V8 uses a fraction of QuickJS's processor time. From this time on, the cost of a separate process is worthwhile.
 BUSY_MS: Final = 250
 _LEARNED: Final = 1_000
 _LACKING = re.compile(
@@ -34,7 +34,7 @@ def lacking_name(source: str) -> str | None:
     """Returns the first name in a source that `fast` does not support.
 
     Args:
-        source: JavaScript source. Names in comments and strings are also found.
+        source: JavaScript source. The function also finds names in comments and strings.
     """
     found = _LACKING.search(source)
     return found[1] if found else None
@@ -43,8 +43,8 @@ def lacking_name(source: str) -> str | None:
 class AutoEngine:
     """Engine that selects `fast` or `v8` for each run.
 
-    A source runs on `fast` unless it contains a name that `fast` does not support. If the run causes a trap, it is
-    repeated on `v8`. Its operations are not executed again, but receive the same results
+    A source runs on `fast` unless it contains a name that `fast` does not support. If the run causes a trap, the engine
+    repeats it on `v8`. Its operations are not executed again, but return the same results
     (`svcnb.emulator.sandbox.repeat.RepeatableHost`). Later runs of a source that caused a trap start on `v8`.
 
     Args:
@@ -120,7 +120,7 @@ class AutoEngine:
     async def is_reachable(self) -> bool:
         """Returns whether the processes of both engines respond.
 
-        Processes of `v8` are only checked after its first use.
+        The method checks processes of `v8` only after its first use.
         """
         return await self._fast.is_reachable() and (self._v8_asleep or await self._v8.is_reachable())
 

@@ -1,6 +1,6 @@
 """Streaming decompression of outbound responses, so that a small body cannot become gigabytes at once.
 
-httpx decompresses all received bytes in one step, and 64 KiB of gzip data may contain 64 MiB of text.
+httpx decompresses all received bytes in one step, and 64 KiB of gzip data can contain 64 MiB of text.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ ACCEPTED: Final = "gzip, deflate"
 
 PIECE_BYTES: Final = 64 * 1024
 _TURN_PIECES: Final = 16
-"""Number of pieces after which other tasks can run on the event loop."""
+"""Number of parts after which other tasks can run on the event loop."""
 _GZIP: Final = zlib.MAX_WBITS | 16
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 _ZLIB_METHOD: Final = 8
@@ -23,14 +23,14 @@ _ZLIB_CHECK: Final = 31
 
 
 class BadCoding(ValueError):
-    """The body does not match its content coding header."""
+    """Error for a body that does not match its content coding header."""
 
 
 async def decoded(raw: AsyncIterable[bytes], coding: str) -> AsyncIterator[bytes]:
-    """Removes the content coding of a body (RFC 9110, section 8.4) and yields pieces of at most `PIECE_BYTES` bytes.
+    """Removes the content coding of a body (RFC 9110, section 8.4) and yields parts of at most `PIECE_BYTES` bytes.
 
     Args:
-        raw: Body in the pieces in which it arrives.
+        raw: Body in the parts in which it arrives.
         coding: Value of the ``Content-Encoding`` header.
 
     Raises:
@@ -59,7 +59,7 @@ class _Decoder:
     def pieces(self, data: bytes) -> Iterator[bytes]:
         while data or self._decoder is not None:
             if self._decoder is None:
-                # Another gzip member may follow (RFC 1952). Other bytes after the end are ignored.
+                # Another gzip member can follow (RFC 1952). Ignore other bytes after the end.
                 if self._members and not (self._name != "deflate" and data.startswith(_GZIP_MAGIC[: len(data)])):
                     return
                 self._decoder = zlib.decompressobj(self._window(data))

@@ -15,7 +15,7 @@ _SPARES_OF_AUTO = 1
 
 
 def make_engine(settings: Settings) -> Engine:
-    """Creates the engine that is selected in the settings.
+    """Creates the engine that the settings select.
 
     Args:
         settings: Settings with ``action_engine`` and the limits of processes.

@@ -1,8 +1,9 @@
-"""Engine `fast`: QuickJS-ng in WebAssembly. Its memory is restored from an image before every run.
+"""Engine `fast`, which runs QuickJS-ng in WebAssembly, and restores its memory from an image before every run.
 
-Processes are long-lived. Each executes one run at a time, and the engine's whole memory is overwritten before the next
-run. No run can therefore read data of another run. An operation that QuickJS cannot perform exactly like V8 is a trap:
-the run ends with the error kind ``unsupported``. `svcnb.emulator.sandbox.auto.AutoEngine` repeats such runs on `v8`.
+Processes are long-lived. Each process executes one run at a time, and overwrites the engine's whole memory before the
+next run. A run can therefore not read data of another run. An operation that QuickJS cannot perform exactly like V8 is
+a trap, which ends the run with the error kind ``unsupported``. `svcnb.emulator.sandbox.auto.AutoEngine` repeats such
+runs on `v8`.
 """
 
 from __future__ import annotations
@@ -22,11 +23,12 @@ from svcnb.protocol.vocabulary import Vocabulary
 NAME = "fast"
 BOOTSTRAP = STATIC / "fast.js"
 
-# The engine stops a run at its deadline and can then be reused. If it cannot, the process is killed a little later.
+# The engine stops a run at its deadline and can then be reused. If the engine cannot stop it, the process is killed
+# later.
 GRACE_S = 0.05
 # Memory of the engine itself: two copies of the image, the compiled engines, and their additional growth.
 _OWN_MIB = 256
-# A process holds some 45 MB and starts in a fifth of a second. A workshop keeps many emulators that are rarely in use.
+# A process uses about 45 MB and starts in 0.2 s. A workshop keeps many emulators that are rarely in use.
 _REST_S = 120.0
 
 
@@ -34,10 +36,10 @@ class FastEngine(PooledEngine):
     """Engine that runs actions in QuickJS inside long-lived Deno processes.
 
     Args:
-        limits: Limits for which processes are prepared. A run may have lower limits.
-        processes: Number of processes to keep. One is kept after half a minute without a run, none after two minutes.
-            While runs have to wait, up to four times as many are kept.
-        concurrency: Maximum number of runs at the same time. Further runs wait in a queue. One account never has all
+        limits: Limits for which processes are prepared. A run can have lower limits.
+        processes: Number of processes to keep. The engine keeps one after half a minute without a run, and none after
+            two minutes. While runs have to wait, it keeps up to four times as many.
+        concurrency: Maximum number of runs at the same time. Other runs wait in a queue. One account never uses all
             slots.
         vocabulary: Names that are visible to actions.
         busy_ms: Processor time in milliseconds after which a run ends with ``unsupported``. 0 means no limit.
@@ -46,7 +48,7 @@ class FastEngine(PooledEngine):
         PartMissing: Deno or the bundle is not installed.
     """
 
-    # A lowered priority cannot be raised again, so the process is discarded after the run. Only long runs justify that.
+    # A lowered priority cannot be raised again, so the process is discarded after the run. Only long runs justify this.
     _brief_s = 0.5
 
     def __init__(

@@ -26,7 +26,7 @@ _TEXT = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class BadFrame(Exception):
-    """An isolate sent data that its bootstrap script cannot have sent."""
+    """Error for data that an isolate's bootstrap script cannot have sent."""
 
 
 class Frame(NamedTuple):
@@ -63,7 +63,7 @@ def pack(body: dict[str, Any], blob: bytes = b"") -> bytes:
 
 
 def pack_head(body: dict[str, Any], blob_bytes: int) -> bytes:
-    """Encodes a frame for an isolate without its binary part, which the caller must write next.
+    """Encodes a frame for an isolate without the binary part, which the caller must write next.
 
     Args:
         body: Content of the JSON text.
@@ -91,7 +91,7 @@ class FrameReader:
         self._buffer += data
 
     def frames(self) -> Iterator[Frame]:
-        """Yields all complete frames. The caller may stop early and continue later.
+        """Yields all complete frames. The caller can stop early and continue later.
 
         Raises:
             BadFrame: The secret is wrong, or a length exceeds its limit.

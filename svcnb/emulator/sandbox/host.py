@@ -1,4 +1,4 @@
-"""Host operations that the service executes for actions: keys, encryption, outbound requests and packages."""
+"""Host operations that the service executes for actions, for keys, encryption, outbound requests and packages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MAX_CIPHERTEXT_CHARS: Final = 2 + 2 * (NONCE_BYTES + MAX_MESSAGE_BYTES + TAG_BY
 
 
 class KeyRefused(Exception):
-    """A wallet may not be used in this execution. The action receives the message."""
+    """Error for a wallet that this execution may not use. The action receives the message."""
 
 
 class ActionHost:
@@ -95,12 +95,12 @@ class ActionHost:
     async def get_action_public_key(self, ipfs_id: str) -> str:
         """Returns the compressed public key of any action.
 
-        No permission is needed (docs/service/runtime.md#functions).
+        This operation needs no permission (docs/service/runtime.md#functions).
         """
         return compressed_public_key(self._custody.action_secret(_bounded(ipfs_id)))
 
     async def get_action_wallet_address(self, ipfs_id: str) -> str:
-        """Returns the address of any action. No permission is needed (docs/service/runtime.md#functions)."""
+        """Returns the address of any action. This operation needs no permission (docs/service/runtime.md#functions)."""
         return address_of(self._custody.action_secret(_bounded(ipfs_id)))
 
     async def encrypt(self, pkp_id: str, message: str) -> str:

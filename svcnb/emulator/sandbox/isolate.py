@@ -1,4 +1,4 @@
-"""Process of an engine. It is warmed up and then receives one job at a time."""
+"""Process of an engine, which is warmed up and then receives one job at a time."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ProcessorUse(NamedTuple):
 
 
 class StartFailed(RuntimeError):
-    """A process exited before it was warmed up."""
+    """Error for a process that exited before it was warmed up."""
 
 
 class Isolate(asyncio.Protocol):
@@ -68,7 +68,7 @@ class Isolate(asyncio.Protocol):
             process = await self._spawn(aside=aside)
             async with asyncio.timeout(timeout_s):
                 await self._ready
-                # The process may be warmed up before the spawner reports its id.
+                # The process can be warmed up before the spawner reports its id.
                 await process.begun
         except (OSError, TimeoutError, StartFailed) as error:
             said = read_error_file(self._errors).strip() or str(error) or type(error).__name__
@@ -96,7 +96,7 @@ class Isolate(asyncio.Protocol):
         finally:
             theirs.close()
             if self._transport is None:
-                ours.close()  # no transport owns the socket
+                ours.close()  # no transport owns the socket yet
         return process
 
     @property
@@ -116,7 +116,7 @@ class Isolate(asyncio.Protocol):
 
     @property
     def suspended(self) -> bool:
-        """Whether the process is stopped by a signal (SIGSTOP). False if the system does not report this."""
+        """Whether a signal (SIGSTOP) has stopped the process. False if the system does not report this."""
         return is_stopped(self.pid)
 
     def resident_bytes(self) -> int | None:
@@ -173,7 +173,7 @@ class Isolate(asyncio.Protocol):
         self.write(job)
 
     def write(self, data: bytes | bytearray) -> None:
-        """Sends bytes, which must not be modified until they are sent.
+        """Sends bytes. The caller must not modify them until they are sent.
 
         If the process has exited, the bytes are discarded without an error. ``on_lost`` reports the exit.
         """
@@ -193,7 +193,7 @@ class Isolate(asyncio.Protocol):
             self._host.bring_back(self._process)
 
     def deafen(self) -> None:
-        """Ignores all further output of the isolate, and its exit."""
+        """Ignores all later output of the isolate, and its exit."""
         self._on_data = self._on_lost = None
         self.pause()
 
@@ -258,20 +258,20 @@ class Isolate(asyncio.Protocol):
     # --- asyncio.Protocol ---------------------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Called by the event loop."""
-        # The type is not checked, because uvloop's transports are not subclasses of asyncio's transports.
+        """Overrides the callback of the event loop."""
+        # Do not check the type, because uvloop's transports are not subclasses of asyncio's transports.
         self._transport = cast("asyncio.Transport", transport)
 
     def pause_writing(self) -> None:
-        """Called by the event loop."""
+        """Overrides the callback of the event loop."""
         self._writable.clear()
 
     def resume_writing(self) -> None:
-        """Called by the event loop."""
+        """Overrides the callback of the event loop."""
         self._writable.set()
 
     def data_received(self, data: bytes) -> None:
-        """Called by the event loop."""
+        """Overrides the callback of the event loop."""
         if self._on_data is not None:
             self._on_data(data)
         elif not self._ready.done():
@@ -281,7 +281,7 @@ class Isolate(asyncio.Protocol):
                 self._ready.set_exception(StartFailed(f"its first message was {data[:64]!r}"))
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the signature is asyncio's
-        """Called by the event loop."""
+        """Overrides the callback of the event loop."""
         self._transport = None
         self._writable.set()
         if not self._ready.done():
@@ -291,7 +291,7 @@ class Isolate(asyncio.Protocol):
 
 
 def shares_of_processor(before: Mapping[Isolate, ProcessorUse | None], passed_s: float) -> tuple[float, float]:
-    """Returns the fractions of a period in which isolates ran, and in which they were ready to run. 0 if unknown."""
+    """Returns the fractions of a period in which isolates ran or were ready to run. Both are 0 if unknown."""
     used_s = waited_s = 0.0
     for isolate, then in before.items():
         if then is not None and (now := isolate.processor()) is not None:

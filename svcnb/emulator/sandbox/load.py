@@ -14,7 +14,7 @@ PRESSURE = Path("/proc/pressure/cpu")
 
 
 class LoadGauge:
-    """Monitor of load average and CPU pressure, which are sampled at most once per ``interval_s``.
+    """Monitor that samples the load average and the CPU pressure at most once per ``interval_s``.
 
     Args:
         multiplier: 1-minute load average per core above which the machine is overloaded.
@@ -59,7 +59,7 @@ class LoadGauge:
         stalled = self._stalled_us()
         pressure = 0.0
         if stalled is not None and self._stalled_before is not None and self._sampled_at is not None:
-            # After a long pause between samples, the mean hides a burst. The load average still shows it.
+            # After a long pause between samples, the mean hides a burst, but the load average still shows it.
             pressure = (stalled - self._stalled_before) / ((now - self._sampled_at) * 1_000_000) * 100
         self._sampled_at, self._stalled_before = now, stalled
         self._overloaded = (load is not None and load > self._limit) or pressure > self._psi_threshold
@@ -74,7 +74,7 @@ def read_load_average() -> float | None:
 
 
 def read_stalled_us() -> int | None:
-    """Returns the time since boot in which some task waited for a CPU, in microseconds.
+    """Returns the total time since boot in which a task waited for a CPU, in microseconds.
 
     Returns None if the kernel does not report it.
     """

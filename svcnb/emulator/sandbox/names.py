@@ -1,4 +1,4 @@
-"""Names that are visible to actions, in the form that an isolate receives."""
+"""Names that are visible to actions, in the format that an isolate receives."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from svcnb.protocol.vocabulary import Vocabulary
 
 
 def names_json(words: Vocabulary) -> str:
-    """Returns the names of the namespace and its functions as JSON text. A process receives it for its warm-up."""
+    """Returns the names of the namespace and its functions as JSON text, which processes need for their warm-up."""
     return json.dumps(
         {
             "namespace": words.namespace,

@@ -1,4 +1,4 @@
-"""Outbound requests of actions. The network policy decides whether they are sent, rejected, recorded or replayed."""
+"""HTTP client for outbound requests of actions, with a network policy that sends, rejects, records or replays them."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Network:
         """Changes the policy for future requests. A replay starts from the beginning.
 
         Raises:
-            ValueError: The policy is unknown, or it requires a file and none was given.
+            ValueError: The policy is unknown, or it requires a file and the argument is missing.
             RecordingError: The recording cannot be read.
         """
         if policy not in POLICIES:
@@ -114,7 +114,7 @@ class Network:
         parts = urlsplit(request.url)
         if parts.scheme not in {"http", "https"}:
             raise _refused(f"the scheme {parts.scheme!r} is not supported: use http or https")
-        policy, recording = self.policy, self._recording  # both may change during the request
+        policy, recording = self.policy, self._recording  # both can change during the request
         if policy == "deny":
             raise _refused("outbound requests are disabled (network policy 'deny')")
         if policy == "replay" and recording is not None:
@@ -156,9 +156,9 @@ class Network:
             raise _refused(f"no response within {limits.fetch_timeout_ms} ms") from None
         except LimitReached as error:
             raise _refused(
-                f"{error}: an account has at most {MAX_OUTBOUND_PER_ACCOUNT} requests at once and "
-                f"{MAX_HELD_BYTES_PER_ACCOUNT} bytes of responses; all accounts together have {MAX_OUTBOUND} and "
-                f"{MAX_HELD_BYTES}"
+                f"{error}: each account may have {MAX_OUTBOUND_PER_ACCOUNT} concurrent requests and "
+                f"{MAX_HELD_BYTES_PER_ACCOUNT} bytes of responses; all accounts together may have {MAX_OUTBOUND} "
+                f"requests and {MAX_HELD_BYTES} bytes"
             ) from None
         except AddressRefused as error:
             raise _refused(str(error)) from None
@@ -200,12 +200,13 @@ class Network:
         except BaseException:
             for give_back in held:
                 give_back()
-            data = bytearray()  # the error refers to this frame and may be kept for a long time
+            data = bytearray()  # the error refers to this frame and can exist for a long time
             raise
         return data if held else bytes(data), held
 
     async def _get_client(self) -> httpx.AsyncClient:
-        # Created in a thread, because importing httpx and loading the system's certificates takes half a second.
+        # Create the client in a thread, because importing httpx and loading the system's certificates takes half a
+        # second.
         async with self._making:
             if self._client is None:
                 self._client = await in_thread(self._new_client)
@@ -219,7 +220,7 @@ class Network:
         for name in _LOADED_LATE:
             with suppress(ImportError):
                 import_module(name)
-        # All executions share one client, which must not transfer data between them.
+        # All executions share one client, which must not pass data between them.
         no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=[]))
         return httpx.AsyncClient(
             transport=_checked_transport(self._addresses),
@@ -236,7 +237,7 @@ def _checked_transport(policy: AddressPolicy) -> httpx.AsyncBaseTransport:
 
     import httpx
 
-    # Connections are not reused, because the pool selects them by address and ignores the host name that was checked.
+    # Do not reuse connections, because the pool selects them by address and ignores the checked host name.
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
 
     def transport(proxy: str | None = None) -> httpx.AsyncHTTPTransport:
@@ -258,7 +259,9 @@ def _checked_transport(policy: AddressPolicy) -> httpx.AsyncBaseTransport:
             try:
                 addresses = await policy.check(host, port, request.url.raw_path.decode("ascii", "replace"))
             except OSError as error:
-                raise httpx.ConnectError(f"{host} has no address: {error.strerror or error}", request=request) from None
+                raise httpx.ConnectError(
+                    (f"no address was found for the host {host}: {error.strerror or error}"), request=request
+                ) from None
             through = proxies.get(request.url.scheme)
             inner = direct if through is None or not is_public(addresses[0]) or proxy_bypass(host) else through
             for address in addresses[:-1]:
@@ -294,7 +297,7 @@ def _announced(response: httpx.Response, max_bytes: int) -> int:
 
 
 def _sent_to(address: str, request: httpx.Request) -> httpx.Request:
-    """Returns a request whose host is replaced by an IP address.
+    """Returns a request with an IP address instead of the host.
 
     The ``Host`` header and the host name for the certificate check remain unchanged.
     """

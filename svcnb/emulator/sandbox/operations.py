@@ -1,4 +1,4 @@
-"""Operations of an action: keys, outbound requests and imports. Enforces their limits and records them in the trace."""
+"""Operations of an action (keys, outbound requests and imports), with their limits and their events in the trace."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ _KEY_OPERATIONS = frozenset({"wallet_key", "action_key", "action_public_key", "a
 
 
 class Operations:
-    """Executes the operations of one run.
+    """Executor of the operations of one run.
 
     Args:
-        host: Has the keys, and makes the requests.
+        host: Host that has the keys and makes the requests.
         limits: Limits of the run.
-        trace: Receives the events.
-        ended: Returns whether the run has ended. An operation that is cancelled before was aborted by the action.
+        trace: Trace that receives the events.
+        ended: Function that returns whether the run has ended. If an operation is cancelled earlier, the action aborted
+            it.
     """
 
     def __init__(self, host: Host, limits: ActionLimits, trace: Trace, ended: Callable[[], bool]) -> None:
@@ -42,11 +43,11 @@ class Operations:
 
     @property
     def holds(self) -> bool:
-        """Whether answers hold a part of the memory budget."""
+        """Whether answers use a part of the memory budget."""
         return bool(self._held)
 
     def release(self) -> None:
-        """Releases the memory budget of answers that the isolate has received, or will not receive any more."""
+        """Releases the memory budget of answers that the isolate has received or will not receive any more."""
         held, self._held = self._held, ()
         for give_back in held:
             give_back()
@@ -55,12 +56,12 @@ class Operations:
         """Executes one operation.
 
         Args:
-            kind: Kind of the operation, as the isolate's bootstrap names it.
-            body: Its arguments.
-            blob: Bytes that belong to it, such as the body of a request.
+            kind: Kind of the operation, under its name in the isolate's bootstrap script.
+            body: Arguments of the operation.
+            blob: Bytes of the operation, such as the body of a request.
 
         Returns:
-            The answer for the isolate, and bytes that belong to it.
+            The answer for the isolate, and its bytes.
 
         Raises:
             OperationRefused: The operation is not permitted, or a limit is reached. The action receives the error.
@@ -151,7 +152,7 @@ class Operations:
 
 
 def _check_head(url: str, headers: tuple[tuple[str, str], ...]) -> None:
-    """Rejects an outbound request that would take long to parse on the event loop.
+    """Rejects an outbound request that would take too long to parse on the event loop.
 
     Raises:
         OperationRefused: The URL or the headers are too long. The action receives a TypeError.

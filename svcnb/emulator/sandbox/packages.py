@@ -10,8 +10,9 @@ packages/
   @noble/hashes@1.8.0/sha256.js        import { sha256 } from "@noble/hashes@1.8.0/sha256.js"
 ```
 
-Modules may import each other by a relative path, by a pinned name, or by a CDN path (`/npm/name@1.2.3/+esm`). When a
-module is loaded for the first time, its hash is written to ``integrity.json``. A file that changes later is rejected.
+Modules can import each other by a relative path, by a pinned name, or by a CDN path (`/npm/name@1.2.3/+esm`). When a
+module is loaded for the first time, its hash is written to ``integrity.json``. The emulator rejects a file that changes
+later.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class Packages:
     """Folder of pinned packages.
 
     Args:
-        folder: Path of the folder. It need not exist until a module is imported.
+        folder: Path of the folder. It does not have to exist before the first import of a module.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -118,7 +119,7 @@ class Packages:
             # Trust on first use. A read-only folder also works, but without pins.
             with contextlib.suppress(OSError):
                 text = json.dumps({**pins, name: integrity}, indent=2, sort_keys=True) + "\n"
-                # Emulators may share a folder. A concurrent reader sees either the old file or the new file.
+                # Emulators can share a folder. A concurrent reader sees either the old file or the new file.
                 draft = self._folder / f".{PINS}-{secrets.token_hex(8)}"
                 draft.write_text(text, encoding="utf-8")
                 draft.replace(self._folder / PINS)

@@ -1,4 +1,4 @@
-"""Engine `fast` in a browser page. It uses the same image in web workers instead of processes."""
+"""Engine `fast` in a browser page, which uses the same image in web workers instead of processes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class PageEngine:
     """Engine that runs actions in web workers of the page.
 
     Args:
-        limits: Maximum limits. A run may have lower limits.
+        limits: Maximum limits. A run can have lower limits.
         concurrency: Maximum number of runs at the same time, at most `WORKERS`.
         vocabulary: Names that are visible to actions.
     """
@@ -50,7 +50,7 @@ class PageEngine:
             self._warming = asyncio.create_task(self._new(), name="svcnb-engine-worker")
 
     async def start(self) -> None:
-        """Starts to warm up a worker. Same as `prepare`."""
+        """Starts to warm up a worker, like `prepare`."""
         self._stopped = False
 
     async def stop(self) -> None:

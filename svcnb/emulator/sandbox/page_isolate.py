@@ -17,7 +17,7 @@ BUNDLE: Final = STATIC / "fast_page.js"
 
 
 class PageIsolate:
-    """Service side of one worker. Its run ends when the worker is stopped."""
+    """Service side of one worker. The run ends when the worker stops."""
 
     def __init__(self) -> None:
         self._worker: Any = None
@@ -85,7 +85,7 @@ class PageIsolate:
         self.write(job)
 
     def write(self, data: bytes | bytearray) -> None:
-        """Sends bytes. They are discarded if the worker was stopped."""
+        """Sends bytes. Discards them if the worker has stopped."""
         if self._worker is not None:
             from pyodide.ffi import to_js
 
@@ -100,7 +100,7 @@ class PageIsolate:
         self._held = None
 
     def deafen(self) -> None:
-        """Ignores all further output of the worker."""
+        """Ignores all later output of the worker."""
         self.rest()
 
     def lower(self, *, aside: bool) -> None:

@@ -26,12 +26,12 @@ _GROWTH = 4
 _CALM_S = 30.0
 _HEAD_START_S = 0.01
 _WARMING_S = 0.08  # processor time that a spare uses before its first job
-# If a run ends within this time, its process is available to the next run. Another process would slow both down.
+# If a run ends within this time, its process is available to the next run. Another process would delay both.
 _PATIENCE_S = 0.05
-# If processes are ready to run for more than this fraction of the time, they are limited by the processor, and more
-# processes would not help.
+# If processes are ready to run for more than this fraction of the time, the processor limits them, and more processes
+# would not help.
 _WORKING = 0.5
-# After this number of checks in which no run ended while runs were waiting, another process is started in any case.
+# After this number of checks in which runs waited and no run ended, another process is started in any case.
 _STALLS = 10
 
 
@@ -46,17 +46,17 @@ class _Waiting(NamedTuple):
 class Pool:
     """Pool of warmed-up isolates. Each isolate executes one run, unless ``reuse`` is set.
 
-    If ``spares`` is two or more, the last spare is reserved for accounts whose recent use is not clearly above average.
-    While several accounts have recent use, it is reserved for an account that has only one unfinished run.
+    If ``spares`` is two or more, the pool reserves the last spare for accounts whose recent use is not clearly above
+    average. While several accounts have recent use, it reserves the spare for an account with only one unfinished run.
 
     Args:
         new_host: Function that creates the host that starts processes. It is called again if the host is lost.
-        spares: Number of isolates to keep ready. If spares run low, up to four times as many are kept until there have
-            been enough for half a minute.
+        spares: Number of isolates to keep ready. If too few are left, the pool keeps up to four times as many for at
+            least half a minute.
         shares: Recent use by each account.
         runs_of: Function that returns the number of unfinished runs of an account, including waiting runs.
-        reuse: Whether isolates are returned with `give`. Isolates in use then count towards ``spares``. More are only
-            started if runs have to wait although the processor is not busy.
+        reuse: Whether callers return isolates with `give`. Isolates in use then count towards ``spares``. The pool
+            starts more only if runs have to wait although the processor is not busy.
         idle: Number of isolates to keep before the first run and after half a minute without a run. None means all.
             With 0, the host also stops its template process.
         rest_s: Seconds without a run after which the pool keeps no isolate until the next run. None means never.
@@ -93,7 +93,7 @@ class Pool:
         self._ready: deque[Isolate] = deque()
         self._waiting: list[_Waiting] = []
         self._starting: set[asyncio.Task[None]] = set()
-        # On two cores, two processes start at a time. More would slow each other down.
+        # On two cores, two processes start at a time. More processes would delay each other.
         self._max_starting = max(2, os.cpu_count() or 2)
         self._failures = 0
         self._last_failure = ""
@@ -117,11 +117,11 @@ class Pool:
 
     @property
     def available(self) -> bool:
-        """Whether isolates can be started. False while the circuit breaker is open after repeated failures."""
+        """Whether the pool can start isolates. False while the circuit breaker is open after repeated failures."""
         return not self._stopped and self._clock() >= self._open_until
 
     async def reachable(self) -> bool:
-        """Returns whether the spawner responds and no spare is stopped by a signal."""
+        """Returns whether the spawner responds and no signal has stopped a spare."""
         if not self.available or any(isolate.suspended for isolate in self._ready):
             return False
         if self._host is None or not self._host.alive:
@@ -135,8 +135,8 @@ class Pool:
         """Starts to fill the pool in the background.
 
         Args:
-            spares: Initial number of isolates, or None for the number that is kept while idle. A later call can only
-                raise the number.
+            spares: Initial number of isolates, or None for the number while idle. A later call can only increase the
+                number.
         """
         self._stopped = False
         self._last_used = self._clock()
@@ -242,7 +242,7 @@ class Pool:
         return isolate
 
     def _grow(self) -> None:
-        """Raises the number of spares when they run low, because a warm-up takes longer than most runs."""
+        """Increases the number of spares when too few are left, because a warm-up takes longer than most runs."""
         self._last_low = self._clock()
         self._target = min(self._target + 1, self._base * _GROWTH)
 
@@ -260,7 +260,7 @@ class Pool:
         self._stalled = self._stalled + 1 if before and self._returned == returned else 0
         if self._waiting and now - self._waiting[0].since >= _PATIENCE_S:
             used, wanted = shares_of_processor(before, now - at)
-            # A starting process delays the others. If this check is late, the service itself lacks processor time.
+            # A starting process delays the others. If this check is late, the processor is too busy.
             is_waiting = wanted < _WORKING and not self._starting and now - at < 2 * _PATIENCE_S
             is_long = self._stalled > 0 and (used > _WORKING or self._stalled >= _STALLS)
             if is_waiting or is_long:
@@ -287,8 +287,8 @@ class Pool:
         if self._stopped or self._clock() < self._open_until:
             return
         no_hurry = self._is_no_hurry()
-        # The first process writes the code cache, so that later processes start in half the time. Processes started at
-        # the same time would have to compile the code too.
+        # The first process writes the code cache, so that later processes start in half the time. Simultaneous
+        # processes would also have to compile the code.
         at_once = 1 if no_hurry or not self.started else self._max_starting
         needed = 0 if self._reuse else len(self._waiting)
         wanted = self._target + needed - len(self._lent) - len(self._ready) - len(self._starting)
@@ -298,7 +298,7 @@ class Pool:
             task.add_done_callback(self._added)
 
     def _is_no_hurry(self) -> bool:
-        """Returns whether only accounts with clearly above-average use need spares. Other accounts then keep a core."""
+        """Returns whether only accounts with clearly above-average use need spares, so that a start can wait."""
         if not self._shares.contested:
             return False
         return (
@@ -373,7 +373,7 @@ class Pool:
     def _settle_later(self) -> None:
         if self._calm is not None:
             return
-        # An isolate that was starting when the target sank is one too many.
+        # An isolate that was starting when the target decreased is superfluous.
         if self._target > self._idle or len(self._ready) + len(self._lent) > self._target:
             wait_s = _CALM_S
         elif self._rest_s is not None and self._target:

@@ -1,4 +1,4 @@
-"""Base class of the engines: a process pool, an admission limit, and monitoring of the running actions."""
+"""Base class of the engines, with a process pool, an admission limit, and a monitor of the running actions."""
 
 from __future__ import annotations
 
@@ -44,17 +44,17 @@ class PooledEngine(ABC):
     """Engine that runs actions in separate processes, which are warmed up in advance.
 
     Args:
-        limits: Limits for which processes are prepared. A run may have lower limits.
+        limits: Limits for which processes are prepared. A run can have lower limits.
         name: Name of the engine in settings and traces.
         bootstrap: Bundle that the processes run.
         beside: Names of other files that must be in the bundle's folder.
         spares: Number of warmed-up processes to keep.
-        concurrency: Maximum number of runs at the same time. Further runs wait in a queue. One account never has all
+        concurrency: Maximum number of runs at the same time. Other runs wait in a queue. One account never uses all
             slots.
         vocabulary: Names that are visible to actions.
         reuse: Whether a process executes several runs in sequence.
         idle: Number of processes to keep while nothing runs. None means all.
-        rest_s: Seconds without a run after which no process is kept until the next run. None means never.
+        rest_s: Seconds without a run after which the engine keeps no process until the next run. None means never.
 
     Raises:
         PartMissing: Deno or the bundle is not installed.
@@ -175,7 +175,7 @@ class PooledEngine(ABC):
         try:
             if self._shares.greedy(host.account):
                 if self._reuse:
-                    isolate.step_aside()  # until the end of its run; a higher niceness could not be undone
+                    isolate.step_aside()  # until the end of its run, because a higher niceness is permanent
                 else:
                     session.give_way(aside=True)
             await session.begin(source, params)
@@ -193,7 +193,7 @@ class PooledEngine(ABC):
             self._watch = asyncio.ensure_future(self._look_at_sessions())
 
     async def _look_at_sessions(self) -> None:
-        # V8 only limits the heap. This check also includes memory outside the heap, such as large buffers.
+        # V8 limits only the heap. This check also includes memory outside the heap, such as large buffers.
         while self._sessions:
             await asyncio.sleep(_LOOK_S)
             for session in list(self._sessions):
@@ -215,7 +215,7 @@ class PooledEngine(ABC):
             self._command(bootstrap),
             template=self._template_command(bootstrap),
             env={
-                "DENO_DIR": str(folder / "cache"),  # compiled code of the bootstrap, shared by spares
+                "DENO_DIR": str(folder / "cache"),  # compiled code of the bootstrap script, which spares share
                 "DENO_NO_UPDATE_CHECK": "1",
                 "LANG": "en_US.UTF-8",
                 "NO_COLOR": "1",

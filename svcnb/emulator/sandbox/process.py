@@ -24,7 +24,7 @@ class Exit(NamedTuple):
     """Exit result of a process.
 
     Attributes:
-        status: Exit code, negative for a signal, or None if the process could not be started.
+        status: Exit code, which is negative for a signal. None if the process could not be started.
         cpu_s: Used processor time in seconds.
         held_bytes: Peak resident memory in bytes.
         reason: Reason why the process could not be started or was lost.
@@ -63,16 +63,16 @@ class Process:
 
 
 class ProcessHost:
-    """Starter of processes with the same command line. It uses its own spawner.
+    """Starter of processes with the same command line, which uses its own spawner.
 
     Args:
         argv: Command line of each process.
-        template: Command line of a template process, whose copies are used after its warm-up. With None, each process
-            is started separately.
+        template: Command line of a template process, which creates copies of itself after its warm-up. With None, each
+            process starts separately.
         env: Complete environment of the processes.
         cwd: Working directory of the processes.
         limits: Resource limits, by their names in the module ``resource``.
-        remove: Folder that is removed after the last process has exited, even if the emulator is killed.
+        remove: Folder that is deleted after the last process has exited, even if the emulator is killed.
         on_lost: Callback that is called once if the spawner exits unexpectedly.
     """
 
@@ -128,7 +128,7 @@ class ProcessHost:
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                start_new_session=True,  # keyboard interrupts are handled by the emulator
+                start_new_session=True,  # the emulator handles keyboard interrupts
                 env={},
             )
         except OSError:
@@ -163,7 +163,7 @@ class ProcessHost:
             self._send({"spawn": process.token, "aside": aside}, [channel.fileno(), errors])
         except OSError as error:
             del self._processes[process.token]
-            if isinstance(error, ConnectionError):  # occurs here before the event loop reports it
+            if isinstance(error, ConnectionError):  # the error occurs here before the event loop reports it
                 self._lose()
             raise
         return process
@@ -194,7 +194,7 @@ class ProcessHost:
         self._order("back", process)
 
     def rest(self) -> None:
-        """Stops the template process, if any. A new one is started when many processes are needed again."""
+        """Stops the template process, if any. The spawner starts a new one when many processes are needed again."""
         with contextlib.suppress(OSError):
             self._send({"rest": True})
 
@@ -270,7 +270,7 @@ class ProcessHost:
         self._on_lost()
 
     def _remove_folder(self) -> None:
-        """Removes the folder if the spawner could not remove it."""
+        """Deletes the folder if the spawner could not delete it."""
         if (folder := self._setup["remove"]) is not None:
             shutil.rmtree(str(folder), ignore_errors=True)
 

@@ -16,14 +16,14 @@ ABORTED: Final = "aborted by the action"
 
 
 class EngineUnavailable(RuntimeError):
-    """The engine cannot start a process for an action. Nothing was executed, so nothing is charged.
+    """Error for an engine that cannot start a process for an action. Nothing was executed, so nothing is charged.
 
     Source: docs/service/http.md#errors.
     """
 
 
 class OperationRefused(Exception):
-    """A host operation failed. The action receives a JavaScript error, which it may catch.
+    """Error of a host operation. The action receives a JavaScript error, which it can catch.
 
     Args:
         message: Message of the JavaScript error. It never contains a secret.
@@ -90,9 +90,9 @@ class Meter(NamedTuple):
 
 
 class Host(Protocol):
-    """Operations that an action may request. The engine enforces their number, and the host checks permissions.
+    """Operations that an action can request. The engine limits their number, and the host checks permissions.
 
-    Each operation may raise `OperationRefused`, which the action receives as a JavaScript error.
+    Each operation can raise `OperationRefused`, which the action receives as a JavaScript error.
     """
 
     @property
@@ -101,7 +101,7 @@ class Host(Protocol):
 
     @property
     def account(self) -> str:
-        """Account of the run. Accounts share an engine, and the scheduler distributes it fairly among them."""
+        """Account of the run. Accounts share an engine, and the scheduler allocates it fairly among them."""
 
     @property
     def meter(self) -> Meter | None:
@@ -152,7 +152,7 @@ class Outcome(NamedTuple):
     Attributes:
         ok: Whether ``main`` completed without an error.
         response: Value for the response (docs/service/runtime.md#response), or None if ``ok`` is False.
-        logs: Console output. It is also kept for failed runs, although only successful responses contain it.
+        logs: Console output. Failed runs also have it, although only successful responses contain it.
         error: Message for the 500 response, without its common prefix.
         error_kind: Kind of failure. ``host`` is a failure of the service, and ``unsupported`` is an operation that the
             engine does not support. All others are failures of the action.
@@ -208,7 +208,7 @@ class Engine(Protocol):
 
         Args:
             source: JavaScript source.
-            params: JSON value that is passed to ``main``.
+            params: JSON value for ``main``.
             limits: Limits of the run.
             host: Host that executes the action's operations.
 
@@ -219,7 +219,7 @@ class Engine(Protocol):
     async def is_reachable(self) -> bool:
         """Returns whether the engine's processes respond within seconds.
 
-        A process that is stopped by a signal does not respond.
+        A process that a signal has stopped does not respond.
         """
 
     def state(self) -> EngineState:

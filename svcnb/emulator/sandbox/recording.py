@@ -5,8 +5,8 @@
                               "response": {"status": 200, "headers": [["content-type", "..."]], "body": "..."}}]}
 ```
 
-Request headers and cookies are not recorded, because they contain credentials. A body that is not UTF-8 text is
-recorded as ``body_base64``.
+A recording contains no request headers and no cookies, because they contain credentials. It stores a body that is not
+UTF-8 text as ``body_base64``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ VERSION = 1
 MAX_RECORDING_BYTES: Final = 64 * 1024 * 1024
 """Maximum total length of the bodies in one recording, in bytes.
 
-They are kept in memory while the recording is in use.
+They stay in memory while the recording is in use.
 """
 MAX_FILE_BYTES: Final = 4 * MAX_RECORDING_BYTES
 """Maximum size of a recording file in bytes. UTF-8 needs at most four bytes per character."""
@@ -40,7 +40,7 @@ _Key = tuple[str, str, bytes]
 
 
 class RecordingError(ValueError):
-    """A recording cannot be read or written."""
+    """Error for a recording that cannot be read or written."""
 
 
 class Recording:
@@ -87,7 +87,7 @@ class Recording:
             raise RecordingError(f"the file {path} is not a recording: {error}") from None
 
     def replay(self, request: FetchRequest) -> FetchResponse | None:
-        """Returns the next recorded response to a request, or None if there is none. The last response is repeated."""
+        """Returns the next recorded response to a request, or None. Repeats the last response."""
         key = _key(request)
         answers = self._answers.get(key)
         if not answers:
@@ -135,7 +135,7 @@ class Recording:
 
 
 def _read(path: Path) -> str:
-    # A pipe must not be opened, because the call would wait for a writer.
+    # Do not open a pipe, because the call would wait for a writer.
     if not stat.S_ISREG(path.stat().st_mode):
         raise RecordingError(f"the recording {path} is not a file")
     with path.open("rb") as file:

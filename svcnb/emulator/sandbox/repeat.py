@@ -1,4 +1,4 @@
-"""Host for repeated runs. The second attempt receives the results of the first, so no operation is executed twice."""
+"""Host for repeated runs. The second attempt receives the results of the first, so that no operation runs twice."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ from svcnb.protocol.limits import ActionLimits
 T = TypeVar("T")
 
 MAX_REPEATABLE_BYTES: Final = 8 * 1024 * 1024
-"""Maximum total length of stored operations and results, in bytes. A run with more data and with side effects cannot be
-repeated."""
+"""Maximum total length of stored operations and results, in bytes.
+
+A run with more data and with side effects cannot be repeated."""
 _ENTRY_BYTES: Final = 1_024
 ASTRAY_TEXT: Final = "The repeated run makes different requests"
 
@@ -44,7 +45,7 @@ class _Entry:
 
     @cached_property
     def content(self) -> Content:
-        """Comparable content of the operation. It is only computed for a repeated run."""
+        """Comparable content of the operation, which is computed only for a repeated run."""
         return _content(self.asked)
 
     @property
@@ -59,12 +60,12 @@ class _Entry:
 class RepeatableHost:
     """Host that stores the results of operations, so that a repeated run receives the same results.
 
-    Operations of the first attempt return the stored result, or wait for the request that is still in progress. Each
-    result is used once, in the order of the first attempt (`svcnb.emulator.sandbox.answer_order.AnswerOrder`).
+    Operations of the first attempt return the stored result, or wait for a request in progress. The second attempt uses
+    each result once, in the order of the first attempt (`svcnb.emulator.sandbox.answer_order.AnswerOrder`).
 
-    Key operations and read-only requests can be made again safely. Other requests cannot, because they may have had
-    side effects. The repeated run diverges if it makes a new request with side effects while such requests of the
-    first attempt are unused. It also diverges if it ends before it has made all of them.
+    Key operations and read-only requests are safe to repeat. Other requests are not, because they may have had side
+    effects. The repeated run diverges if it makes a new request with side effects while such requests of the first
+    attempt are unused. It also diverges if it ends before it has made all of them.
 
     Args:
         host: Host that executes new operations.
@@ -148,7 +149,7 @@ class RepeatableHost:
         return await self._answer(("fetch", request), lambda: self._host.fetch(request, limits))
 
     async def package(self, specifier: str, importer: str | None) -> Module:
-        """See `Host`. The result is not stored, because loading a package has no side effects."""
+        """See `Host`. The result is not stored, because the import of a package has no side effects."""
         return await self._host.package(specifier, importer)
 
     def close(self) -> None:
@@ -157,7 +158,7 @@ class RepeatableHost:
             entry.work.cancel()
         for give_back in (*self._held, *(each for entry in self._entries for each in entry.held)):
             give_back()
-        # Errors and this host refer to each other. Without this step, their data would remain in memory until the next
+        # Errors and this host refer to each other. Without this step, their data would stay in memory until the next
         # garbage collection.
         self._entries.clear()
         self._left = None
@@ -218,7 +219,7 @@ class RepeatableHost:
             return
         self._entries.remove(entry)
         self._held += entry.held  # the caller may no longer exist
-        # The operation may be executed again, unless it had side effects.
+        # The operation can be executed again, unless it had side effects.
         if self._left is None:
             self._order.give_up()
             if not entry.content.is_safe:

@@ -1,4 +1,4 @@
-"""Result of a run: the texts of its errors, and the value of its response."""
+"""Result of a run, with its error messages and the value of its response."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ HOST_LOST_TEXT = "The process that ran this action was lost and has been replace
 
 
 def response_value(stored: bytes) -> object:
-    """Returns the response value for a stored response: its JSON value, or the text itself if it is not JSON.
+    """Returns the value of a stored response: its JSON value, or the text itself if it is not JSON.
 
     Source: docs/service/runtime.md#response.
     """
@@ -75,5 +75,5 @@ def _finite(digits: str) -> float:
     return value
 
 
-# Created once, because the creation of a decoder takes longer than the decoding of most responses.
+# Create the decoder once, because its creation takes longer than the decoding of most responses.
 _PARSE = json.JSONDecoder(parse_constant=_no_number, parse_float=_finite).decode

@@ -1,4 +1,4 @@
-"""Comparison of outbound requests in two attempts of a run: which are equivalent, and which may be repeated."""
+"""Comparison of outbound requests in two attempts of a run, which finds equivalent and repeatable requests."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class Content(NamedTuple):
     """Comparable content of a request.
 
     Attributes:
-        key: Key that is equal for equivalent requests. It ignores the ids of JSON-RPC messages. They only match a
-            message with its response, and their order may differ between parallel requests.
+        key: Key that is equal for equivalent requests. It ignores the ids of JSON-RPC messages, which only match a
+            message with its response. Their order can differ between parallel requests.
         ids: Ids of the JSON-RPC messages in the request, in order.
-        is_safe: Whether the request only reads, so that it can be repeated without side effects.
+        is_safe: Whether the request only reads, so that a repetition has no side effects.
     """
 
     key: Hashable
@@ -42,7 +42,7 @@ def content(request: FetchRequest) -> Content:
         return Content(request, is_safe=request.method in _SAFE_METHODS)
     messages = found if isinstance(found, list) else [found]
     ids = tuple(message.pop("id") for message in messages)
-    # The length of the body depends on the ids.
+    # Ignore the length of the body, because it depends on the ids.
     headers = tuple(pair for pair in request.headers if pair[0].lower() != "content-length")
     return Content(
         (request._replace(headers=headers, body=None), json.dumps(found, sort_keys=True)),

@@ -20,7 +20,7 @@ _PART_FOR_NEWCOMERS = 8
 
 
 class Shares:
-    """Recent process time of each account, in seconds. Past use is halved every two seconds.
+    """Recent process time of each account, in seconds. The value of past use halves every two seconds.
 
     Args:
         clock: Monotonic clock that returns seconds.
@@ -34,7 +34,7 @@ class Shares:
     def add(self, account: str, seconds: float) -> None:
         """Adds use to an account.
 
-        A new account starts with the lowest use of the others, so inactivity earns no advantage.
+        A new account starts with the lowest use of the others, so that inactivity has no benefit.
         """
         self._age()
         so_far = self._used.get(account)
@@ -96,7 +96,7 @@ class Places:
 
     @asynccontextmanager
     async def held_by(self, account: str) -> AsyncIterator[None]:
-        """Waits for a slot and holds it for the account."""
+        """Waits for a slot, and reserves it for the account."""
         if self._free_for(account):
             self._held[account] += 1
         else:
@@ -120,7 +120,7 @@ class Places:
             if entry in self._line:
                 self._line.remove(entry)
             else:
-                self._leave(account)  # the slot was assigned while the caller was being cancelled
+                self._leave(account)  # the account received the slot during the cancellation of the caller
             raise
 
     def _leave(self, account: str) -> None:
@@ -129,7 +129,7 @@ class Places:
             del self._held[account]
         able = [entry for entry in self._line if self._free_for(entry[0]) and not entry[1].done()]
         if able:
-            chosen = min(able, key=lambda entry: self._held[entry[0]])  # among equals, the first in the queue
+            chosen = min(able, key=lambda entry: self._held[entry[0]])  # if several are equal, the first in the queue
             self._line.remove(chosen)
             self._held[chosen[0]] += 1
             chosen[1].set_result(None)

@@ -1,4 +1,4 @@
-"""Service side of one execution: it handles the isolate's calls, enforces the limits and determines the outcome."""
+"""Service side of one execution, which handles the isolate's calls, enforces the limits and determines the outcome."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Session:
         self._busy_ms = busy_ms
         self._grace_s = grace_s
         self._alone = alone
-        # The system may not have reclaimed the memory of an earlier run yet. It does not belong to this run.
+        # The system may not have reclaimed the memory of an earlier run yet. This memory does not belong to this run.
         self._found_bytes = 0 if alone else isolate.grown_bytes() or 0
         self._used_before_s: float | None = None
         self.answered = False
@@ -126,7 +126,7 @@ class Session:
             deadline.cancel()
             for later in (self._next_look, self._more):
                 if later is not None:
-                    later.cancel()  # another run may use the isolate by then
+                    later.cancel()  # another run can use the isolate by then
             for task in self._calls.values():
                 task.cancel()
             self._operations.release()
@@ -137,7 +137,7 @@ class Session:
             self._fail("timeout", timeout_text(self._limits))
 
     def give_way(self, *, aside: bool = False) -> None:
-        """Lowers the priority below that of new runs, starting spares and the service itself.
+        """Lowers the priority below the priority of new runs, starting spares and the service itself.
 
         Only the first call has an effect.
 
@@ -229,7 +229,7 @@ class Session:
             self._isolate.resume()
 
     async def _hear_large(self, frame: Frame) -> None:
-        """Parses a long text outside the event loop. Later frames wait, so that the order is kept."""
+        """Parses a long text outside the event loop. Later frames wait, to preserve the order."""
         try:
             self._hear(await offload(frame.body), frame)
         except _NOT_OF_THE_BOOTSTRAP:
@@ -241,7 +241,7 @@ class Session:
         Args:
             number: Id of the isolate's call, or a negative id of the service's own task.
             work: Coroutine to run.
-            size: Memory that the task holds, in bytes.
+            size: Memory of the task, in bytes.
         """
         self._in_flight_bytes += size
         task = self._calls[number] = asyncio.get_running_loop().create_task(work, context=self._context)
@@ -285,10 +285,10 @@ class Session:
         elif kind == "cancel":
             call_id = int(body["id"])
             if call_id > 0 and (task := self._calls.get(call_id)) is not None:
-                # Cancelled in the next turn of the event loop, so that the task has started. A host that repeats a run
+                # Cancel the task in the next turn of the event loop, so that it has started. A host that repeats a run
                 # must record the call even if it is cancelled immediately.
                 asyncio.get_running_loop().call_soon(task.cancel, ABORTED)
-                # The isolate's event loop only ends after a response to every call. It ignores a second response.
+                # The isolate's event loop ends only after a response to every call. It ignores a second response.
                 self._isolate.write(pack({"id": call_id, "value": None}))
         else:
             call_id = int(body["id"])
@@ -360,7 +360,7 @@ class Session:
             head = pack_head({"id": call_id, **answer}, len(answer_blob))
         self._isolate.write(head)
         if answer_blob:
-            # The bytes are not copied, because a copy of a large response would block the event loop.
+            # Do not copy the bytes, because a copy of a large response would block the event loop.
             self._isolate.write(answer_blob)
         if self._operations.holds:
             del answer_blob

@@ -1,11 +1,11 @@
-"""Spawner: a small process that starts and stops the processes of an engine.
+"""Spawner, a small process that starts and stops the processes of an engine.
 
-It is run as a script: ``python -I -S spawner.py FD``, where FD is one end of a stream socket pair. The emulator has the
-other end. The spawner exists for three reasons:
+The emulator runs it as a script, ``python -I -S spawner.py FD``, where FD is one end of a stream socket pair. The
+emulator has the other end. The spawner exists for three reasons:
 
 - A fork of a small process is fast and does not block the event loop.
 - The kernel can kill the children when the spawner dies.
-- If the emulator is killed, the spawner detects this. It then kills all children, removes their folder and exits.
+- If the emulator is killed, the spawner detects this. It then kills all children, deletes their folder and exits.
 
 Both sides send JSON messages, one per line:
     in   {"argv", "template", "env", "cwd", "limits", "remove"}   once, first; template: another argv, or null
@@ -33,7 +33,7 @@ import signal
 import socket
 import sys
 
-TYPE_CHECKING = False  # not imported from `typing`, which takes longer to load than all other modules
+TYPE_CHECKING = False  # do not import this from `typing`, which takes longer to load than all other modules
 if TYPE_CHECKING:
     from typing import Any
 
@@ -112,7 +112,7 @@ class Spawner:
         self._prctl = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
 
     def serve(self) -> None:
-        """Processes messages until the emulator has exited, then stops all processes and removes the folder."""
+        """Processes messages until the emulator has exited, then stops all processes and deletes the folder."""
         wake_out, wake_in = os.pipe()
         os.set_blocking(wake_out, False)
         os.set_blocking(wake_in, False)
@@ -166,7 +166,7 @@ class Spawner:
         what = next(word for word in ("kill", "near", "off", "back", "lower") if word in order)
         pid = self._pids.get(order[what])
         if pid is None:
-            return  # already reaped; only this process reaps, so the id of a listed process cannot be reused
+            return  # only this process reaps children, so the system cannot reuse the id of a listed process
         if what == "kill":
             _kill(pid)
         elif what == "near":
@@ -237,7 +237,7 @@ class Spawner:
             os.close(errors)
 
     def _hear_template(self, template: Template) -> None:
-        """Handles the message that a template is warmed up, or its exit."""
+        """Handles the end of a template's warm-up, or its exit."""
         try:
             heard = template.connection.recv(1)
         except OSError:
@@ -249,7 +249,7 @@ class Spawner:
             self._end_template()
 
     def _end_template(self) -> None:
-        """Stops a failed template. Until there is a new one, processes are started without a template."""
+        """Stops a failed template. Until a new one exists, processes start without a template."""
         if self._template is not None:
             self._drop_template()
             self._failures += 1
@@ -316,7 +316,7 @@ class Spawner:
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(pid, 0)
         if self._setup and (folder := self._setup.get("remove")):
-            import shutil  # slow to import, which does not matter here
+            import shutil  # this import is slow, but the time is not important here
 
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -338,7 +338,8 @@ def _weigh(pid: int, niceness: int) -> bool:
     """Sets the niceness of a session. If the kernel schedules by session, the niceness of a process has no effect.
 
     Returns:
-        False if the call must be repeated later. The kernel accepts only ten changes per second from non-root users.
+        False if the caller must repeat the call later. The kernel accepts only ten changes per second from non-root
+        users.
     """
     try:
         with open(f"/proc/{pid}/autogroup", "w", encoding="ascii") as file:  # noqa: PTH123 - this script loads few modules
@@ -346,14 +347,14 @@ def _weigh(pid: int, niceness: int) -> bool:
     except BlockingIOError:
         return False
     except OSError:
-        pass  # not supported by the system, or the process has exited
+        pass  # the system does not support the call, or the process has exited
     return True
 
 
 def _confine(pid: int, cores: set[int]) -> None:
     """Restricts all current and future threads of a process to the given cores.
 
-    If the system does not support or permit this, nothing changes.
+    If the system does not support or permit this, the function has no effect.
     """
     if not cores:
         return
@@ -364,7 +365,7 @@ def _confine(pid: int, cores: set[int]) -> None:
 
 
 def _bring(pid: int, cores: set[int]) -> None:
-    """Moves the main thread of a process to the given cores. Its other threads are not moved."""
+    """Moves only the main thread of a process to the given cores."""
     if cores:
         with contextlib.suppress(OSError):
             os.sched_setaffinity(pid, cores)

@@ -1,4 +1,4 @@
-"""Timeline of one execution, with events and memory use. It never contains a secret."""
+"""Timeline of one execution, with events and memory use, but without secrets."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class TraceEvent(NamedTuple):
 class Trace:
     """Timeline of the events of one run.
 
-    The attribute ``why`` contains the reason for the choice of the engine, or None if there was no choice.
+    The attribute ``why`` contains the reason for the choice of the engine, or None without a choice.
 
     Args:
         engine: Name of the engine that executes the run.
@@ -77,7 +77,7 @@ class Trace:
     def add(self, kind: str, **detail: object) -> float:
         """Records an event at the current time.
 
-        Beyond `MAX_EVENTS` events, only ``end`` is recorded and others are counted.
+        Above `MAX_EVENTS` events, the method records only ``end``, and counts other events.
 
         Returns:
             Time of the event in seconds since the start of the run.

@@ -1,8 +1,8 @@
-"""Engine `v8`: a fresh Deno process for every execution, taken warm from a pool.
+"""Engine `v8`, which runs every execution in a new Deno process from a pool of warmed-up processes.
 
-A Deno worker is not a security boundary. A busy one cannot be stopped, and one out of memory ends the whole process. So
-each run has a process of its own, in its own session, with every permission denied, no module loading and limited
-resources. The kernel ties it to ours, and a signal ends it.
+A Deno worker is not a security boundary. It cannot be stopped while it is busy, and it ends the whole process if it is
+out of memory. Therefore, each run has its own process in its own session, without permissions or module loading, and
+with limited resources. The kernel kills the process when the emulator exits, and a signal can stop it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NAME = "v8"
 BOOTSTRAP = STATIC / "engine.js"
 
 _FAREWELL_S = 0.02
-# Initial size of the young generation, in MiB: enough to warm up a spare without garbage collection.
+# Initial size of the young generation, in MiB. It is sufficient to warm up a spare without garbage collection.
 _YOUNG_MIB = 4
 
 
@@ -41,7 +41,7 @@ def command_line(
     ]
     if not is_template:
         return [str(deno), "run", *FLAGS, ",".join(v8), str(bootstrap), names]
-    # A copied process must have only one thread. The copies give up the permission to call `fork`.
+    # A copied process must have only one thread. The copies drop the permission to call `fork`.
     v8.append("--single-threaded")
     return [str(deno), "run", *FLAGS, "--allow-ffi", ",".join(v8), str(bootstrap), names, "template"]
 
@@ -55,10 +55,10 @@ class V8Engine(PooledEngine):
     """Engine that runs each action in its own Deno process.
 
     Args:
-        limits: Limits for which processes are prepared. A run may have lower limits.
+        limits: Limits for which processes are prepared. A run can have lower limits.
         spares: Number of warmed-up processes to keep.
         idle: Number of processes to keep before the first run and after half a minute without a run. None means all.
-        concurrency: Maximum number of runs at the same time. Further runs wait in a queue. One account never has all
+        concurrency: Maximum number of runs at the same time. Other runs wait in a queue. One account never uses all
             slots.
         vocabulary: Names that are visible to actions.
         bootstrap: Script that Deno runs. Only tests change it.
@@ -121,7 +121,7 @@ class V8Engine(PooledEngine):
         return Session(isolate, host, limits, Trace(NAME, isolate.grown_bytes), alone=True)
 
     def _end(self, isolate: Isolate, session: Session, outcome: Outcome | None) -> None:  # noqa: ARG002 - one run each
-        # After a successful run, the process is stopped later. This takes time, and the response must be sent first.
+        # After a successful run, stop the process later. This takes time, and the response must be sent first.
         if self._stopped or outcome is None or not outcome.ok:
             isolate.close()
             return

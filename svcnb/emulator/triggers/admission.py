@@ -1,4 +1,4 @@
-"""Admission of runs: the checks in the transaction that creates a run.
+"""Admission of runs, with the checks in the transaction that creates a run.
 
 After the commit, the run is executed even if the process is killed. Before the commit, the run does not exist.
 
@@ -37,11 +37,11 @@ def run_id(trigger_id: str, cause: str) -> str:
 
 
 def room(connection: Connection, trigger: TriggerRecord) -> int:
-    """Returns how many more runs of a trigger may be admitted now.
+    """Returns the number of additional runs that a trigger permits now.
 
     Args:
-        connection: Inside a transaction.
-        trigger: Its ``max_queued_runs`` (None means 100) limits the number of unfinished runs.
+        connection: Connection inside a transaction.
+        trigger: The trigger. Its ``max_queued_runs`` (None means 100) limits the number of unfinished runs.
     """
     limit = DEFAULT_QUEUED_RUNS if trigger.max_queued_runs is None else trigger.max_queued_runs
     open_ones = "SELECT count(*) FROM trigger_runs WHERE trigger_id = :id AND finished_at IS NULL"
@@ -51,7 +51,7 @@ def room(connection: Connection, trigger: TriggerRecord) -> int:
 def rate_is_used_up(connection: Connection, trigger: TriggerRecord, now: float) -> bool:
     """Returns whether webhook runs of the last 60 s have reached ``max_runs_per_minute`` (None means 60)."""
     limit = DEFAULT_RUNS_PER_MINUTE if trigger.max_runs_per_minute is None else trigger.max_runs_per_minute
-    # Runs with a time in the future were admitted before the clock was set back.
+    # Ignore runs with a time in the future, which were admitted before the clock was set back.
     lately = (
         "SELECT count(*) FROM trigger_runs WHERE trigger_id = :id AND source = 'webhook' "
         "AND started_at > :since AND started_at <= :until"
@@ -66,10 +66,10 @@ def is_admitted(connection: Connection, identifier: str) -> bool:
 
 
 def require_room_for_input(connection: Connection, trigger: TriggerRecord, input_json: str) -> None:
-    """Rejects a run if the inputs of the owner's unfinished runs would be too large together.
+    """Rejects a run if the total size of the inputs of the owner's unfinished runs would be too large.
 
     Args:
-        connection: Inside a transaction.
+        connection: Connection inside a transaction.
         trigger: The trigger of the run.
         input_json: The input of the run, as JSON text.
 
@@ -86,16 +86,16 @@ def require_room_for_input(connection: Connection, trigger: TriggerRecord, input
     if int(held) + len(input_json) > MAX_OPEN_INPUT_BYTES:
         raise limited(
             "queue_depth_exceeded",
-            f"The inputs of waiting runs would exceed {MAX_OPEN_INPUT_BYTES} bytes, the maximum for one owner.",
+            f"The inputs of queued runs would exceed {MAX_OPEN_INPUT_BYTES} bytes, the maximum for one owner.",
             1,
         )
 
 
 def require_room_for_trigger(connection: Connection, values: dict[str, Any]) -> None:
-    """Rejects a new or changed trigger if the owner's triggers would be too large together.
+    """Rejects a new or changed trigger if the total size of the owner's triggers would be too large.
 
     Args:
-        connection: Inside a transaction.
+        connection: Connection inside a transaction.
         values: The columns of the trigger, including the change.
 
     Raises:
@@ -115,8 +115,8 @@ def require_room_for_trigger(connection: Connection, values: dict[str, Any]) -> 
         raise Refused(
             413,
             "triggers_too_large",
-            f"The triggers of one owner may have {MAX_TRIGGERS_BYTES} bytes of code, params and settings together. "
-            "Delete unused triggers, or send less.",
+            f"The code, params and settings of one owner's triggers may have {MAX_TRIGGERS_BYTES} bytes in total. "
+            "Delete unused triggers, or send less data.",
         )
 
 
@@ -124,7 +124,7 @@ def admit(connection: Connection, trigger: TriggerRecord, identifier: str, input
     """Creates a queued run.
 
     Args:
-        connection: Inside a transaction in which the limits were checked.
+        connection: Connection inside a transaction that has checked the limits.
         trigger: The trigger of the run.
         identifier: The run's id.
         input_json: The input of the action, as JSON text.

@@ -1,7 +1,7 @@
 """Pages under ``/agent``, on which a user authorises a client (docs/service/triggers.md#authorisation).
 
-Browsers send the session cookie only to these pages, and never to ``/api``. Otherwise, another page on this machine
-could make the browser call the API. Every change requires a form with the CSRF token of the session.
+Browsers send the session cookie only to these pages, never to ``/api``. Otherwise, another page on this machine could
+make the browser call the API. Every change requires a form with the CSRF token of the session.
 """
 
 from __future__ import annotations
@@ -95,38 +95,43 @@ async def login(ask: Ask) -> Response:
     next_page = form.get("next", "")
     wanted = parse_qs(urlsplit(next_page).query).get("challenge", [""])[0] if next_page.startswith("authorize") else ""
     if not wanted:
-        return _with_session(ask, pages.page("Signed in", "<p>Open the approval page of your client.</p>"), cookie)
-    # Built from the challenge only, so that the form cannot redirect the browser to another address.
+        return _with_session(ask, pages.page("Signed in", "<p>Open the approval page from your client.</p>"), cookie)
+    # Build the address only from the challenge, so that the form cannot redirect the browser to another address.
     return _with_session(ask, RedirectResponse(_target(wanted), 303), cookie)
 
 
 def _signed_in(ask: Ask, cookie: str) -> User:
     user = ask.triggers.identity.by_session(cookie)
     if user is None:
-        raise Refused(401, "unauthorized", "The session is missing or has expired: open the approval page again.")
+        raise Refused(
+            401, "unauthorized", ("You are not signed in, or the session has expired: open the approval page again.")
+        )
     return user
 
 
 def _check_right_to_sign_in(ask: Ask, email: str, given: str) -> None:
-    # Several users may share an emulator. Without the token, a local program must not sign in as another user.
+    # Several users can share an emulator. Without the token, a local program must not sign in as another user.
     if _is_private(ask) and user_of(email) == user_of(DEFAULT_EMAIL):
         return
     if not hmac.compare_digest(given.encode(), ask.triggers.control_token.encode()):
         message = (
             "invalid control token"
             if given
-            else f"signing in as a user other than {DEFAULT_EMAIL} needs the control token"
+            else f"a user other than {DEFAULT_EMAIL} needs the control token to sign in"
         )
         raise Refused(401, "unauthorized", f"{message}: enter the control_token from the emulator's ready line")
 
 
 def _target(challenge: str) -> str:
-    # Relative address, because a proxy may add a prefix to all paths.
+    # Use a relative address, because a proxy can add a prefix to all paths.
     return f"authorize?{urlencode({'challenge': challenge})}" if challenge else "authorize"
 
 
 def _is_private(ask: Ask) -> bool:
-    """Returns whether the request is local: the emulator listens on loopback, and the Host header is a local name."""
+    """Returns whether the request is local.
+
+    In this case, the emulator listens on loopback and the Host header is a local name.
+    """
     settings = ask.triggers.settings
     name = urlsplit(f"//{ask.header('host')}").hostname or ""
     return settings.is_private and name in LOOPBACK
@@ -140,7 +145,7 @@ def _same_origin(ask: Ask) -> None:
 
 
 def _with_session(ask: Ask, response: Response, cookie: str) -> Response:
-    # The cookie's path must be the path in the browser's address. A proxy sends its prefix in a header.
+    # The path of the cookie must be the path in the browser's address. A proxy sends its prefix in a header.
     folder = next((given for name in _FOLDER_HEADERS if _FOLDER.fullmatch(given := ask.header(name))), "")
     path = f"{folder.rstrip('/')}{_PATH}"
     response.set_cookie(COOKIE, cookie, max_age=SESSION_S, path=path, httponly=True, samesite="strict")

@@ -1,12 +1,12 @@
 """Scanner that starts runs for logs of a chain (docs/service/triggers.md#sources-of-runs).
 
-Every trigger has its own position on its chain: the next block to read. A poll reads from this position to the newest
-block with enough confirmations. One transaction admits one run per log and advances the position. If the queue is full,
-the remaining logs wait for the next poll.
+Every trigger has its own position on its chain, which is the next block to read. A poll reads from this position to the
+newest block with enough confirmations. One transaction admits one run per log and advances the position. If the queue
+is full, the remaining logs wait for the next poll.
 
 The id of a run is derived from the log: its chain, its transaction, its content, and its index among equal logs of the
-transaction. The id does not depend on the block. So if a reorganisation moves the transaction to another block, the log
-does not start a second run.
+transaction. The id does not depend on the block. If a reorganisation moves the transaction to another block, the log
+therefore does not start a second run.
 
 The stored hash of the last block read reveals a reorganisation that is deeper than the confirmations. The scanner then
 reads the last blocks again.
@@ -53,7 +53,7 @@ _AT_ONCE: Final = 8
 
 @dataclass(frozen=True)
 class WatchedChain:
-    """A chain that triggers can watch.
+    """Chain that triggers can watch.
 
     Attributes:
         name: Name of the chain in a trigger's settings.
@@ -79,7 +79,7 @@ class _Batch:
 
 
 class ChainEvents(Scanner):
-    """Scanner of one chain. Other arguments as for `Scanner`.
+    """Scanner of one chain. See `Scanner` for the other arguments.
 
     Args:
         chain: The chain to watch.
@@ -100,12 +100,12 @@ class ChainEvents(Scanner):
             self._next_look = self._clock.now()
             return
         now = self._clock.now()
-        self._next_look = min(self._next_look, now + self._interval_s)  # the clock may have been set back
+        self._next_look = min(self._next_look, now + self._interval_s)  # the clock was possibly set back
         if self._next_look > now:
             await self._timer.until(self._next_look, self._poke)
             return
         is_done = await self._poll(triggers)
-        # After a clock jump, the number of polls is the same as in normal time, until no new logs are found.
+        # After a clock jump, the number of polls is the same as in normal time, until a poll finds no new logs.
         self._next_look = now + self._interval_s if is_done else self._next_look + self._interval_s
 
     def _watching(self, connection: Connection) -> list[TriggerRecord]:
@@ -160,8 +160,8 @@ class ChainEvents(Scanner):
 
     async def _fetch(self, trigger: TriggerRecord, config: ChainEventConfig, first: int, last: int) -> _Batch:
         while True:
-            # The hash is requested before the logs. If the chain is reorganised in between, the next poll detects this
-            # and reads the blocks again.
+            # Request the hash before the logs. If a reorganisation happens between these requests, the next poll
+            # detects it and reads the blocks again.
             last_hash = await self._chain.rpc.block_hash(last)
             question = {
                 "fromBlock": hex(first),
@@ -172,7 +172,7 @@ class ChainEvents(Scanner):
             try:
                 logs = await self._chain.rpc.request("eth_getLogs", question)
             except RpcError:
-                # Providers limit the range or the number of results, with different messages, so any error halves the
+                # Providers limit the range or the number of results with different messages, so any error halves the
                 # range.
                 if first == last:
                     raise
@@ -193,7 +193,7 @@ def _place(log: dict[str, Any]) -> tuple[int, int]:
 
 
 def _admit_logs(connection: Connection, batch: _Batch, chain: ChainName, now: float) -> tuple[bool, int]:
-    """Admits runs for a batch until the queue is full. Returns whether all are admitted, and how many are new."""
+    """Admits runs for a batch until the queue is full. Returns whether it admitted all runs, and how many are new."""
     trigger = find_trigger(connection, batch.trigger.id)
     before = batch.trigger
     if (
@@ -205,7 +205,7 @@ def _admit_logs(connection: Connection, batch: _Batch, chain: ChainName, now: fl
             before.next_block,
         )
     ):
-        return False, 0  # the trigger changed during the request; the next poll reads again
+        return False, 0  # the trigger changed during the request, and the next poll reads again
     space = room(connection, trigger)
     admitted, seen = 0, Counter[str]()
     for log in batch.logs:
@@ -244,7 +244,7 @@ def event_of(log: dict[str, Any], config: ChainEventConfig) -> dict[str, Any]:
         The members from docs/service/triggers.md#sources-of-runs, and ``decoded_as``. ``decoded_as`` contains the
         arguments that were decoded as indexed, whether the signature marks them, and whether another choice also
         matches the log. If the log does not match the signature, ``decoded`` is empty and ``decode_error`` contains the
-        reason. The run starts in any case.
+        reason. The run starts nevertheless.
     """
     decoded: dict[str, Any]
     details: dict[str, Any]

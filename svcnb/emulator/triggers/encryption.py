@@ -1,4 +1,4 @@
-"""Encryption of usage keys at rest. Each encrypted key is bound to its trigger and is never returned."""
+"""Encryption of usage keys at rest. Each encrypted key is bound to its trigger, and the service never returns it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from svcnb.protocol.aes_gcm import NONCE_BYTES, seal, unseal
 
 
 class SealBroken(Exception):
-    """A stored key was changed, copied to another trigger, or encrypted with a different root secret."""
+    """Error for a stored key that was changed, copied to another trigger, or encrypted with a different root secret."""
 
 
 class Seal:

@@ -15,7 +15,7 @@ class Refused(Exception):
     Args:
         status: HTTP status.
         code: Value of the ``error`` member.
-        message: Text for the user: the problem and how to fix it.
+        message: Text for the user, with the problem and the fix.
         retry_after_s: Value of the Retry-After header, in seconds.
     """
 
@@ -40,7 +40,7 @@ def bad(code: str, message: str) -> Refused:
 
 
 def not_found(what: str) -> Refused:
-    """Returns error 404 for something that does not exist or belongs to another user."""
+    """Returns error 404 for an object that does not exist or belongs to another user."""
     return Refused(404, "not_found", f"No such {what}. Check the id; GET /api/triggers lists your triggers.")
 
 

@@ -1,8 +1,8 @@
-"""Execution of a run: the same ``POST`` request that any client sends, with the same checks and price.
+"""Execution of a run with the same ``POST`` request as from any client, and with the same checks and price.
 
-By default, the request is passed to the emulator's own application without a socket. Checks, billing and engine are the
-same, and a timeout stops a slow run. If an execution URL is set, the request is sent over HTTP to another service, for
-example the real one.
+By default, the executor passes the request to the emulator's own application without a socket. Checks, billing and
+engine are the same, and a timeout stops a slow run. If an execution URL is set, the executor sends the request over
+HTTP to another service, for example the real one.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Execution(Protocol):
     """Executor of runs."""
 
     async def __call__(self, call: RunCall) -> Answer:
-        """Sends the request of a run. Never raises: the answer contains any error of the other side."""
+        """Sends the request of a run. The answer contains any error of the other side, so the method raises none."""
         ...
 
     async def close(self) -> None:
@@ -106,7 +106,7 @@ class InProcess:
             if body is not None:
                 sent, body = body, None
                 return {"type": "http.request", "body": sent, "more_body": False}
-            # Never reports a disconnect, because a timeout cancels the whole task.
+            # Never reports that the caller has disconnected, because a timeout cancels the whole task.
             await asyncio.Event().wait()
             return {"type": "http.disconnect"}
 
@@ -144,8 +144,8 @@ class OverHttp:
     Args:
         base_url: Base URL of the service, without ``/core/v1``.
         run_path: Path of the execution endpoint below the API prefix.
-        timeout_s: Seconds after which an attempt fails. The other side may still run the action, so the attempt is not
-            repeated.
+        timeout_s: Seconds after which an attempt fails. The other side can still run the action, so the executor does
+            not repeat the attempt.
     """
 
     def __init__(self, base_url: str, run_path: str, timeout_s: float) -> None:
@@ -165,11 +165,13 @@ class OverHttp:
             async with asyncio.timeout(self._timeout_s):
                 answer = await self._client.post(self._url, content=await _body(call), headers=headers)
         except httpx.ConnectTimeout:
-            return Answer(None, trouble="network error: ConnectTimeout")  # the action was not started
+            return Answer(None, trouble="network error: ConnectTimeout")  # the action did not start
         except (TimeoutError, httpx.TimeoutException):
             return Answer(
                 None,
-                trouble=f"no response within {self._timeout_s:g} s; the action may still run, so it is not retried",
+                trouble=(
+                    f"no response within {self._timeout_s:g} s; the action may still run, so the run is not retried"
+                ),
                 may_still_run=True,
             )
         except (httpx.HTTPError, ValueError) as error:
@@ -195,5 +197,5 @@ async def _parsed(data: bytes) -> Any:
 
 
 def _header(value: str) -> bytes:
-    # A stored key can be any text. If a header cannot contain it, an unknown key is sent, and the response is 401.
+    # A stored key can be any string. If a header cannot contain it, send an unknown key, which causes a 401 response.
     return value.encode("latin-1", "replace").replace(b"\r", b"?").replace(b"\n", b"?")

@@ -1,8 +1,8 @@
-"""Authentication of the triggers service: bearer tokens, browser sessions, and approvals.
+"""Authentication of the triggers service, with bearer tokens, browser sessions, and approvals.
 
-A client creates a token and shows only the token's SHA-256, the challenge. A signed-in user approves the challenge in a
-browser. The token is then valid until it is revoked. The service stores only the challenge, so a stolen database does
-not contain tokens.
+A client creates a token, and shows only the token's SHA-256 hash, the challenge. A signed-in user approves the
+challenge in a browser. The token is then valid until the user revokes it. The service stores only the challenge, so a
+stolen database contains no tokens.
 
 Source: docs/service/triggers.md#authorisation.
 """
@@ -47,12 +47,12 @@ class User:
 
 
 def challenge_of(token: str) -> str:
-    """Returns the challenge of a token: its SHA-256 in base64url without padding."""
+    """Returns the challenge of a token, which is its SHA-256 hash in base64url without padding."""
     return base64.urlsafe_b64encode(hashlib.sha256(token.encode()).digest()).rstrip(b"=").decode()
 
 
 def check_challenge(challenge: str) -> str:
-    """Checks the form of a challenge and returns it.
+    """Checks the format of a challenge, and returns it.
 
     Raises:
         Refused: 400 ``invalid_challenge``.
@@ -72,7 +72,7 @@ class Identity:
 
     Args:
         store: The database.
-        clock: Provides the time for records and for the age of sessions.
+        clock: Clock for the time of records and the age of sessions.
         session_secret: 32 bytes, derived from the emulator's root secret.
         auto_approve: Whether the first use of a well-formed token approves it for the default user.
     """
@@ -114,13 +114,13 @@ class Identity:
         if row is None or row["revoked_at"] is not None:
             return None
         now = self._clock.now()
-        # A precision of one minute is enough, and avoids a write for each request.
+        # A precision of one minute is sufficient, and avoids a write for each request.
         if row["last_used_at"] is None or now - row["last_used_at"] >= _USED_EVERY_S:
             connection.run("UPDATE trigger_tokens SET last_used_at = :now WHERE seq = :seq", now=now, seq=row["seq"])
         return User(row["user_id"], row["email"])
 
     async def approve(self, challenge: str, label: str = "", email: str = DEFAULT_EMAIL) -> User:
-        """Approves the token of a challenge. A second approval has no effect, even after the token was revoked.
+        """Approves the token of a challenge. A second approval has no effect, even if the token has been revoked.
 
         Args:
             challenge: 43 characters of base64url.
@@ -158,7 +158,7 @@ class Identity:
     async def revoke(self, user: User, token_id: str | None) -> int:
         """Revokes one token of a user, or all tokens if ``token_id`` is None.
 
-        Returns the number of revoked tokens.
+        The method returns the number of revoked tokens.
         """
         statement = "UPDATE trigger_tokens SET revoked_at = :now WHERE user_id = :user AND revoked_at IS NULL"
         if token_id is not None:
@@ -170,7 +170,7 @@ class Identity:
     # --- sessions -----------------------------------------------------------------------------------------------
 
     async def sign_in(self, email: str) -> str:
-        """Starts a session of seven days and returns the cookie value.
+        """Starts a session of seven days, and returns the cookie value.
 
         Raises:
             Refused: 400, the e-mail address is invalid.
@@ -193,7 +193,7 @@ class Identity:
         return self._mac("csrf", cookie)
 
     def check_csrf(self, cookie: str, given: str) -> None:
-        """Rejects a form that another site made the browser send.
+        """Rejects a form that the browser sent for another site.
 
         Raises:
             Refused: 403 ``csrf_failed``.

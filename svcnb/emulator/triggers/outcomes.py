@@ -1,4 +1,4 @@
-"""Interprets the response to a run's request: success, retry or failure.
+"""Interpreter of the response to a run's request, which means success, retry or failure.
 
 Source: docs/service/resources.md#states, docs/service/triggers.md#runs-of-a-trigger.
 """
@@ -23,10 +23,10 @@ class Answer:
     """Response to the request of a run.
 
     Attributes:
-        status: HTTP status, or None if there was no response (network error or timeout).
+        status: HTTP status, or None if no response arrived (network error or timeout).
         body: The parsed JSON, or the text if it is not JSON.
-        trouble: The problem if there was no response.
-        may_still_run: Whether the action may still be running, so that another attempt could run it twice.
+        trouble: The problem if no response arrived.
+        may_still_run: Whether the action can still be running, so that another attempt could run it twice.
     """
 
     status: int | None
@@ -36,14 +36,14 @@ class Answer:
 
     @property
     def is_transient(self) -> bool:
-        """Whether the request may succeed later: there was no response, a 429, or any 5xx."""
+        """Whether the request can succeed later, because no response, a 429 or any 5xx arrived."""
         if self.may_still_run:
             return False
         return self.status is None or self.status == _TOO_MANY or self.status in _SERVER_ERRORS
 
     @property
     def is_thrown(self) -> bool:
-        """Whether the action itself failed: a 500 with a JSON string (docs/service/http.md#errors)."""
+        """Whether the action itself failed, which means a 500 with a JSON string (docs/service/http.md#errors)."""
         return self.status == 500 and isinstance(self.body, str)  # noqa: PLR2004 - an HTTP status
 
 
@@ -71,7 +71,7 @@ def judge(answer: Answer, attempt: int, *, retries: int, retry_thrown: bool) -> 
         answer: The response to the request.
         attempt: The number of the attempt, starting with 1.
         retries: Maximum number of retries of a run.
-        retry_thrown: Whether a failure of the action itself is retried like any other 5xx.
+        retry_thrown: Whether to retry a failure of the action itself like any other 5xx.
     """
     body = json.dumps(answer.body, separators=(",", ":")) if answer.status is not None else None
     if answer.status is not None and answer.status in _OK:
@@ -83,7 +83,7 @@ def judge(answer: Answer, attempt: int, *, retries: int, retry_thrown: bool) -> 
 
 
 def delay_s(attempt: int) -> float:
-    """Returns the delay before the next attempt in seconds: 1, 5, then always 30."""
+    """Returns the delay before the next attempt: 1 second, 5 seconds, then always 30 seconds."""
     return float(RUN_RETRY_DELAYS_S[min(attempt, len(RUN_RETRY_DELAYS_S)) - 1])
 
 

@@ -13,7 +13,7 @@ _SECURITY: Final = {
         "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     ),
     "X-Frame-Options": "DENY",
-    # Not no-referrer, because browsers would then send the origin null with the form.
+    # Do not use no-referrer, because browsers would then send the origin null with the form.
     "Referrer-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
@@ -48,8 +48,8 @@ def approval(challenge: str, email: str, csrf: str) -> HTMLResponse:
     """Returns the page on which a signed-in user approves a client."""
     return page(
         "Approve a client?",
-        f"<p>You are signed in as <strong>{escape(email)}</strong>. A client asks to create, change, run and delete "
-        "your triggers. Approve it only if you just started this client.</p>"
+        f"<p>You are signed in as <strong>{escape(email)}</strong>. A client requests permission to create, "
+        "change, run and delete your triggers. Approve it only if you just started this client.</p>"
         f"<p>Challenge: <code>{escape(challenge)}</code></p>"
         '<form method="post" action="authorize">'
         f'<input type="hidden" name="challenge" value="{escape(challenge)}">'
@@ -62,7 +62,7 @@ def approval(challenge: str, email: str, csrf: str) -> HTMLResponse:
 def approved(email: str) -> HTMLResponse:
     """Returns the page that confirms an approval."""
     return page(
-        "Approved", f"<p>The client now uses the triggers of <strong>{escape(email)}</strong>. Close this page.</p>"
+        "Approved", f"<p>The client can now use the triggers of <strong>{escape(email)}</strong>. Close this page.</p>"
     )
 
 
@@ -71,7 +71,7 @@ def sign_in(target: str, *, without_token: str | None) -> HTMLResponse:
 
     Args:
         target: Path of this service to which the browser is redirected afterwards.
-        without_token: E-mail address of the user who does not need the control token, or None.
+        without_token: E-mail address of a user who does not need the control token, or None.
     """
     label, required = "Control token of this emulator", " required"
     if without_token is not None:

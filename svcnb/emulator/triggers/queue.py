@@ -1,14 +1,14 @@
 """Per-trigger queues that execute runs. Each trigger with unfinished runs has a queue.
 
 A queue executes the oldest unfinished run of its trigger. One transaction records the result of a run and claims the
-next run, until no unfinished runs remain. So the runs of a trigger execute one after another, in order of admission. A
-run that waits for a retry delays only its own trigger. There is no polling: the admission of a run starts the queue,
-which ends after the last run.
+next run, until no unfinished runs remain. The runs of a trigger therefore execute in sequence, in order of admission. A
+run that waits for a retry delays only its own trigger. The queue does not poll: the admission of a run starts the
+queue, which ends after the last run.
 
 The state is in the database. At the start, a queue opens for each trigger with unfinished runs. If a process was killed
-during a run, the run is still marked as running, and is executed again with the same id. Servers that share the
-database use leases, so that only one server runs the queue of a trigger. The others check regularly whether the lease
-is free.
+during a run, the run is still marked as running, and the queue executes it again with the same id. Servers that share
+the database use leases, so that only one server runs the queue of a trigger. The other servers check regularly whether
+the lease is free.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ class RetryPolicy:
     """Rules for retries of failed attempts.
 
     Attributes:
-        retries: Retries after the first attempt.
-        retry_thrown: Whether a run is retried if its action throws.
+        retries: Maximum number of retries after the first attempt.
+        retry_thrown: Whether to retry a run if its action throws an error.
     """
 
     retries: int
@@ -85,12 +85,12 @@ class RunQueues:
 
     Args:
         store: The database.
-        clock: Provides the time for records and retry delays.
-        execution: Sends the requests of runs.
-        seal: Decrypts usage keys.
+        clock: Clock for the time of records and for retry delays.
+        execution: Executor that sends the requests of runs.
+        seal: Encryption that decrypts usage keys.
         policy: Rules for retries.
-        workers: Maximum number of concurrent executions of all triggers. None means one per trigger. One owner can use
-            at most three quarters of four or more workers.
+        workers: Maximum number of concurrent executions of all triggers. None means one for each trigger. One owner can
+            use at most three quarters of four or more workers.
         kept_runs: Maximum number of ended runs to keep per trigger.
     """
 
@@ -143,7 +143,7 @@ class RunQueues:
         for queue in waiting:
             queue.cancel()
         await asyncio.gather(*waiting, return_exceptions=True)
-        # A task that is cancelled before its first step does not remove its own entry.
+        # A task that is cancelled before its first step cannot remove its own entry.
         self._queues = {trigger_id: queue for trigger_id, queue in self._queues.items() if not queue.done()}
         await self.start()
 
@@ -160,8 +160,8 @@ class RunQueues:
         """Stops all queues, and waits for executions in progress.
 
         Args:
-            grace_s: Seconds to wait. Executions that are then still in progress are cancelled, and repeated after the
-                next start.
+            grace_s: Seconds to wait. Afterwards, executions in progress are cancelled, and repeated after the next
+                start.
         """
         self._open = False
         queues = set(self._queues.values())
@@ -200,12 +200,13 @@ class RunQueues:
         pause_s = _STORE_RETRY_S
         while True:
             try:
-                # Shielded: a stop cancels the queue, but the result of a finished execution must still be recorded.
+                # Shield this step, because a stop cancels the queue, but the result of a finished execution must still
+                # be recorded.
                 work = partial(self._settle_and_claim, trigger_id=trigger_id, ended=ended)
                 return await asyncio.shield(self._store.run_long(work))
             except Exception as error:  # noqa: BLE001 - the run must end and the queue continue after any error
                 if _is_away(error):
-                    # Retry until the database is available, to keep the result of a finished execution.
+                    # Retry until the database is available, so that the result of a finished execution is not lost.
                     _LOG.warning("database unavailable (%s): trigger %s waits", error, trigger_id)
                     await asyncio.sleep(_STORE_RETRY_S)
                     continue
@@ -222,7 +223,8 @@ class RunQueues:
         Args:
             trigger_id: The trigger of the run.
             ended: The executed run and its result, or None if the next run could not be started.
-            problem: Name of the exception. Its text may contain data of the run, so it is only logged.
+            problem: Name of the exception. The exception's message can contain data of the run, so it is written only
+                to the log.
 
         Returns:
             Whether the result was recorded.
@@ -231,7 +233,7 @@ class RunQueues:
         if ended is None:
             work = partial(_fail_next, trigger_id=trigger_id, error=NOT_BEGUN.format(problem), now=self._clock.now())
         else:
-            # In a separate transaction, because another statement of the failed transaction may be the cause.
+            # Use a separate transaction, because another statement of the failed transaction can be the cause.
             lost = Verdict("failed", error=NOT_KEPT.format(ended.verdict.status, problem))
             work = partial(settle_or_lose, ended=ended, lost=lost, now=self._clock.now())
         refused: Exception | None
@@ -266,13 +268,14 @@ class RunQueues:
         trigger = find_trigger(connection, trigger_id)
         if trigger is None or not trigger.enabled:
             return None
-        # A time beyond the longest delay was stored before the clock was set back, so it is ignored.
+        # Ignore a time beyond the longest delay, because it was stored before the clock was set back.
         if run.next_attempt_at is not None and now < run.next_attempt_at <= now + max(RUN_RETRY_DELAYS_S):
             return _Waiting(run.next_attempt_at, since=now)
         return _Claimed(claim(connection, run), trigger)
 
     def _trim(self, connection: Connection, trigger_id: str, now: float) -> None:
-        # The check is slow for a long history, so it runs after the first run since the start, and then at intervals.
+        # The check is slow for a long history, so perform it after the first run since the start, and then at
+        # intervals.
         if self._ends[trigger_id] % _TRIM_EVERY == 0:
             trim_runs(connection, trigger_id, self._kept_runs, now - RATE_WINDOW_S)
         self._ends[trigger_id] += 1
@@ -331,7 +334,7 @@ def _is_away(error: Exception) -> bool:
 
 
 def _log(what: str, error: Exception) -> None:
-    """Logs an unexpected error. Omits the traceback of a database error, which may contain data of the row."""
+    """Logs an unexpected error. Omits the traceback of a database error, which can contain data of the row."""
     if isinstance(error, DatabaseError):
         _LOG.error("%s: %s: %s", what, type(error.__cause__).__name__, error)
     else:
@@ -347,7 +350,7 @@ def _params_of(trigger: TriggerRecord, run: RunRecord) -> dict[str, Any]:
 
 
 def params(defaults: Any, given: Any) -> dict[str, Any]:
-    """Returns the action's input: the run's input merged into the default params at the top level.
+    """Returns the action's input, which is the run's input merged into the default params at the top level.
 
     Source: docs/service/triggers.md#runs-of-a-trigger.
     """

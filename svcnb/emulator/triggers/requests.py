@@ -1,4 +1,4 @@
-"""Base of all endpoints of the triggers service: bodies, authentication and error responses."""
+"""Base of all endpoints of the triggers service, with bodies, authentication and error responses."""
 
 from __future__ import annotations
 
@@ -114,8 +114,9 @@ class Rows:
         Args:
             method: HTTP method.
             path: Full path.
-            handler: Handles the request and reads its body itself.
-            **shown: Attributes of `Endpoint` for the OpenAPI description. Without them, the endpoint is not described.
+            handler: Function that handles the request and reads its body itself.
+            **shown: Attributes of `Endpoint` for the OpenAPI description. Without them, the description omits the
+                endpoint.
         """
 
         async def handle(call: Call, _given: None) -> Response:
@@ -137,8 +138,8 @@ class Rows:
         Args:
             method: HTTP method.
             path: Full path.
-            handler: Handles the request.
-            errors: HTTP statuses of its errors.
+            handler: Function that handles the request.
+            errors: HTTP statuses of the endpoint's errors.
             **shown: See `row`.
         """
         return self.row(method, path, handler, schemes=("TriggersToken",), errors=frozenset({401, *errors}), **shown)
@@ -148,7 +149,8 @@ def read(model: type[BaseModel], value: Any) -> Any:
     """Validates a body against a model.
 
     Raises:
-        Refused: 422 ``unprocessable_entity``. The message omits the values of the body, because one of them is a key.
+        Refused: 422 ``unprocessable_entity``. The message omits the values of the body, because the body contains a
+            key.
     """
     try:
         return model.model_validate(value)

@@ -132,7 +132,7 @@ async def change(ask: Ask) -> Response:
     if moved:
         changes |= {"watermark": now, "next_block": None, "last_block_hash": None}
     elif body.enabled and not before.enabled:
-        # Events during the disabled time do not start runs (docs/service/resources.md#states).
+        # Events that happened while the trigger was disabled do not start runs (docs/service/resources.md#states).
         changes |= {"watermark": now} | await triggers.place_now(before)
     changes["updated_at"] = now
 
@@ -181,7 +181,7 @@ async def test(ask: Ask) -> Response:
 
     def work(connection: Connection) -> None:
         current = store.find_trigger(connection, trigger.id)
-        if current is None:  # the trigger was deleted while the body was read
+        if current is None:  # the trigger was deleted while the service read the body
             raise not_found("trigger")
         if room(connection, current) == 0:
             raise limited("queue_depth_exceeded", "The trigger's queue is full.", 1)
@@ -223,14 +223,14 @@ async def _mine(ask: Ask) -> TriggerRecord:
 
 
 def _require_key_for(body: PatchTrigger, before: TriggerRecord) -> None:
-    """Rejects new code without a usage key: a triggers token alone must not run other code with the stored key."""
+    """Rejects new code without a usage key, because a token alone must not run other code with the stored key."""
     if body.action_code != before.action_code and body.usage_api_key is None:
         raise Refused(
             422,
             "usage_api_key_required",
             (
-                "A change of action_code needs usage_api_key: send the key for the new code, even if the key does not "
-                "change."
+                "usage_api_key is missing: if you change action_code, send the key for the new code, even if it is the "
+                "same key."
             ),
         )
 
@@ -328,6 +328,6 @@ def _shown_run(ask: Ask, run: RunRecord) -> dict[str, Any]:
         "response": from_json(run.response),
         "error": run.error,
         "attempt": run.attempt,
-        # Not in the real service's response: the number of times that a stop interrupted the run.
+        # The real service's response does not contain this member, the number of times that a stop interrupted the run.
         "interruptions": run.interruptions,
     }

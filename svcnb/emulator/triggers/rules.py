@@ -56,7 +56,7 @@ def check(name: str, action_code: str, usage_api_key: str | None, default_params
     Args:
         name: Not blank.
         action_code: Not blank.
-        usage_api_key: Not blank; None keeps the stored key.
+        usage_api_key: Not blank. None keeps the stored key.
         default_params: An object.
         config: An object.
 
@@ -64,11 +64,11 @@ def check(name: str, action_code: str, usage_api_key: str | None, default_params
         Refused: 400, with the code of the violated rule.
     """
     if not name.strip():
-        raise bad("name_required", "A trigger needs a name that is not blank.")
+        raise bad("name_required", "name is blank: send a name for the trigger.")
     if not action_code.strip():
-        raise bad("action_code_required", "A trigger needs action_code, the source of its action.")
+        raise bad("action_code_required", "action_code is empty: send the source of the action.")
     if usage_api_key is not None and not usage_api_key.strip():
-        raise bad("usage_api_key_required", "A trigger needs usage_api_key, a key that may execute the action.")
+        raise bad("usage_api_key_required", "usage_api_key is empty: send a key that may execute the action.")
     if not isinstance(default_params, dict):
         raise bad("default_params_must_be_object", f"default_params must be a JSON object, not {told(default_params)}.")
     if not isinstance(config, dict):
@@ -95,13 +95,13 @@ def schedule(config: dict[str, Any]) -> Cron:
     """
     text = config.get("cron")
     if text is None or text == "":
-        raise bad("cron_required", "A schedule trigger needs config.cron, for example '*/5 * * * *'.")
+        raise bad("cron_required", "config.cron is missing: send a schedule, for example '*/5 * * * *'.")
     if not isinstance(text, str):
         raise bad("invalid_cron", f"config.cron must be a string of five or six fields, not {told(text)}.")
     try:
         return Cron(text)
     except MalformedValue as error:
-        raise bad("invalid_cron", f"config.cron cannot be used: {error.message}; {error.hint}.") from None
+        raise bad("invalid_cron", f"config.cron is invalid: {error.message}; {error.hint}.") from None
 
 
 def chain_event(config: dict[str, Any]) -> ChainEventConfig:
@@ -188,4 +188,4 @@ def _block(given: object) -> int | None:
 
 
 def _invalid(message: str) -> Refused:
-    return bad("invalid_chain_event_config", f"config cannot be used: {message}.")
+    return bad("invalid_chain_event_config", f"config is invalid: {message}.")

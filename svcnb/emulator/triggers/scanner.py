@@ -18,13 +18,13 @@ _ERROR_RETRY_S: Final = 10.0
 
 
 class Scanner(ABC):
-    """Background task that scans until it is cancelled. It waits while the database is unavailable and after errors.
+    """Background task that scans until it is cancelled. It waits after errors and while the database is unavailable.
 
     Args:
         store: The database.
         clock: The emulator's clock.
         interval_s: Interval between scans, in seconds.
-        wake: Called with the trigger's id after the admission of a run.
+        wake: Function that is called with the trigger's id after the admission of a run.
     """
 
     what: ClassVar[str]
@@ -40,7 +40,7 @@ class Scanner(ABC):
         self._next_look = clock.now()
 
     def poke(self) -> None:
-        """Wakes the scanner after a trigger was created, changed or deleted."""
+        """Wakes the scanner after the creation, change or deletion of a trigger."""
         self._poke.set()
 
     async def run(self) -> None:

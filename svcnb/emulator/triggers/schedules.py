@@ -1,7 +1,7 @@
 """Scanner that starts runs for schedules (docs/service/triggers.md#sources-of-runs).
 
-Schedules are scanned every 30 seconds of the emulator's clock. A scan starts at most one run per trigger: for the first
-tick without a run. After a stop, the missed ticks follow, one per scan, each once. After a clock jump, the number of
+The scanner checks schedules every 30 seconds of the emulator's clock. A scan starts at most one run per trigger, for
+the first tick without a run. After a stop, the missed ticks follow, one per scan. After a clock jump, the number of
 scans is the same as if the time had passed normally.
 
 The scanner sleeps until a schedule is due, so idle schedules use no processor time.
@@ -30,7 +30,7 @@ _LOG = logging.getLogger(__name__)
 
 
 class Schedules(Scanner):
-    """Scanner of schedule triggers. Arguments as for `Scanner`."""
+    """Scanner of schedule triggers. See `Scanner` for the arguments."""
 
     what = "schedules"
 
@@ -47,7 +47,7 @@ class Schedules(Scanner):
         admitted = [await self._admit(trigger, scan) for trigger in triggers if due[trigger.id] <= scan]
         self._next_look = scan + self._interval_s
         if not any(admitted):
-            # All queues are full, so further scans within a clock jump would have the same result.
+            # All queues are full, so more scans within a clock jump would have the same result.
             self._next_look = max(self._next_look, self._last_scan_until(now) + self._interval_s)
 
     def _scan_for(self, due: float) -> float:

@@ -45,9 +45,9 @@ class Triggers:
         clock: The emulator's clock.
         store: The database.
         randomness: Source of ids.
-        custody: Derives the encryption keys.
-        rpc: Handles JSON-RPC requests to the emulator's own chain.
-        control_token: The control token, with which a user may sign in under any address.
+        custody: Custody that derives the encryption keys.
+        rpc: Function that handles JSON-RPC requests to the emulator's own chain.
+        control_token: The control token. With it, a user can sign in under any e-mail address.
     """
 
     def __init__(
@@ -104,10 +104,10 @@ class Triggers:
         self._tasks: list[asyncio.Task[None]] = []
 
     def attach(self, app: ASGIApp) -> None:
-        """Sets the application that executes runs. Runs wait until it is set.
+        """Sets the application that executes runs. Runs wait until the application is set.
 
         Raises:
-            RuntimeError: The call is outside the event loop, whose events only its own thread may set.
+            RuntimeError: The call is outside the event loop, although only the loop's own thread may set its events.
         """
         asyncio.get_running_loop()
         if isinstance(self._execution, InProcess):
@@ -139,7 +139,7 @@ class Triggers:
         return True
 
     async def stop(self) -> None:
-        """Stops the scanners, and waits a few seconds for executions in progress. May be called twice."""
+        """Stops the scanners, and waits a few seconds for executions in progress. Repeated calls have no effect."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -150,7 +150,7 @@ class Triggers:
             await chain.rpc.close()
 
     async def reload(self) -> None:
-        """Reads all state again after the database was replaced."""
+        """Reads all state again after a replacement of the database."""
         self.posts_by_address.clear()
         self.posts_by_user.clear()
         await self.queues.restart()
@@ -188,7 +188,8 @@ class Triggers:
 def _execution(settings: Settings) -> Execution:
     given_ms = settings.trigger_timeout_ms
     if settings.trigger_execution_url is None:
-        # No additional timeout: the engine stops runs that take too long, and a run may have to wait for a free slot.
+        # Set no additional timeout, because the engine stops runs that take too long, and a run can wait for a free
+        # slot.
         return InProcess(settings.vocabulary.run_path, None if given_ms is None else given_ms / 1000)
     limits = settings.limits
     timeout_s = (limits.timeout_ms + limits.client_timeout_ms_buffer if given_ms is None else given_ms) / 1000
@@ -201,7 +202,7 @@ def _watched(settings: Settings, rpc: Callable[[Any], Awaitable[Any]], name: Cha
     if url is not None:
         return WatchedChain(name, over_http(url), CHAIN_CONFIRMATIONS if confirmations is None else confirmations)
 
-    # The emulator's own chain creates a block only for a transaction, so further confirmations might never come.
+    # The emulator's own chain creates a block only for a transaction, so additional confirmations might never occur.
     return WatchedChain(name, Rpc(rpc), confirmations or 0)
 
 

@@ -140,7 +140,7 @@ def change_run(connection: Connection, condition: str, values: dict[str, Any], /
     """Updates columns of runs.
 
     Args:
-        connection: Inside a transaction.
+        connection: Connection inside a transaction.
         condition: SQL condition that selects the runs.
         values: New values by column.
         **known: Parameters of the condition by name. The names must differ from column names.
@@ -154,7 +154,7 @@ def trim_runs(connection: Connection, trigger_id: str, keep: int, before: float)
     """Deletes the oldest ended runs of a trigger.
 
     Args:
-        connection: Inside a transaction.
+        connection: Connection inside a transaction.
         trigger_id: The trigger.
         keep: Maximum number of ended runs to keep.
         before: Unix seconds. Runs that started later are kept, because the rate limit counts them.
@@ -178,7 +178,7 @@ def empty_runs(connection: Connection, trigger_id: str, most: int) -> None:
     """Deletes the inputs and responses of the oldest ended runs of a trigger's owner, but keeps the runs.
 
     Args:
-        connection: Inside a transaction.
+        connection: Connection inside a transaction.
         trigger_id: One of the owner's triggers.
         most: Maximum total length of inputs and responses in characters. The newest are kept.
     """

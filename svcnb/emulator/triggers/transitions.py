@@ -10,7 +10,7 @@ from svcnb.emulator.platform.store import is_refusal
 from svcnb.emulator.triggers.outcomes import Verdict
 from svcnb.emulator.triggers.store import RunRecord, change_run
 
-INTERRUPTED: Final = "interrupted when the service stopped; executed again"
+INTERRUPTED: Final = "the service stopped during this run; the run is executed again"
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Ended:
 def settle_or_lose(connection: Connection, ended: Ended, lost: Verdict, now: float) -> Exception | None:
     """Records the result of a run. If the database rejects it, records a lost result and returns the error.
 
-    One transaction does both, because after another transaction the cause of the error might no longer exist.
+    One transaction does both, because after another transaction, the cause of the error might no longer exist.
     """
     try:
         with connection.savepoint():
@@ -43,7 +43,7 @@ def claim(connection: Connection, run: RunRecord) -> RunRecord:
     if run.status == "retrying":
         changes["attempt"] = run.attempt + 1
     elif run.status == "running":
-        # Only a stop of the service leaves a run in this state, so the interrupted attempt is repeated.
+        # Only a stop of the service leaves a run in this state, so repeat the interrupted attempt.
         changes |= {"interruptions": run.interruptions + 1, "error": INTERRUPTED}
     change_run(connection, "seq = :of", changes, of=run.seq)
     return RunRecord(**(run.__dict__ | changes))
@@ -62,5 +62,5 @@ def settle(connection: Connection, ended: Ended, now: float) -> None:
             "finished_at": now,
             "next_attempt_at": None,
         }
-    # The run may no longer exist: its trigger was deleted, or a restored snapshot does not contain it.
+    # The run no longer exists if its trigger was deleted, or if a restored snapshot does not contain the run.
     change_run(connection, "id = :of AND finished_at IS NULL", values, of=ended.run.id)

@@ -37,7 +37,7 @@ def endpoints(rows: Rows) -> list[Endpoint]:
 async def receive(ask: Ask) -> Response:
     """Accepts a webhook post and responds immediately. The run starts in the background.
 
-    The body may have any content type. The action receives a body that is not JSON as text.
+    The body can have any content type. The action receives a body that is not JSON as text.
     """
     triggers, request = ask.triggers, ask.call.request
     now = triggers.clock.now()

@@ -1,4 +1,4 @@
-"""Converts a webhook post to the input of a run, and limits the rate of posts.
+"""Converter from a webhook post to the input of a run, and rate limiter for posts.
 
 Source: docs/service/triggers.md#sources-of-runs, docs/service/triggers.md#errors.
 
@@ -32,7 +32,7 @@ _KEPT: Final = frozenset(
         "x-github-delivery",
         "x-github-hook-id",
         "x-slack-request-timestamp",
-        # Signed together with the body by senders that follow common webhook conventions.
+        # Senders that follow common webhook conventions sign these headers together with the body.
         "webhook-id",
         "webhook-timestamp",
         "svix-id",
@@ -69,12 +69,12 @@ _MANY_SENDERS: Final = 10_000
 def safe_headers(headers: Iterable[tuple[bytes, bytes]], vocabulary: Vocabulary) -> dict[str, list[str]]:
     """Returns the headers that an action receives.
 
-    Keeps content type, user agent, request id, forwarding headers and all headers with a sender's signature. Never
-    keeps credentials.
+    The result contains the content type, user agent, request id, forwarding headers and all headers with a sender's
+    signature. It never contains credentials.
 
     Args:
-        headers: Received names and values. A name may occur more than once.
-        vocabulary: Provides the name of the payment processor's signature header.
+        headers: Received names and values. A name can occur more than once.
+        vocabulary: Vocabulary with the name of the payment processor's signature header.
 
     Returns:
         Lower-case names with all their values, in order.
@@ -126,7 +126,7 @@ class RateWindow:
     Args:
         limit: Maximum number of posts in any 60 seconds. None means no limit.
         code: Error code of the 429 response.
-        whose: Kind of the limited party (sender or owner), for the error message.
+        whose: Subject of the limit (sender or owner), for the error message.
         option: Command-line option that sets the limit, for the error message.
     """
 
@@ -148,7 +148,7 @@ class RateWindow:
         if len(self._posts) > _MANY_SENDERS:
             self._posts = {name: posts for name, posts in self._posts.items() if posts and posts[-1] > now - _WINDOW_S}
         posts = self._posts.setdefault(who, deque())
-        while posts and posts[-1] > now:  # times in the future, after the clock was set back
+        while posts and posts[-1] > now:  # delete times in the future, which exist after the clock was set back
             posts.pop()
         while posts and posts[0] <= now - _WINDOW_S:
             posts.popleft()
@@ -157,7 +157,7 @@ class RateWindow:
         posts.append(now)
 
     async def count_among_all(self, store: Store, who: str, now: float) -> None:
-        """Counts a post as `count` does, for all servers that share the database.
+        """Counts a post like `count`, for all servers that share the database.
 
         Raises:
             Refused: 429, as in `count`.

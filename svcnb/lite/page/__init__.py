@@ -1,4 +1,4 @@
-"""Completes the page that JupyterLite built: content security policy, offline cache, note about practice keys."""
+"""Adds a content security policy, an offline cache, and a note about practice keys to JupyterLite's page."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _RULES: Final = (
     "form-action 'self'",
 )
 POLICY: Final = "; ".join(_RULES)
-"""Content security policy of the page and of its workers: no address outside the site."""
+"""Content security policy of the page and of its workers. It permits no address outside the site."""
 
 _HERE: Final = Path(__file__).parent
 _WORKER: Final = "service-worker.js"
@@ -44,7 +44,7 @@ def complete(site: Path) -> None:
         site: Folder of the site that JupyterLite built.
 
     Raises:
-        SiteNotBuilt: JupyterLite's page has a different form than this version's.
+        SiteNotBuilt: The page has a different format than this version of JupyterLite produces.
     """
     listed = sorted({file for pattern in _KEPT for file in site.glob(pattern) if file.is_file()})
     (site / "offline.json").write_text(json.dumps([file.relative_to(site).as_posix() for file in listed]), "utf-8")
@@ -63,7 +63,7 @@ def _filled(name: str) -> str:
 
 
 def _version(site: Path) -> str:
-    """Hash of all files of the site: another site has another cache."""
+    """Hash of all files of the site, so that each version of the site has its own cache."""
     found = hashlib.sha256()
     for file in sorted(each for each in site.rglob("*") if each.is_file()):
         found.update(file.relative_to(site).as_posix().encode() + b"\0" + hashlib.sha256(file.read_bytes()).digest())

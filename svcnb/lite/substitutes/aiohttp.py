@@ -13,7 +13,7 @@ class _Absent:
 
 
 class ClientTimeout:
-    """Substitute for ``aiohttp.ClientTimeout``; only stored."""
+    """Substitute for ``aiohttp.ClientTimeout``, whose values are stored but not used."""
 
     def __init__(self, total: "float | None" = None, **_kwargs: object) -> None:
         self.total = total

@@ -1,6 +1,6 @@
 """Substitute for tree-sitter, whose Python package has no build for WebAssembly: the same parser from npm.
 
-A tree is read from the parser at once. Only what the linter uses is here.
+The module reads a complete tree from the parser at once. It contains only the classes that the linter uses.
 """
 
 import json
@@ -88,7 +88,7 @@ class Tree:
 
 
 class Parser:
-    """The parser. It is loaded once, with the first grammar."""
+    """The parser, which loads once with the first grammar."""
 
     def __init__(self, language: Language) -> None:
         self._parse = _load(language.module)
@@ -107,7 +107,7 @@ class Parser:
 
 
 def _offsets(text: str) -> list[int]:
-    """The offset in UTF-8 of each UTF-16 unit, which JavaScript counts in."""
+    """The UTF-8 offset of each UTF-16 code unit, because JavaScript counts in these units."""
     found, at = [], 0
     for character in text:
         found += [at] * (2 if ord(character) > 0xFFFF else 1)

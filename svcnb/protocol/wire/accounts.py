@@ -14,17 +14,22 @@ class NewAccountRequest(Request):
 
     account_name: str = Field(description="Name of the account, shown on chain.")
     account_description: str | None = Field("", description="Description of the account, shown on chain.")
-    email: str | None = Field(None, description="Forwarded to the payment processor when not empty.")
+    email: str | None = Field(
+        None, description="E-mail address. If it is not empty, the service forwards it to the payment processor."
+    )
 
 
 class NewAccountResponse(Response):
     """Response of ``new_account``. No other response contains the account key."""
 
-    api_key: str = Field(description="Account key, base64 of 32 bytes. Store it: it is not shown again.", repr=False)
-    wallet_address: str = Field(description="Address of the Account Master Wallet, lower case.")
+    api_key: str = Field(
+        description="Account key, base64 of 32 bytes. Store it, because the service does not return it again.",
+        repr=False,
+    )
+    wallet_address: str = Field(description="Address of the Account Master Wallet, in lower case.")
 
 
 class ConvertAccountRequest(SignedRequest):
     """Body of ``convert_to_chain_secured_account``. The address in the signed data becomes the admin wallet."""
 
-    new_admin_wallet_address: AdminAddress = Field(description="The wallet that will own the account.")
+    new_admin_wallet_address: AdminAddress = Field(description="Address of the wallet that will own the account.")

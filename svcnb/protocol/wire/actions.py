@@ -16,15 +16,15 @@ class RunActionRequest(Request):
 
     code: str | None = Field(None, description="JavaScript source that defines main.")
     ipfs_id: str | None = Field(None, description="CID of a source that ran on this service before.")
-    js_params: Any = Field(None, description="Any JSON value; main receives it as its argument.")
+    js_params: Any = Field(None, description="Any JSON value. main receives it as its argument.")
 
 
 class RunActionResponse(Response):
     """Response of the execution endpoint."""
 
-    response: Any = Field(None, description="What the action returned.")
+    response: Any = Field(None, description="Return value of the action.")
     logs: str = Field("", description="Console output of the action, one line per call.")
-    has_error: bool = Field(default=False, description="Always false: a failed execution has status 500.")
+    has_error: bool = Field(default=False, description="Always false, because a failed execution returns status 500.")
 
 
 class AddActionRequest(CompleteRequest):
@@ -55,6 +55,8 @@ class ActionItem(Response):
     """One entry of ``list_actions``."""
 
     id: str = Field(description="Same as hashed_cid.")
-    hashed_cid: str = Field("", description="keccak256 of the CID text, 0x + 64 hex digits; all zero means any action.")
+    hashed_cid: str = Field(
+        "", description="keccak256 of the CID text, as 0x + 64 hex digits. 64 zeros mean any action."
+    )
     name: str
     description: str

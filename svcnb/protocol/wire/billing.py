@@ -10,16 +10,18 @@ from svcnb.protocol.wire.base import Request, Response
 class PublishableKeyResponse(Response):
     """Response of the endpoint that returns the settings of the payment processor."""
 
-    publishable_key: str = Field(description="Publishable key for the processor's client library; starts with pk_.")
+    publishable_key: str = Field(description="Publishable key for the processor's client library. It starts with pk_.")
 
 
 class BalanceResponse(Response):
     """Response of ``billing/balance``."""
 
     balance_cents: int = Field(
-        description=("Balance in cents as the processor counts it: negative is credit, positive is debt.")
+        description=(
+            "Balance in cents, in the convention of the processor: negative means credit, positive means debt."
+        )
     )
-    balance_display: str = Field(description="The balance as text for display, for example '$5.00 credit'.")
+    balance_display: str = Field(description="Balance as text for display, for example '$5.00 credit'.")
 
 
 class CreatePaymentIntentRequest(Request):
@@ -32,9 +34,9 @@ class CreatePaymentIntentResponse(Response):
     """Response of ``billing/create_payment_intent``."""
 
     client_secret: str = Field(
-        description="Secret with which the processor's client library confirms this payment.", repr=False
+        description="Secret that the processor's client library needs to confirm this payment.", repr=False
     )
-    payment_intent_id: str = Field(description="Id of the payment; starts with pi_.")
+    payment_intent_id: str = Field(description="Id of the payment. It starts with pi_.")
 
 
 class ConfirmPaymentRequest(Request):

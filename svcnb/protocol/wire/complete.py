@@ -1,4 +1,4 @@
-"""Requests with members that the live service requires and the emulator treats as optional."""
+"""Base class of requests with members that the live service requires but the emulator treats as optional."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ class CompleteRequest(Request):
         missing = [name for name in self.required_by_service if name not in self.model_fields_set]
         if missing and is_refused(info, f"a request without {', '.join(missing)}"):
             raise PydanticCustomError(
-                "missing_members", "{names} missing: the service requires every member", {"names": ", ".join(missing)}
+                "missing_members",
+                "missing members: {names}; the service requires every member",
+                {"names": ", ".join(missing)},
             )
         return self

@@ -24,13 +24,13 @@ class NodeChainConfig(Response):
     testnet: bool = True
     token: str = Field("ETH", description="Symbol of the chain's native currency.")
     contract_address: str = Field(description="Address of the AccountConfig contract.")
-    rpc_url: str | None = Field(None, description="JSON-RPC address of the chain; only an emulator returns it.")
+    rpc_url: str | None = Field(None, description="JSON-RPC URL of the chain. Only an emulator returns it.")
 
 
 class ChainConfigKeys(Response):
     """Response of ``get_chain_config_keys``."""
 
-    keys: list[str] = Field(description="Names that the node reads from the chain's configuration table.")
+    keys: list[str] = Field(description="Names of the values that the node reads from its configuration on the chain.")
 
 
 class ActionClientConfig(Response):
@@ -54,4 +54,4 @@ class VersionResponse(Response):
     name: str
     version: str
     commit_version: str
-    submodule_versions: list[_Pair] = Field([], description="Pairs of name and version.")
+    submodule_versions: list[_Pair] = Field([], description="Pairs of a name and a version.")

@@ -18,15 +18,19 @@ class AddGroupRequest(CompleteRequest):
 
     group_name: str = Field(description="Name of the group.")
     group_description: str = Field("", description="Description of the group.")
-    pkp_ids_permitted: PermittedPkps = Field([], description="Wallets of the group; the zero address: all.")
-    cid_hashes_permitted: CidHashes = Field([], description="Hashed CIDs of the group's actions; 0x0: all.")
+    pkp_ids_permitted: PermittedPkps = Field(
+        [], description="Wallets that the group permits. The zero address permits all wallets."
+    )
+    cid_hashes_permitted: CidHashes = Field(
+        [], description="Hashed CIDs of the actions that the group permits. 0x0 permits all actions."
+    )
 
 
 class AddGroupResponse(Response):
     """Response of ``add_group``."""
 
     success: bool = True
-    group_id: str = Field(description="Id of the new group in decimal.")
+    group_id: str = Field(description="Id of the new group, as a decimal string.")
 
 
 class UpdateGroupRequest(Request):
@@ -35,8 +39,12 @@ class UpdateGroupRequest(Request):
     group_id: ExistingGroupId
     name: str = Field(description="New name.")
     description: str = Field(description="New description.")
-    pkp_ids_permitted: PermittedPkps = Field([], description="Wallets of the group; left out: none.")
-    cid_hashes_permitted: CidHashes = Field([], description="Hashed CIDs of the group's actions; left out: none.")
+    pkp_ids_permitted: PermittedPkps = Field(
+        [], description="Wallets that the group permits. If absent, it permits none."
+    )
+    cid_hashes_permitted: CidHashes = Field(
+        [], description="Hashed CIDs of the actions that the group permits. If absent, it permits none."
+    )
 
 
 class RemoveGroupRequest(Request):

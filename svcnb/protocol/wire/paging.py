@@ -19,19 +19,21 @@ class PageQuery(CompleteRequest):
 
     required_by_service: ClassVar = ("page_number", "page_size")
 
-    page_number: QueryNumber = Field(DEFAULT_PAGE_NUMBER, description="Page, counted from 0.")
-    page_size: QueryNumber | None = Field(None, description=f"Entries per page; {DEFAULT_PAGE_SIZE} when absent.")
+    page_number: QueryNumber = Field(DEFAULT_PAGE_NUMBER, description="Number of the page, counted from 0.")
+    page_size: QueryNumber | None = Field(
+        None, description=f"Number of entries per page. Default: {DEFAULT_PAGE_SIZE}."
+    )
 
 
 class ActionsQuery(PageQuery):
     """Query of ``list_actions``."""
 
     group_id: OptionalQueryGroupId | None = Field(
-        None, description="Only this group's actions; absent or 0 means all of the account."
+        None, description="Group whose actions to list. If absent or 0, all actions of the account are listed."
     )
 
 
 class GroupWalletsQuery(PageQuery):
     """Query of ``list_wallets_in_group``."""
 
-    group_id: QueryGroupId = Field(description="The group.")
+    group_id: QueryGroupId = Field(description="Id of the group.")

@@ -1,4 +1,4 @@
-"""Rejections of values inside requests.
+"""Errors for rejected values inside requests.
 
 A value of the wrong JSON type does not match the schema (422). If the type is right but the value cannot be parsed, the
 endpoint itself rejects it (400). An example is the group id ``"seven"``. Such errors have the type `UNUSABLE`.
@@ -25,10 +25,10 @@ _SHOWN: Final = 80
 
 
 def is_refused(info: ValidationInfo, what: str) -> bool:
-    """Returns whether to reject a form that the live service does not accept. If not, records that it was used.
+    """Returns whether to reject a form that the live service does not accept. If not, records its use.
 
     Args:
-        info: Validation information. Its context contains whether types are strict.
+        info: Validation information. Its context determines whether types are strict.
         what: Name of the form, for use in a sentence.
     """
     context = info.context if isinstance(info.context, dict) else {}
@@ -61,13 +61,13 @@ def at_most(limit: int, what: str, instead: str) -> BeforeValidator:
     Args:
         limit: Maximum number of entries.
         what: Name of the entries, for the message.
-        instead: What to do instead, for the message.
+        instead: Alternative for the caller, for the message.
     """
 
     def check(entries: object) -> object:
-        # This check comes before the check of the entries, because errors for 100,000 entries take a second and 250 MB.
+        # Check the length before the entries, because errors for 100,000 entries take a second and 250 MB.
         if isinstance(entries, list) and len(entries) > limit:
-            raise unusable(f"{len(entries)} {what} given; at most {limit} are allowed in one call: {instead}")
+            raise unusable(f"{len(entries)} {what} were given; at most {limit} are allowed in one call: {instead}")
         return entries
 
     return BeforeValidator(check)

@@ -38,18 +38,21 @@ class CreateTrigger(Request):
 
     model_config = ConfigDict(extra="allow")
 
-    name: str = Field(description="Name, not blank.")
+    name: str = Field(description="Name of the trigger. It must not be blank.")
     kind: Kind
     action_code: str = Field(description="Source of the action.")
-    usage_api_key: str = Field(description="Usage key that the runs use; never shown again.", repr=False)
+    usage_api_key: str = Field(description="Usage key of the runs. The service never returns it.", repr=False)
     default_params: Any = Field(
-        default_factory=dict, description=("Default params of every run; the event's data is merged into them.")
+        default_factory=dict,
+        description=("Default params of every run. The service merges the data of the event into them."),
     )
-    max_runs_per_minute: _Limit | None = Field(None, description="Maximum webhook posts in any 60 s; 60 when absent.")
+    max_runs_per_minute: _Limit | None = Field(
+        None, description="Maximum number of webhook posts in any 60 s. Default: 60."
+    )
     max_queued_runs: _Limit | None = Field(
-        None, description=("Maximum number of queued and running runs; 100 when absent.")
+        None, description=("Maximum number of queued and running runs. Default: 100.")
     )
-    config: Any = Field(default_factory=dict, description="Settings of the kind, as an object.")
+    config: Any = Field(default_factory=dict, description="Object with the settings of this kind of trigger.")
 
 
 class PatchTrigger(Request):
@@ -91,20 +94,20 @@ class TriggerRun(Response):
 
     id: str
     trigger_id: str = ""
-    started_at: str = Field("", description="Time when it was accepted, RFC 3339.")
+    started_at: str = Field("", description="Time when the service accepted the run, in RFC 3339 format.")
     finished_at: str | None = None
     status: Status
     input: Any = None
-    response: Any = Field(None, description="The whole response of the execution: response, logs, has_error.")
+    response: Any = Field(None, description="Complete response of the execution: response, logs and has_error.")
     error: str | None = Field(None, description="HTTP status and text of the failure, with the JavaScript stack.")
-    attempt: int = Field(1, description="Number of attempts: 1, plus one for each retry.")
+    attempt: int = Field(1, description="Number of attempts: 1 plus the number of retries.")
 
 
 class RunsQuery(Request):
     """Query of ``GET /api/triggers/{id}/runs``. Values outside a range are clamped to it."""
 
-    limit: int = Field(RUNS_PAGE_DEFAULT, description=f"Maximum number of runs, 1 to {RUNS_PAGE_MAX}.")
-    offset: int = Field(0, description="Number of newest runs to skip.")
+    limit: int = Field(RUNS_PAGE_DEFAULT, description=f"Maximum number of runs to return, from 1 to {RUNS_PAGE_MAX}.")
+    offset: int = Field(0, description="Number of runs to skip, newest first.")
 
 
 class RunPage(Response):
@@ -140,5 +143,5 @@ class TokenInfo(Response):
 class TriggerError(Response):
     """Error body of the triggers service."""
 
-    error: str = Field(description="Code in snake_case, for example not_found.")
+    error: str = Field(description="Error code in snake_case, for example not_found.")
     message: str = ""

@@ -29,20 +29,28 @@ class UsageKeyPermissions(CompleteRequest):
 
     name: str = Field(description="Name of the key.")
     description: str = Field("", description="Description of the key.")
-    can_create_groups: bool = Field(default=False, description="May create groups.")
-    can_delete_groups: bool = Field(default=False, description="May delete groups.")
-    can_create_pkps: bool = Field(default=False, description="May create wallets.")
-    manage_ipfs_ids_in_groups: KeyGroups = Field([], description="Groups where it may add or remove actions; [0]: all.")
-    add_pkp_to_groups: KeyGroups = Field([], description="Groups where it may add wallets; [0]: all.")
-    remove_pkp_from_groups: KeyGroups = Field([], description="Groups where it may remove wallets; [0]: all.")
-    execute_in_groups: KeyGroups = Field([], description="Groups where it may execute actions; [0]: all.")
+    can_create_groups: bool = Field(default=False, description="Whether the key may create groups.")
+    can_delete_groups: bool = Field(default=False, description="Whether the key may delete groups.")
+    can_create_pkps: bool = Field(default=False, description="Whether the key may create wallets.")
+    manage_ipfs_ids_in_groups: KeyGroups = Field(
+        [], description="Groups in which the key may add or remove actions. [0] means all groups."
+    )
+    add_pkp_to_groups: KeyGroups = Field(
+        [], description="Groups to which the key may add wallets. [0] means all groups."
+    )
+    remove_pkp_from_groups: KeyGroups = Field(
+        [], description="Groups from which the key may remove wallets. [0] means all groups."
+    )
+    execute_in_groups: KeyGroups = Field(
+        [], description="Groups in which the key may execute actions. [0] means all groups."
+    )
 
 
 class AddUsageApiKeyRequest(UsageKeyPermissions):
     """Body of ``add_usage_api_key``."""
 
 
-_KEY_OR_HASH = "The key itself, or the api_key_hash that list_api_keys shows."
+_KEY_OR_HASH = "The key, or its api_key_hash from list_api_keys."
 
 
 class UpdateUsageApiKeyRequest(UsageKeyPermissions):
@@ -73,26 +81,32 @@ class AddUsageApiKeyResponse(Response):
     """Response of ``add_usage_api_key``. No other response contains the key."""
 
     success: bool = True
-    usage_api_key: str = Field(description="The usage key. Store it: it is not shown again.", repr=False)
+    usage_api_key: str = Field(
+        description="The usage key. Store it, because the service does not return it again.", repr=False
+    )
 
 
 class SignedUsageApiKeyResponse(Response):
     """Response of ``add_usage_api_key_with_signature``. The key is not registered on chain yet."""
 
-    usage_api_key: str = Field(description="Base64 of 32 secret bytes. Store it: it is not shown again.", repr=False)
-    wallet_address: str = Field(description="Address of the wallet of those bytes.")
-    derivation_path: str = Field(description="Its derivation path, 0x hex without leading zeros.")
+    usage_api_key: str = Field(
+        description="Base64 of 32 secret bytes. Store it, because the service does not return it again.", repr=False
+    )
+    wallet_address: str = Field(description="Address of the wallet that these bytes control.")
+    derivation_path: str = Field(description="Derivation path of the wallet, as 0x hex without leading zeros.")
 
 
 class ApiKeyItem(Response):
     """Entry of ``list_api_keys``. It never contains the key itself (docs/service/http.md#lists)."""
 
     id: str = Field(description="Same as api_key_hash.")
-    api_key_hash: str = Field(description="keccak256 of the key, 0x + 64 hex digits.")
+    api_key_hash: str = Field(description="keccak256 of the key, as 0x + 64 hex digits.")
     name: str
     description: str
-    expiration: str = Field(description="Unix seconds in decimal; 0 means never.")
-    balance: int = Field(description="Unused value that the contract stores; not money.")
+    expiration: str = Field(
+        description="Time at which the key expires, in Unix seconds as a decimal string. 0 means never."
+    )
+    balance: int = Field(description="Unused value that the contract stores. It is not money.")
     can_create_groups: bool
     can_delete_groups: bool
     can_create_pkps: bool

@@ -23,10 +23,10 @@ from svcnb.protocol.limits import MAX_CID_CHARS, MAX_GROUP_ENTRIES, MAX_KEY_GROU
 from svcnb.protocol.wire.rejections import at_most, is_refused, mismatch, shown, unusable
 
 WILDCARD_HASH: Final = "0x" + "0" * 64
-"""The hashed CID that represents every action."""
+"""The hashed CID that means every action."""
 
 WILDCARD_ADDRESS: Final = "0x" + "0" * 40
-"""The wallet address that represents every wallet."""
+"""The wallet address that means every wallet."""
 
 _HEX: Final = re.compile(r"(?:0[xX])?([0-9a-fA-F]+)\Z")
 _HEX_PREFIXED: Final = re.compile(r"0[xX]([0-9a-fA-F]+)\Z")
@@ -54,7 +54,7 @@ def parse_group_id(text: str) -> int | None:
         text: Decimal or ``0x`` hex. Surrounding spaces are ignored.
 
     Returns:
-        The number, or None when the text is not an unsigned 64-bit integer.
+        The number, or None if the text is not an unsigned 64-bit integer.
     """
     trimmed = text.strip()
     if found := _HEX_PREFIXED.match(trimmed):
@@ -88,13 +88,15 @@ def _group_id_as_text(value: object, info: ValidationInfo) -> object:
 def _group_id_from_text(text: str) -> int:
     number = parse_group_id(text)
     if number is None:
-        raise unusable(f"Invalid group id {shown(text)}: send a number, its decimal text or 0x hex, below 2^64")
+        raise unusable(
+            f"Invalid group id {shown(text)}: send a number below 2^64, as an integer, decimal text or 0x hex"
+        )
     return number
 
 
 def _group_id_from_number(value: object) -> object:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise mismatch("Invalid group id: send an unsigned 64-bit number, its decimal text or 0x hex")
+        raise mismatch("Invalid group id: send an unsigned 64-bit number, as an integer, decimal text or 0x hex")
     if not 0 <= value <= MAX_U64:
         raise mismatch(f"Invalid group id {shown(value)}: send a number from 0 to 2^64 - 1")
     return value
@@ -102,7 +104,10 @@ def _group_id_from_number(value: object) -> object:
 
 def _existing(group_id: int) -> int:
     if group_id == 0:
-        raise unusable("Invalid group id 0: send the id of one group, from 1; 0 means all groups only in a key's lists")
+        raise unusable(
+            "Invalid group id 0: send a single group id, at least 1; 0 means all groups "
+            "only in the lists of a usage key"
+        )
     return group_id
 
 
@@ -112,7 +117,7 @@ _GROUP_SCHEMA: Final = WithJsonSchema(
             {"type": "integer", "minimum": 0, "maximum": MAX_U64},
             {"type": "string", "pattern": "^\\s*(0[xX][0-9a-fA-F]+|[0-9]+)\\s*$"},
         ],
-        "description": "Group id: a number, its decimal text, or 0x hex.",
+        "description": "Group id, as an integer, decimal text or 0x hex.",
         "examples": [1],
     }
 )
@@ -134,7 +139,7 @@ GroupIdText = Annotated[
 
 
 _KEY_GROUPS_INSTEAD: Final = "send [0] for all groups, or use several keys"
-_REST_INSTEAD: Final = f"send {MAX_GROUP_ENTRIES}, and add the rest one by one with"
+_REST_INSTEAD: Final = f"send {MAX_GROUP_ENTRIES}, and add the others one by one with"
 
 KeyGroups = Annotated[list[GroupId], at_most(MAX_KEY_GROUPS, "group ids", _KEY_GROUPS_INSTEAD)]
 """Groups to which a permission of a usage key applies. ``[0]`` means all groups."""
@@ -173,7 +178,7 @@ def _hashed_cid(value: object) -> object:
     elif _DECIMAL.match(text):
         number = int(text)
     else:
-        raise unusable(f"Invalid hashed_cid {shown(value)}: send 0x + 64 hex digits, or the number in decimal")
+        raise unusable(f"Invalid hashed_cid {shown(value)}: send 0x + 64 hex digits, or a decimal number")
     if number >= 1 << 256:
         raise unusable(f"Invalid hashed_cid {shown(value)}: send a number below 2^256")
     return _hash_text(number)
@@ -217,7 +222,7 @@ CidHash = Annotated[
                 {"type": "string", "pattern": "^\\s*(0[xX])?[0-9a-fA-F]+\\s*$"},
                 {"type": "integer", "enum": [0]},
             ],
-            "description": "keccak256 of the CID text in hex; 0x0 (or 0) permits every action.",
+            "description": "keccak256 of the CID text in hex. 0x0 (or 0) permits every action.",
             "examples": ["0x0"],
         }
     ),
@@ -228,7 +233,7 @@ _HASHED_SCHEMA: Final = WithJsonSchema(
     {
         "type": "string",
         "pattern": "^\\s*(0[xX][0-9a-fA-F]{1,64}|[0-9]{1,78})\\s*$",
-        "description": "keccak256 of the CID text: 0x + 64 hex digits (or the number in decimal), from list_actions.",
+        "description": "keccak256 of the CID text from list_actions, as 0x + 64 hex digits (or a decimal number).",
         "examples": ["0x" + "ab" * 32],
     }
 )
@@ -239,7 +244,7 @@ HashedCid = Annotated[str, BeforeValidator(_hashed_cid), _HASHED_SCHEMA]
 OneHashedCid = Annotated[str, BeforeValidator(_hashed_cid), AfterValidator(_one_action), _HASHED_SCHEMA]
 """Hash of one action's CID. Zero is rejected."""
 
-RawCid = Annotated[str, AfterValidator(_raw_cid), Field(description="Raw CID of the action; the service hashes it.")]
+RawCid = Annotated[str, AfterValidator(_raw_cid), Field(description="Raw CID of the action. The service hashes it.")]
 """A raw CID: any non-empty text that is not a hash. Surrounding spaces are ignored."""
 
 CidHashes = Annotated[
@@ -290,7 +295,7 @@ _ADDRESS_SCHEMA: Final[dict[str, Any]] = {
 }
 
 PkpId = Annotated[str, BeforeValidator(_pkp_id), WithJsonSchema(_ADDRESS_SCHEMA)]
-"""A wallet address. It is parsed to lower case with ``0x``."""
+"""A wallet address. The model converts it to lower case with ``0x``."""
 
 WalletAddress = Annotated[str, BeforeValidator(_wallet_address), WithJsonSchema(_ADDRESS_SCHEMA)]
 """Address of any wallet, including wallets outside the service. It is parsed to lower case with ``0x``."""
@@ -302,7 +307,7 @@ PermittedPkp = Annotated[
         _ADDRESS_SCHEMA
         | {
             "pattern": "^\\s*(0[xX])?([0-9a-fA-F]{40}|0|0{64})\\s*$",
-            "description": "Wallet address, 20 bytes in hex; the zero address permits every wallet.",
+            "description": "Wallet address, 20 bytes in hex. The zero address permits every wallet.",
         }
     ),
 ]

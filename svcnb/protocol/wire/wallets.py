@@ -11,7 +11,7 @@ from svcnb.protocol.wire.signatures import SignedRequest
 class CreateWalletResponse(Response):
     """Response of ``create_wallet``."""
 
-    wallet_address: str = Field(description="Address of the new wallet, lower case.")
+    wallet_address: str = Field(description="Address of the new wallet, in lower case.")
 
 
 class CreateWalletWithSignatureRequest(SignedRequest):
@@ -24,14 +24,18 @@ class SignedWalletResponse(Response):
     The wallet does not belong to an account until it is registered on chain.
     """
 
-    wallet_address: str = Field(description="Address of the new wallet, lower case.")
-    derivation_path: str = Field(description="Its derivation path, 0x hex without leading zeros.")
+    wallet_address: str = Field(description="Address of the new wallet, in lower case.")
+    derivation_path: str = Field(description="Derivation path of the wallet, as 0x hex without leading zeros.")
 
 
 class WalletItem(Response):
     """Entry of ``list_wallets`` and ``list_wallets_in_group``."""
 
-    id: str = Field(description="Position in order of registration, in decimal; 0 is the Account Master Wallet.")
+    id: str = Field(
+        description="Position in the order of registration, as a decimal string. 0 is the Account Master Wallet."
+    )
     name: str
     description: str
-    wallet_address: str = Field(description="The wallet's address, lower case; the zero address permits every wallet.")
+    wallet_address: str = Field(
+        description="Address of the wallet, in lower case. The zero address permits every wallet."
+    )

@@ -1,6 +1,6 @@
 """Recipes: complete applications that you can use as the start of a project.
 
-Each folder below ``recipes`` is the single source of a recipe. Its files become the files of the project, except two:
+Each folder below ``recipes`` is the single source of a recipe. The project contains all its files except two.
 ``recipe.toml`` describes the recipe, and ``notebook.md`` is the text of its notebook. The folder ``project`` contains
 the files that all projects share; its README is appended to the recipe's README. `.ci/cookbook.py` generates the
 notebook, the picture, the compiled contracts and the gallery.

@@ -1,4 +1,4 @@
-"""Exercises of the lessons. The check of a wrong answer returns a hint, never the solution."""
+"""Exercises of the lessons. For a wrong answer, the check returns a hint, never the solution."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ EXERCISES: dict[str, Exercise] = {
 
 
 class UnknownExercise(InvalidArgument, LookupError):
-    """Error for a name that no exercise has."""
+    """Error for an unknown exercise."""
 
 
 @checked
@@ -65,7 +65,7 @@ def check(name: str, answer: object) -> Verdict:
         answer: Answer of the learner. ``...`` means that there is no answer yet.
 
     Returns:
-        Whether the answer is right, and a hint if it is not.
+        Whether the answer is correct, and a hint if it is not.
 
     Raises:
         UnknownExercise: No exercise has this name. The message lists the names.

@@ -29,8 +29,8 @@ def _changes(answer: Any) -> str | None:
     return choose(
         CHANGES,
         answer,
-        missing="{count} more on the list change a byte of the source, and so the CID.",
-        extra="{one!r} changes no byte of the source.",
+        missing="{count} more changes on the list change a byte of the source, and therefore the CID.",
+        extra="{one!r} does not change any byte of the source.",
     )
 
 
@@ -38,11 +38,11 @@ def _derived(answer: Any) -> str | None:
     if not isinstance(answer, Action):
         raise TypeError
     template, const, constant = answer.source.rpartition("const ")
-    # The action editor provides only the source, so the template is recognised by its bytes.
+    # The action editor provides only the source, so the check recognises the template by its bytes.
     if answer.template_cid is None and (not const or cid(template) != TEMPLATE_CID):
-        return "this action was not derived. payer.derive(...) keeps the audited bytes of the template."
+        return "this action was not derived: use payer.derive(...), which keeps the audited bytes of the template."
     if answer.template_cid not in {None, TEMPLATE_CID}:
-        return "this action was derived from another template: use the lesson's `payer`."
+        return "this action was derived from a different template: use the lesson's `payer`."
     return _limit(constant)
 
 
@@ -56,20 +56,18 @@ def _limit(constant: str) -> str | None:
         return 'the constant must be JSON, with names in double quotes: {"cents": 1200}.'
     cents = limit.get("cents") if isinstance(limit, dict) else None
     if not isinstance(cents, int) or isinstance(cents, bool):
-        return "the template compares LIMIT.cents with a number: derive it with {'cents': an integer}."
+        return "the template compares LIMIT.cents with a number: derive the action with {'cents': an integer}."
     if cents in _TAKEN_CENTS:
         return f"{cents} cents is already the limit of an action that the lesson derived: choose another limit."
     return None
 
 
 EXERCISES = (
-    Exercise(
-        "cids.changes", EXPECTED, "the CID depends on every byte of the source, and only on these bytes.", _changes
-    ),
+    Exercise("cids.changes", EXPECTED, "the CID depends on every byte of the source, and on nothing else.", _changes),
     Exercise(
         "cids.derive",
         "an Action, the result of payer.derive(...), or editor.action",
-        "a new constant gives a new CID and a new key; the audited template is unchanged.",
+        "a new constant results in a new CID and a new key, but the audited template is unchanged.",
         _derived,
     ),
 )

@@ -12,12 +12,12 @@ _LOST: Final = (
     ("usage key 'runner'", "is valid until "),
     ("usage key 'runner'", "may execute in group 1"),
 )
-"""Permissions that the lesson's account lost since its conversion: subject, and start of the permission."""
+"""Permissions that the lesson's account lost since its conversion: subject, and start of the permission's name."""
 
 
 def _culprit(answer: Any) -> str | None:
     if "every action" not in answer.what:
-        return f"this entry is {answer.what!r}: find the one that permits every action."
+        return f"this entry is {answer.what!r}: find the entry that permits every action."
     if answer.event != "ActionAddedToGroup":
         return f"this entry, {answer.what!r}, removes the permission: find the entry that granted it."
     return None
@@ -28,7 +28,7 @@ def _lost(answer: Any) -> str | None:
     if not changes:
         return "the list is empty: compare the state before the conversion with the state now, seen.diff(blocks[0])."
     if any(change.change != "-" for change in changes):
-        return "some of these were gained: keep the changes whose `change` is '-'."
+        return "some of these permissions were gained: keep the changes whose `change` is '-'."
     found = {
         (subject, begins)
         for subject, begins in _LOST
@@ -50,7 +50,7 @@ EXERCISES = (
     ),
     Exercise(
         "audit.lost",
-        "a list of changes, from seen.diff(first_block)",
+        "a list of changes, the result of seen.diff(first_block)",
         "the account had these permissions before the conversion and does not have them now.",
         _lost,
     ),

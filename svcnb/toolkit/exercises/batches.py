@@ -22,7 +22,7 @@ def _squares(answer: Any) -> str | None:
     if not answer.done:
         return f"{len(answer.pending)} runs are missing: batch.resume() runs them."
     expected = [None if n == _FAILS else n * n for n in _SQUARES]
-    return None if answer.responses() == expected else "these are not the results of the action square."
+    return None if answer.responses() == expected else "these results are not from the action square: run that action."
 
 
 def _whole(answer: Any) -> str | None:
@@ -32,7 +32,7 @@ def _whole(answer: Any) -> str | None:
         return f"{len(answer.failed)} runs failed: {answer.failed[0].error}"
     if not answer.done:
         return f"{len(answer.pending)} runs are missing: batch.resume() runs them."
-    return None if answer.responses() == [n * n for n in _WHOLE] else "each answer must be the square of its n."
+    return None if answer.responses() == [n * n for n in _WHOLE] else "each response must be the square of its n."
 
 
 EXERCISES = (

@@ -13,15 +13,15 @@ def choose(truth: Mapping[str, bool], answer: Iterable[str] | str, *, missing: s
     Args:
         truth: All sentences, and whether each one belongs to the choice.
         answer: The chosen sentences.
-        missing: Hint for missing sentences. ``{count}`` is replaced by their number.
-        extra: Hint for a sentence that does not belong to the choice. ``{one}`` is replaced by that sentence.
+        missing: Hint for missing sentences. Their number replaces ``{count}``.
+        extra: Hint for a sentence that does not belong to the choice. That sentence replaces ``{one}``.
 
     Returns:
-        A hint, or None if the choice is right.
+        A hint, or None if the choice is correct.
     """
     given = {answer} if isinstance(answer, str) else set(answer)
     if unknown := given - set(truth):
-        return f"{min(unknown)!r} is not on the list: copy the sentences letter by letter."
+        return f"{min(unknown)!r} is not on the list: copy the sentences exactly."
     right = {text for text, holds in truth.items() if holds}
     if wrong := given - right:
         return extra.format(one=min(wrong))

@@ -12,10 +12,10 @@ def _refused(answer: Any) -> str | None:
     if not isinstance(answer, Exception):
         raise TypeError
     if not isinstance(answer, BadRequest):
-        return f"this is {kind(answer)}: request a wallet, so that the service checks the signature."
+        return f"this is {kind(answer)}: request a wallet, because the service then checks the signature."
     if "ERC-1271" not in answer.message and "contract" not in answer.message.lower():
         return (
-            "this request failed for another reason: use the contract as the wallet, and sign with a key that "
+            "this request failed for a different reason: use the contract as the wallet, and sign with a key that "
             "is not its owner's."
         )
     return None
@@ -29,7 +29,10 @@ def _account(answer: Any) -> str | None:
         if account.describe().admin != account.owner.address:
             return f"on the chain, the {which} account belongs to another wallet."
     if first.owner.address == second.owner.address or first.api_key_hash == second.api_key_hash:
-        return "both are the same account: deploy another contract wallet with emu.contract_wallet(keeper.address)."
+        return (
+            "both answers are the same account: deploy another contract wallet with "
+            "emu.contract_wallet(keeper.address)."
+        )
     return None
 
 
@@ -43,7 +46,7 @@ EXERCISES = (
     Exercise(
         "contract-wallets.account",
         "a pair of accounts: the lesson's `ours`, and the one that you created",
-        "on the chain, the contract owns the account; its owner only signs and pays for gas.",
+        "on the chain, the contract owns the account. The owner of the contract only signs and pays for gas.",
         _account,
     ),
 )

@@ -23,7 +23,7 @@ def _after(answer: Any) -> str | None:
     return choose(
         AFTER,
         answer,
-        missing="{count} more on the list still work.",
+        missing="{count} more operations on the list still work.",
         extra="{one!r} changes the account, and the old account key cannot change anything after conversion.",
     )
 
@@ -34,7 +34,7 @@ def _never_again(answer: Any) -> str | None:
     if not isinstance(answer, ChainError):
         return f"this is {kind(answer)}: keep the svcnb.ChainError of the transfer."
     if answer.name == "NoAccountAccess":
-        return "the wallet that tried does not own the account: the current owner must transfer it."
+        return "this wallet does not own the account: transfer the account with the wallet of the current owner."
     if answer.name != "AccountAlreadyExists":
         return f"the contract returned {answer.name or 'another error'}: transfer the account to a former owner."
     return None
@@ -44,7 +44,7 @@ EXERCISES = (
     Exercise(
         "convert-and-transfer.after",
         EXPECTED,
-        "the old account key reads and runs actions, but cannot change anything.",
+        "the old account key can read data and run actions, but cannot change anything.",
         _after,
     ),
     Exercise(

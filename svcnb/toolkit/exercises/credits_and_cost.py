@@ -22,10 +22,16 @@ def _forecast(answer: Any) -> str | None:
     if cents == _FORECAST_CENTS:
         return None
     if cents == _FORECAST_CENTS + _FIVE_RUNS_CENTS:
-        return "that is too much: runs that throw cost nothing."
+        return "that is too much: runs that throw an error cost nothing."
     if cents > _FORECAST_CENTS:
-        return "that is too much: reading and failing cost nothing, and a run costs one cent per started second."
-    return "that is too little: each change costs a cent, and a run costs one cent per second, at least one."
+        return (
+            "that is too much: reads and failed runs cost nothing, and a run costs one cent for "
+            "each second or part of a second."
+        )
+    return (
+        "that is too little: each change costs one cent, and a run costs one cent per "
+        "second, with a minimum of one cent."
+    )
 
 
 def _round(answer: Any) -> str | None:
@@ -33,7 +39,10 @@ def _round(answer: Any) -> str | None:
         raise TypeError
     if answer.available_cents == _ROUND_CENTS:
         return None
-    return f"the balance is {answer.balance_display}, not $10.00: top_up accepts any integer number of cents from 500."
+    return (
+        f"the balance is {answer.balance_display}, not $10.00: top_up accepts any integer "
+        "number of cents, at least 500."
+    )
 
 
 def _declined(answer: Any) -> str | None:
@@ -48,7 +57,7 @@ EXERCISES = (
     Exercise(
         "credits.forecast",
         "an integer number of cents, without a sign",
-        "changes and successful runs cost; reading and failing cost nothing.",
+        "changes and successful runs cost credit. Reads and failed runs cost nothing.",
         _forecast,
     ),
     Exercise(

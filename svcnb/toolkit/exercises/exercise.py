@@ -19,8 +19,8 @@ class Verdict:
     """Result of checking an answer.
 
     Attributes:
-        right: Whether the answer does what the exercise requires.
-        words: Text for the learner: confirmation, or a hint for the next attempt.
+        right: Whether the answer is correct.
+        words: Text for the learner: a confirmation, or a hint for the next attempt.
     """
 
     right: bool
@@ -33,7 +33,7 @@ class Verdict:
         return f"{'Right' if self.right else 'Not yet'}: {self.words}"
 
     def _repr_html_(self) -> str:
-        # A symbol in addition to the colour, so that the result can be read without colour.
+        # Show a symbol in addition to the colour, so that the result does not depend on colour.
         mark, colour = ("✓ Right", "#1a7f37") if self.right else ("→ Not yet", "#9a6700")
         style = f"border-left:4px solid {colour};padding-left:.6em"
         return f'<p class="{NO_MATH}" style="{style}"><b>{mark}:</b> {escape(self.words)}</p>'
@@ -47,8 +47,8 @@ class Exercise:
         name: ``<lesson>.<exercise>``.
         expects: Description of the expected answer, such as "a string, for example ...". It is the hint for an answer
             of another type.
-        praise: Text for a right answer.
-        hint: Function that accepts an answer and returns a hint, or None if the answer is right. It may raise an error
+        praise: Text for a correct answer.
+        hint: Function that takes an answer and returns a hint, or None if the answer is correct. It can raise an error
             for an answer of another type.
     """
 
@@ -74,12 +74,12 @@ class Exercise:
     def _other_kind(self, answer: object) -> str:
         found = kind(answer)
         if re.search(rf"\b{re.escape(found)}\b", self.expects):
-            return f"this is {found}, but its content is not what the exercise asks for. Expected {self.expects}."
+            return f"this is {found}, but its content is wrong. Expected: {self.expects}."
         return f"the answer must be {self.expects}, but this is {found}."
 
 
 def kind(answer: object) -> str:
-    """Returns the type of an answer as text, with its article."""
+    """Returns the type of an answer as text, with its article, for example ``a string``."""
     if answer is None:
         return "None. Check that the last line of your cell returns a value"
     if isinstance(answer, type):

@@ -13,24 +13,24 @@ STATUS = {
     "a run by the account key of an account without credit": 402,
     "a usage key runs an action of a group of another account": 403,
     "a mistyped key, and no credit": 401,
-    "a usage key without credit runs an action that it may not run": 402,
+    "a usage key without credit runs an action that it is not allowed to run": 402,
 }
 """Situations, with the status of each response. The service checks the key, then the credit, then the permissions."""
 
 
 def _status(answer: Any) -> str | None:
     if set(answer) != set(STATUS):
-        return "keep the five situations as they are, and replace each ... by a status."
+        return "keep the five situations unchanged, and replace each ... with a status."
     if missing := sum(status is ... for status in answer.values()):
         return f"{missing} of the five situations have no status yet."
     if bad := [status for status in answer.values() if status not in (401, 402, 403)]:
-        return f"{bad[0]!r} is not one of the three statuses: 401, 402 or 403, as a number."
+        return f"{bad[0]!r} is not one of the three statuses: write 401, 402 or 403 as a number."
     wrong = [text for text, status in answer.items() if status != STATUS[text]]
     if not wrong:
         return None
     return (
-        f"{len(wrong)} of the five are wrong, for example {wrong[0]!r}. The service checks the key first, then the "
-        "credit, then the permissions, and stops at the first failure."
+        f"{len(wrong)} of the five statuses are wrong, for example the status of {wrong[0]!r}. "
+        "The service checks the key first, then the credit, then the permissions, and stops at the first failure."
     )
 
 
@@ -39,9 +39,9 @@ def _least(answer: Any) -> str | None:
     if not isinstance(key, UsageKey) or not isinstance(explanation, Explanation):
         raise TypeError
     if key.api_key_hash[:8] not in explanation.key:
-        return "the explanation is about another key: call me.explain(key, sign, wallet) with this key."
+        return "the explanation is for a different key: call me.explain(key, sign, wallet) with this key."
     if explanation.wallet is None:
-        return "include the wallet: me.explain(key, sign, wallet)."
+        return "the explanation does not include the wallet: call me.explain(key, sign, wallet)."
     if not explanation.allowed:
         return f"the key cannot run the action yet: {explanation.reason}"
     return _excess(key, explanation)
@@ -53,7 +53,7 @@ def _excess(key: UsageKey, explanation: Explanation) -> str | None:
     if not key.execute_only or len(key.execute_in_groups) != 1:
         return f"this key may do more than needed: {key.may}. Pass only execute_in_groups, with one group."
     if explanation.warnings:
-        return f"it works, but the key can do more than it should: {explanation.warnings[0].text}"
+        return f"the key can run the action, but it has more permissions than it needs: {explanation.warnings[0].text}"
     return None
 
 
@@ -61,7 +61,7 @@ EXERCISES = (
     Exercise(
         "groups.status",
         "the dictionary of the exercise, with a status in place of each ...",
-        "first the key, then the credit, then the permissions.",
+        "the service checks first the key, then the credit, then the permissions.",
         _status,
     ),
     Exercise(

@@ -8,8 +8,9 @@ from svcnb.toolkit.exercises.exercise import Exercise
 
 _TROUBLE: Final = (8, 14)
 _TROUBLED_PERCENT: Final = 90
-"""Threshold in percent. In the bad week, the success rate of `rates` was below it, and that of all runs was above
-it."""
+"""Threshold in percent.
+
+In the bad week, the success rate of `rates` was below the threshold, and the rate of all runs was above it."""
 
 
 def _days(answer: Any) -> str | None:
@@ -17,7 +18,7 @@ def _days(answer: Any) -> str | None:
     if (first, last) == _TROUBLE:
         return None
     if not (1 <= first <= 28 and 1 <= last <= 28):  # noqa: PLR2004 - the month of the lesson
-        return "the month has the days 1 to 28."
+        return "the days must be from 1 to 28, because the month has 28 days."
     if last < first:
         return "put the first day before the last day."
     if first == _TROUBLE[0] or last == _TROUBLE[1]:
@@ -29,7 +30,7 @@ def _drawn(answer: Any) -> str | None:
     drawn = answer.to_dict()
     rows = [row for rows in drawn["datasets"].values() for row in rows]
     if not rows or "rate" not in rows[0]:
-        return "this chart does not show a success rate: charts.success_rate(...) does."
+        return "this chart does not show a success rate: use charts.success_rate(...)."
     if "at" not in rows[0]:
         return "this chart compares actions: omit by='action' to see the rate over time."
     if min(row["rate"] for row in rows if row["rate"] is not None) >= _TROUBLED_PERCENT:
@@ -40,14 +41,14 @@ def _drawn(answer: Any) -> str | None:
 EXERCISES = (
     Exercise(
         "history.days",
-        "a pair of two numbers, for example (1, 28)",
+        "a pair of numbers, for example (1, 28)",
         "the bad week is the second one, and the average hides it.",
         _days,
     ),
     Exercise(
         "history.rates",
         "a chart, the result of charts.success_rate(...)",
-        "the bad week is clearly visible when the action is drawn alone.",
+        "the bad week is clearly visible in a chart of this action alone.",
         _drawn,
     ),
 )

@@ -23,8 +23,11 @@ def _who(answer: Any) -> str | None:
     return choose(
         WHO,
         answer,
-        missing="{count} more on the list are true.",
-        extra="{one!r} is false: a wallet's key depends on groups, an action's own key depends on its source.",
+        missing="{count} more sentences on the list are true.",
+        extra=(
+            "{one!r} is false: access to a wallet's key depends on groups, but an action's "
+            "own key depends on its source."
+        ),
     )
 
 
@@ -33,7 +36,7 @@ def _witness(answer: Any) -> str | None:
     found = getattr(found, "response", found)
     response = run.response
     if not isinstance(response, dict) or not {"fact", "signature"} <= set(response):
-        return "the action must return an object with fact and signature."
+        return "the action must return an object with the members fact and signature."
     if not all(isinstance(response[name], str) for name in ("fact", "signature")):
         return "fact and signature must be strings: return { fact, signature: await self.signMessage(fact) }."
     if not isinstance(found, dict) or not {"address", "publicKey"} <= set(found):
@@ -58,13 +61,15 @@ def _own_signature(response: dict[str, Any], found: dict[str, Any]) -> str | Non
 
 EXERCISES = (
     Exercise(
-        "keys.who", EXPECTED, "groups give access to a wallet's key; the source gives access to the action's own key.",
+        "keys.who",
+        EXPECTED,
+        "groups control access to a wallet's key, and the source determines the action's own key.",
         _who,
     ),
     Exercise(
         "keys.witness",
         "a pair: the Run of your action, and the result of `look` for its CID",
-        "anyone with the source can find the address of the key that this program signs with.",
+        "anyone who has the source can find the address of the key with which this program signs.",
         _witness,
     ),
-)  # fmt: skip
+)

@@ -19,8 +19,8 @@ def _checksum(answer: Any) -> str | None:
     if answer == _ADDRESS:
         return None
     if answer.lower() != _ADDRESS.lower():
-        return "this is another address: use the address of the exercise."
-    return "some letters have the wrong case: let Web3.to_checksum_address(...) compute the checksum."
+        return "this is a different address: use the address from the exercise."
+    return "some letters have the wrong case: compute the checksum with Web3.to_checksum_address(...)."
 
 
 def _signature(answer: Any) -> str | None:
@@ -32,27 +32,31 @@ def _signature(answer: Any) -> str | None:
     try:
         signer = recover_address(personal_digest(_TEXT), bytes(signed))
     except ValueError:
-        return "this is not a signature: grace.sign_message(message).signature has 65 bytes."
+        return "this is not a signature: use grace.sign_message(message).signature, which has 65 bytes."
     if signer.lower() == _GRACE.lower():
         return None
-    return f"this signature does not belong to Grace: for the text {_TEXT!r} it recovers to {signer}."
+    return f"Grace did not make this signature: for the text {_TEXT!r}, the recovered address is {signer}."
 
 
 def _who(answer: Any) -> str | None:
     if answer not in _PEOPLE:
-        return 'answer with one of the three names: "Ada", "Grace" or "Alan".'
-    return None if answer == "Alan" else f"{answer} did not sign it: recover the address and compare it."
+        return 'the answer must be one of the three names: "Ada", "Grace" or "Alan".'
+    return (
+        None
+        if answer == "Alan"
+        else (f"{answer} did not sign the message: recover the address and compare it with the three addresses.")
+    )
 
 
 EXERCISES = (
     Exercise(
-        "primer.checksum", "an address as a string", "the case of the letters now shows typing mistakes.", _checksum
+        "primer.checksum", "an address as a string", "the case of the letters now reveals typing mistakes.", _checksum
     ),
     Exercise(
         "primer.signature",
         "a signature, the result of grace.sign_message(message).signature",
-        "anyone can check now that Grace signed this text.",
+        "anyone can now check that Grace signed this text.",
         _signature,
     ),
-    Exercise("primer.who", "a name as a string", "recovery names the signer without a request to anyone.", _who),
+    Exercise("primer.who", "a name as a string", "recovery finds the signer without any request.", _who),
 )

@@ -12,11 +12,11 @@ from svcnb.toolkit.exercises.exercise import Exercise
 def _length(run: Any) -> str | None:
     response = run.response
     if not isinstance(response, dict) or not {"message", "address", "signature"} <= set(response):
-        return "main must return an object that still has message, address and signature."
+        return "the object that main returns must still have the members message, address and signature."
     if not all(isinstance(response[name], str) for name in ("message", "address", "signature")):
         return "message, address and signature must be strings, as in the lesson's action."
     if "length" not in response:
-        return "the object that main returns has no member named length yet."
+        return "the object that main returns does not have the member length yet."
     return _signed_length(response)
 
 
@@ -46,7 +46,7 @@ EXERCISES = (
     Exercise(
         "quickstart.length",
         "a Run, the result of runner.run(...)",
-        "the changed source has its own CID, so the group had to permit it first.",
+        "the changed source has its own CID, so a group must permit it before the key can run it.",
         _length,
     ),
     Exercise(

@@ -1,4 +1,4 @@
-"""Sends results to the server of a workshop: the exercise and whether the answer was right, but never the answer."""
+"""Client that sends results to a workshop's server: the exercise and whether it is solved, never the answer."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ REACH_S: Final = 2.0
 """Connection timeout in seconds."""
 
 ANSWER_S: Final = 30.0
-"""Response timeout of a connected server, in seconds. It is long, so that results are not lost when the server is
-busy."""
+"""Response timeout of a connected server, in seconds.
+
+The timeout is long, so that results are not lost when the server is busy."""
 
 MOST_BYTES: Final = 1 << 20
 """Maximum size of a response, in bytes."""
@@ -31,7 +32,7 @@ def report(exercise: str, *, right: bool) -> None:
 
     Args:
         exercise: Name of the exercise.
-        right: Whether the answer was right.
+        right: Whether the answer is correct.
     """
     address, token = os.environ.get("SVC_WORKSHOP_URL"), os.environ.get("SVC_WORKSHOP_TOKEN")
     if not address or not token:

@@ -50,7 +50,7 @@ def _negative(answer: Any) -> str | None:
     if not isinstance(answer, str):
         raise TypeError
     if "def test_" not in answer:
-        return "the source must define a test: a function whose name starts with test_."
+        return "the source does not define a test: write a function whose name starts with test_."
     red = _failing({"generous": (_TESTS + answer, _GENEROUS), "strict": (_TESTS + answer, _STRICT)})
     if red is None:
         return "pytest cannot run this source: check the syntax, and that the function is complete."
@@ -67,9 +67,12 @@ def _mended(answer: Any) -> str | None:
         raise TypeError
     red = _failing({"mended": (_TESTS + _WANTED, source)})
     if red is None:
-        return "this is not the source of an action: it must define a function main."
+        return "this is not the source of an action: define a function main."
     if red:
-        return "the action must sign 1 and 500, and reject 0, -1, 501 and 1.5. At least one of these is wrong."
+        return (
+            "the action must sign 1 and 500, and reject 0, -1, 501 and 1.5. At least one of "
+            "these amounts is handled incorrectly."
+        )
     return None
 
 
@@ -104,7 +107,7 @@ EXERCISES = (
     Exercise(
         "testing.negative",
         "the source of a test as a string",
-        "the test fails with the fault and passes without it, so it detects the fault.",
+        "the test fails with the faulty action and passes with the correct one, so it detects the fault.",
         _negative,
     ),
     Exercise(

@@ -18,9 +18,9 @@ def _ended(run: Any, source: str) -> str | None:
     if not isinstance(run, TriggerRun):
         raise TypeError
     if run.input["source"] != source:
-        return f"the trigger of this run has another kind, {run.input['source']}: create one with kind={source!r}."
+        return f"the trigger of this run has the kind {run.input['source']}: create a trigger with kind={source!r}."
     if not run.ended:
-        return f"the run is still {run.status}: triggers.wait_for_run(...) waits until it ends."
+        return f"the run is still {run.status}: call triggers.wait_for_run(...), which waits until the run ends."
     return None
 
 
@@ -39,11 +39,11 @@ def _signed(run: Any) -> str | None:
     if hint := _ended(run, "webhook"):
         return hint
     if "x-hub-signature-256" not in run.input["headers"]:
-        return "the post had no signature: pass headers=signed(body) to triggers.fire."
+        return "the webhook post had no signature: pass headers=signed(body) to triggers.fire."
     if not run.ok:
         return "the action rejected the signature: sign exactly the bytes that you send."
     if run.input["event_raw_encoding"] != "base64":
-        return "these bytes are valid UTF-8: send bytes that are not, for example bytes([255, 0, 17])."
+        return "these bytes are valid UTF-8: send bytes that are not valid UTF-8, for example bytes([255, 0, 17])."
     return None
 
 
@@ -55,11 +55,14 @@ def _weekdays(text: Any) -> str | None:
     except ValueError as error:
         return f"{text!r} is not a valid schedule: {error}."
     if any((tick.hour, tick.minute, tick.second) != (6, 30, 0) for tick in ticks):
-        return f"it fires at {ticks[0]:%H:%M:%S}, not at 06:30:00: the fields are minute, then hour."
+        return (
+            f"this schedule fires at {ticks[0]:%H:%M:%S}, not at 06:30:00: the first field is "
+            "the minute, the second the hour."
+        )
     if any(not _MONDAY <= tick.weekday() <= _FRIDAY for tick in ticks):
-        return "it also fires at weekends: the last field is the day of the week."
+        return "this schedule also fires on weekends: the last field is the day of the week."
     if len({tick.weekday() for tick in ticks}) < _FRIDAY + 1:
-        return "it does not fire on all five weekdays."
+        return "this schedule does not fire on all five weekdays: correct the last field, the day of the week."
     return None
 
 
@@ -80,8 +83,8 @@ def _topic(text: Any) -> str | None:
     if text.lower() == expected:
         return None
     if not text.startswith("0x") or len(text) != len(expected):
-        return "expected a topic of 0x and 64 hex digits: triggers.event(...) returns it as topic0."
-    return "this is the topic of another event: triggers.event(...) shows the topic as topic0."
+        return "the answer must be a topic of 0x and 64 hex digits: use topic0 of the result of triggers.event(...)."
+    return "this is the topic of a different event: use topic0 of the result of triggers.event(...)."
 
 
 def _group(run: Any) -> str | None:
@@ -89,9 +92,9 @@ def _group(run: Any) -> str | None:
         return hint
     event = run.input["event"]
     if not event["event_signature"].startswith("GroupAdded"):
-        return f"this run belongs to {event['event_signature']}: watch the event GroupAdded."
+        return f"the event {event['event_signature']} started this run: watch the event GroupAdded."
     if "groupId" not in event["decoded"]:
-        return "include the names of the arguments in the signature; event.decoded then contains them."
+        return "event.decoded does not contain groupId: include the names of the arguments in the event signature."
     if not run.ok:
         return f"the run failed: {run.error}"
     if str(run.result) != event["decoded"]["groupId"]:
@@ -100,17 +103,19 @@ def _group(run: Any) -> str | None:
 
 
 EXERCISES = (
-    Exercise("webhooks.length", _RUN, "event_raw is the body exactly as it was sent.", _length),
-    Exercise("webhooks.signed", _RUN, "a signature covers bytes of any kind.", _signed),
+    Exercise("webhooks.length", _RUN, "event_raw contains the body exactly as the sender sent it.", _length),
+    Exercise(
+        "webhooks.signed", _RUN, ("a signature can cover any bytes, including bytes that are not valid text."), _signed
+    ),
     Exercise(
         "schedules.weekdays", "a schedule as a string", "the schedule fires every weekday at 06:30 UTC.", _weekdays
     ),
-    Exercise("schedules.text", _RUN, "the action receives the time of the tick that started it.", _scheduled),
+    Exercise("schedules.text", _RUN, "the action receives the scheduled time of its run.", _scheduled),
     Exercise(
         "chain-events.topic",
         "a topic as a string of 0x and 64 hex digits",
         "the first topic of a log identifies the event.",
         _topic,
     ),
-    Exercise("chain-events.group", _RUN, "names in the signature become names in event.decoded.", _group),
+    Exercise("chain-events.group", _RUN, "the names in the event signature become the names in event.decoded.", _group),
 )

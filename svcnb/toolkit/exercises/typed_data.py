@@ -11,7 +11,7 @@ CHANGES = {
     "issuedAt one second later": True,
     "the address in lower case": False,
     "chainId of another chain": True,
-    "the fields of the type CreateWallet in the other order": True,
+    "the fields of the type CreateWallet in a different order": True,
     "white space between the members of the JSON text": False,
     "CreateWallet instead of BillingAuth": True,
 }
@@ -22,8 +22,8 @@ def _changes(answer: Any) -> str | None:
     return choose(
         CHANGES,
         answer,
-        missing="{count} more on the list change what was hashed.",
-        extra="{one!r} changes how the envelope is written, not what is hashed.",
+        missing="{count} more changes on the list change the hashed data.",
+        extra="{one!r} changes only the format of the envelope, not the hashed data.",
     )
 
 
@@ -31,9 +31,12 @@ def _signed(answer: Any) -> str | None:
     from svcnb.client.signing import verify
 
     if answer.flow.value != "AddUsageApiKey":
-        return f"this envelope is for {answer.flow.value}: sign one for AddUsageApiKey."
+        return f"this envelope is for {answer.flow.value}: sign an envelope for AddUsageApiKey."
     if not verify(answer.typed_data, answer.signature, answer.address):
-        return "the signature does not recover to message.address: sign the envelope without changing it."
+        return (
+            "the address recovered from the signature is not message.address: do not change "
+            "the envelope after signing it."
+        )
     return None
 
 
@@ -41,13 +44,13 @@ EXERCISES = (
     Exercise(
         "typed-data.changes",
         EXPECTED,
-        "the digest is computed from types and values; the format of the JSON does not matter.",
+        "the digest depends only on types and values, so the format of the JSON does not matter.",
         _changes,
     ),
     Exercise(
         "typed-data.sign",
         "a signed envelope, the result of svc.chain_secured.sign(wallet, flow)",
-        "the envelope names the flow and the wallet, and the signature recovers to that wallet.",
+        "the envelope names the flow and the wallet, and the address recovered from the signature is that wallet's.",
         _signed,
     ),
 )

@@ -9,7 +9,7 @@ from svcnb.toolkit.exercises.exercise import Exercise
 
 def _add(answer: Any) -> str | None:
     if answer.name != "edsger":
-        return f"this learner is {answer.name}: room.add('edsger') adds the learner of the exercise."
+        return f"this learner is {answer.name}: add the learner of the exercise with room.add('edsger')."
     return None
 
 
@@ -18,21 +18,24 @@ def _board(answer: Any) -> str | None:
     if "grace" in solved:
         return None
     if solved:
-        return f"{min(solved)} has solved cids.changes, but grace has not: answer as grace, then get the board again."
-    return "no one has solved cids.changes on this board: answer as grace, then get the board again."
+        return (
+            f"{min(solved)} has solved cids.changes, but grace has not: solve the exercise as "
+            "grace, then get the board again."
+        )
+    return "no one has solved cids.changes on this board: solve the exercise as grace, then get the board again."
 
 
 EXERCISES = (
     Exercise(
         "workshop.add",
         "a learner, the result of room.learner('edsger')",
-        "the new learner has a place, and an emulator that starts with the first request.",
+        "the new learner has an emulator, which starts with the first request.",
         _add,
     ),
     Exercise(
         "workshop.board",
         "a board, the result of room.board()",
-        "the board shows that the exercise was solved, and not the answer.",
+        "the board shows that grace solved the exercise, but it does not show the answer.",
         _board,
     ),
 )

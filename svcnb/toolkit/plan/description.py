@@ -63,13 +63,13 @@ class ActionSpec(_Spec):
 
     source: str | None = None
     cid: str | None = None
-    """CID of an action whose source is stored elsewhere."""
+    """CID of an action whose source is not in this description."""
 
     action: Action | None = None
     """Action object, for descriptions in Python."""
 
     constant: Any = None
-    """Constant of a derived action. It is appended to the source, which is then the template."""
+    """Constant of a derived action. The plan appends it to the source, which is then the template."""
 
     constant_name: str = "CONST"
     protocol_version: int = 1
@@ -129,7 +129,7 @@ class KeySpec(_Spec):
     """Description of a usage key and its permissions."""
 
     execute_in_groups: tuple[str, ...] = ()
-    """Names of groups. ``*`` means every group. This also applies to the other lists."""
+    """Names of groups. ``*`` means every group, here and in the other lists."""
 
     manage_ipfs_ids_in_groups: tuple[str, ...] = ()
     add_pkp_to_groups: tuple[str, ...] = ()
@@ -159,7 +159,7 @@ class KeySpec(_Spec):
 class TriggerSpec(_Spec):
     """Description of a trigger and its action.
 
-    The secret of its key must come from this plan, or from the storage of secrets.
+    The secret of its key must come from this plan or from the store of secrets.
     """
 
     action: str
@@ -180,7 +180,7 @@ class TriggerSpec(_Spec):
     def members(self) -> dict[str, Any]:
         """Returns the arguments of the service except name, action, key and kind.
 
-        Limits are included only if they are set.
+        The result includes limits only if they are set.
         """
         limits = {"max_runs_per_minute": self.max_runs_per_minute, "max_queued_runs": self.max_queued_runs}
         given = {name: value for name, value in limits.items() if value is not None}
@@ -188,7 +188,7 @@ class TriggerSpec(_Spec):
 
 
 class Description(BaseModel):
-    """Description of all resources that an account should have, with their names. Other resources are not changed."""
+    """Description of all resources that an account should have, with their names. Other resources stay unchanged."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -207,7 +207,8 @@ class Description(BaseModel):
         """Reads a description from a TOML file. Paths in the file are relative to its folder.
 
         Raises:
-            InvalidArgument: The file cannot be read, or does not describe an account. The message contains the place.
+            InvalidArgument: The file cannot be read, or does not describe an account. The message contains the
+                location.
         """
         file = Path(path)
         try:
@@ -239,7 +240,9 @@ class Description(BaseModel):
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"])
             message = str(first["msg"]).removeprefix("Value error, ")
-            raise InvalidArgument(f"{where}: {message}", hint="The page on plans lists the allowed settings.") from None
+            raise InvalidArgument(
+                f"{where}: {message}", hint=("See the page about plans for the allowed settings.")
+            ) from None
         made._folder, made._file = folder, file  # noqa: SLF001 - our own kind
         made._check()  # noqa: SLF001 - our own kind
         return made
@@ -272,7 +275,7 @@ class Description(BaseModel):
         for table, reserved in _RESERVED:
             if reserved in getattr(self, table):
                 raise InvalidArgument(
-                    f"{table} has an entry named {reserved!r}, which is a reserved name", hint="Rename it."
+                    f"{table} has an entry named {reserved!r}, which is a reserved name", hint="Rename this entry."
                 )
         for name, group in self.groups.items():
             _known(f"groups.{name}.actions", group.actions, {*self.actions, EVERYTHING})
@@ -294,8 +297,11 @@ class Description(BaseModel):
             _known(f"triggers.{name}.key", (trigger.key,), set(self.keys))
             if isinstance(self.action(trigger.action), str):
                 raise InvalidArgument(
-                    f"triggers.{name} runs {trigger.action!r}, but only the CID of this action is described",
-                    hint="Add its file or source: the triggers service needs the source.",
+                    (
+                        f"triggers.{name} runs {trigger.action!r}, but the description contains "
+                        "only the CID of this action"
+                    ),
+                    hint="Add the file or source of the action, because the triggers service needs the source.",
                 )
 
     def _check_actions(self) -> None:
@@ -305,7 +311,7 @@ class Description(BaseModel):
             if twin != name:
                 raise InvalidArgument(
                     f"actions {twin!r} and {name!r} have the same source, but an action has one name",
-                    hint="Keep one of them, or derive them with different constants.",
+                    hint="Delete one of these entries, or derive the actions with different constants.",
                 )
 
 
@@ -313,8 +319,8 @@ def _known(where: str, names: tuple[str, ...], allowed: set[str]) -> None:
     for name in names:
         if name not in allowed:
             raise InvalidArgument(
-                f"{where} names {name!r}, which is not described",
-                hint=f"Described names: {', '.join(sorted(allowed)) or 'none'}.",
+                f"{where} contains {name!r}, which the description does not define",
+                hint=f"Names in the description: {', '.join(sorted(allowed)) or 'none'}.",
             )
     if len(set(names)) < len(names):
-        raise InvalidArgument(f"{where} contains an entry twice", hint="Remove one.")
+        raise InvalidArgument(f"{where} contains the same entry twice", hint="Remove one of them.")

@@ -25,8 +25,8 @@ def difference(description: Description, observed: Observed, state: State, *, pr
     Args:
         description: Description of the account.
         observed: Current state of the account.
-        state: Resources to which names refer. Resources that are found by name are added to it.
-        prune: Whether to remove groups, keys and actions that are not described.
+        state: Resources to which names refer. The function adds resources that it finds by name.
+        prune: Whether to delete groups, keys and actions that the description does not contain.
 
     Raises:
         InvalidArgument: A name matches several groups or keys, or a wallet does not belong to the account.
@@ -38,7 +38,7 @@ def difference(description: Description, observed: Observed, state: State, *, pr
     for name in description.groups:
         yield from _group(description, observed, state, name)
     if lost is not None:
-        yield steps.remove_key(lost[0], lost[1], "delete: it was created, but its secret was not stored", begun=True)
+        yield steps.remove_key(lost[0], lost[1], "delete, because its secret was not stored", begun=True)
     for name in description.keys:
         yield from _key(description, observed, state, name)
     for name in description.triggers:
@@ -51,7 +51,7 @@ def difference(description: Description, observed: Observed, state: State, *, pr
 
 
 def _take_up(observed: Observed, state: State) -> tuple[str, str] | None:
-    """Finds the result of an interrupted creation. Returns the name and hash of a key whose secret is lost."""
+    """Finds the result of an interrupted creation. Returns the name and hash of any key whose secret is lost."""
     begun = state.begun
     if begun is None:
         return None
@@ -79,12 +79,12 @@ def _take_up(observed: Observed, state: State) -> tuple[str, str] | None:
 
 
 def _match(description: Description, observed: Observed, state: State) -> None:
-    """Finds the resource for each name: the recorded resource, or otherwise a resource that has this name."""
+    """Finds the resource for each name: the recorded resource, otherwise a resource with this name."""
     for name, wallet in description.wallets.items():
         if wallet.address is not None:
             state.wallets[name] = wallet_address(wallet.address)
         elif observed.on_chain and name not in state.wallets:
-            # On the chain, wallets have names of their own.
+            # On the chain, wallets have their own names.
             there = [each for each, called in observed.made_wallets.items() if called == name]
             if len(there) == 1:
                 state.wallets[name] = there[0]
@@ -92,17 +92,17 @@ def _match(description: Description, observed: Observed, state: State) -> None:
         if address is not None and address not in observed.wallets:
             raise InvalidArgument(
                 f"wallet {name!r} is {address}, which is not a wallet of this account",
-                hint="Correct its address, or omit it to create a wallet.",
+                hint="Correct the address, or omit it to create a wallet.",
             )
         if address is None and state.path is None and not observed.on_chain:
             raise InvalidArgument(
-                f"wallet {name!r} has no address, and without a state file the next plan could not find it",
-                hint="Pass state=... (a file), or add its address.",
+                f"wallet {name!r} has no address, so the next plan could not find the wallet without a state file",
+                hint="Pass state=... with the path of a file, or add the address of the wallet.",
             )
     groups = {number: group.name for number, group in observed.groups.items()}
     keys = {hashed: key.name for hashed, key in observed.keys.items()}
     begun = state.begun
-    if begun is not None and begun.kind == "keys":  # a key whose secret is lost is not matched
+    if begun is not None and begun.kind == "keys":  # do not match a key whose secret is lost
         keys = {hashed: name for hashed, name in keys.items() if name != begun.name or hashed in begun.before}
     _match_names("groups", description.groups, groups, state.groups)
     _match_names("keys", description.keys, keys, state.keys)
@@ -123,7 +123,7 @@ def _match_names(kind: str, wanted: Iterable[str], there: Mapping[Identity, str]
         if name in several:
             raise InvalidArgument(
                 f"the account has several {kind} named {name!r}, so the name is ambiguous",
-                hint="Rename all but one of them, or use another name.",
+                hint="Rename all of them except one, or use a different name.",
             )
         found = next((identity for identity, each in free.items() if each == name), None)
         if found is not None:
@@ -156,7 +156,7 @@ def _group(description: Description, observed: Observed, state: State, name: str
         yield steps.update_group(description, name, "its name or description differs")
         return
     if wildcard:
-        # The wildcard (0) can be neither added nor removed as a single member.
+        # The wildcard (0) cannot be added or removed as a single member.
         yield steps.update_group(description, name, "a wildcard is added or removed")
         return
     yield from (steps.permit_action(name, each) for hashed, each in actions.items() if hashed not in held.actions)
@@ -206,7 +206,7 @@ def _trigger(description: Description, observed: Observed, state: State, name: s
         "enabled": spec.enabled,
     }
     differs = [field for field, value in wanted.items() if _plain(getattr(trigger, field)) != value]
-    # The service never returns the key of a trigger. If a key is created again, the trigger needs the new one.
+    # The service never returns the key of a trigger. If the plan creates a new key, the trigger needs it.
     new_key = spec.key not in state.keys
     # A change of the code requires the key again.
     with_key = new_key or "action_cid" in differs
@@ -224,7 +224,7 @@ def _prune(description: Description, observed: Observed, state: State, lost: tup
     kept_keys = {state.keys.get(name) for name in description.keys} | ({lost[1]} if lost else set())
     for hashed, key in observed.keys.items():
         if hashed not in kept_keys:
-            yield steps.remove_key(key.name or hashed, hashed, "delete, because it is not described")
+            yield steps.remove_key(key.name or hashed, hashed, "delete, because the description does not contain it")
     kept_groups = {state.groups.get(name) for name in description.groups}
     for number, group in observed.groups.items():
         if number not in kept_groups:

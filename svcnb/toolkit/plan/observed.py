@@ -1,4 +1,4 @@
-"""Current state of an account, read through a client, free of charge."""
+"""Current state of an account, read through a client. All requests are free."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from svcnb.client.permission_snapshot import master_wallet_of
 from svcnb.protocol.wire.values import WILDCARD_ADDRESS
 
 KEY_WALLET_NAME: Final = "API Key Wallet"
-"""Name of the wallet that the service registers with every usage key (docs/service/endpoints.md#account-and-keys)."""
+"""Name of the wallet that the service registers for every usage key (docs/service/endpoints.md#account-and-keys)."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,8 @@ class Observed:
         on_chain: Whether a wallet owns the account (ChainSecured mode). Changes are then transactions.
         wallets: Addresses of the wallets, in the order of their registration.
         master_wallet: Wallet whose private key is the master key. None for an account without a master wallet.
-        made_wallets: Names of the wallets that a user created, with their addresses as keys. The master wallet and the
-            wallets of usage keys are not included.
+        made_wallets: Names of the wallets that a user created, with their addresses as keys. Excludes the master wallet
+            and the wallets of usage keys.
         groups: Groups, with their ids as keys.
         members: Permissions of each group, with the group ids as keys.
         keys: Usage keys, with their hashes as keys.
@@ -61,7 +61,7 @@ class Observed:
 
         Args:
             svc: Client with a key of the account, or a ChainSecured account opened by its owner.
-            triggers: Client of the triggers service, if triggers are described.
+            triggers: Client of the triggers service, if the description contains triggers.
         """
         groups = {group.id: group for group in svc.groups.list()}
         wallets = svc.wallets.list()

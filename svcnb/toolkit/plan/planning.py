@@ -43,15 +43,16 @@ def plan(
     prune: bool = False,
     triggers: TriggersClient | None = None,
 ) -> Plan:
-    """Compares a description with an account. It only reads, so it is free of charge.
+    """Compares a description with an account. The function only reads, so it is free.
 
     Args:
         svc: Client with the master key of the account, or a ChainSecured account opened by its owner.
         description: TOML file, or dictionaries with the same structure.
-        state: File that maps names to wallets, groups and keys. None means a file next to the TOML file. It contains no
-            secret.
-        prune: Whether to remove groups, keys and actions that are not described. Otherwise, they are not changed.
-        triggers: Client of the triggers service. It is needed if triggers are described.
+        state: File that maps names to wallets, groups and keys, without secrets. None means a file next to the TOML
+            file.
+        prune: Whether to delete groups, keys and actions that the description does not contain. Otherwise, they stay
+            unchanged.
+        triggers: Client of the triggers service. It is required if the description contains triggers.
 
     Raises:
         InvalidArgument: The description is not valid, a name matches several resources, or the state belongs to another
@@ -66,7 +67,7 @@ def plan(
         path = description.file.with_suffix(".state.json")
     if description.triggers and triggers is None:
         raise InvalidArgument(
-            f"{len(description.triggers)} triggers are described, but no triggers service was given",
+            f"{len(description.triggers)} triggers are in the description, but no triggers service was given",
             hint="Pass an authorized client: plan(..., triggers=svcnb.TriggersClient(...)).",
         )
     return Plan(svc, description, State(path), prune=prune, triggers=triggers)
@@ -118,16 +119,17 @@ class Plan(Sequence[Step]):
 
     @property
     def new_keys(self) -> list[str]:
-        """Names of the keys that will be created. Their secrets must be stored."""
+        """Names of the keys that the plan will create. The caller must store their secrets."""
         return [step.name for step in self._steps if step.kind == "key" and step.sign == "+"]
 
     def apply(self, *, secrets: Sink | None = None, progress: bool | None = None) -> Plan:
-        """Applies the changes. A repeated call after a failure, even in another process, continues where it stopped.
+        """Applies the changes. After a failure, call the method again to continue, even in another process.
 
         Args:
-            secrets: Storage for the secrets of new keys. It is a JSON file that only its owner can read, a dictionary,
-                or a function of name and secret. Each secret is stored before the next step. It is needed only if keys
-                are created, or if triggers receive a key that was created earlier.
+            secrets: Store for the secrets of new keys: the path of a JSON file, a dictionary, or a function of name and
+                secret. Only the owner can read the file. The method stores each secret before the next step. The
+                argument is required if the plan creates keys, or if triggers receive a key that an earlier plan
+                created.
             progress: Whether to show a progress bar. None shows a bar in an interactive session if tqdm is installed.
 
         Returns:
@@ -175,7 +177,7 @@ class Plan(Sequence[Step]):
         try:
             available = self._svc.billing.balance().available_cents
         except SvcnbError:
-            return  # it is not known whether the credit is sufficient
+            return  # it is unknown whether the credit is sufficient
         if available < needed:
             raise OutOfCredit(
                 f"the plan costs {dollars(needed)} but the account has {dollars(available)}; nothing was done",

@@ -1,6 +1,6 @@
-"""Storage of the secrets of new keys.
+"""Store for the secrets of new keys.
 
-They are stored only in the place that the caller chooses, before the next step.
+The plan stores each secret before the next step, and only in the location that the caller chooses.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ Sink: TypeAlias = "str | Path | MutableMapping[str, str] | Callable[[str, str], 
 
 
 class SecretsFile(Checked):
-    """JSON file of key names and secrets that only its owner can read.
+    """JSON file with key names and secrets, which only its owner can read.
 
     Args:
-        path: Path of the file. It is created with the first secret.
+        path: Path of the file. The first secret creates it.
 
     Raises:
-        InvalidArgument: The file has other content, or other users may read it.
+        InvalidArgument: The file has other content, or other users can read it.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -44,19 +44,19 @@ class SecretsFile(Checked):
         except ValueError:
             held = None
         if not isinstance(held, dict) or not all(isinstance(value, str) for value in held.values()):
-            raise InvalidArgument(f"{self.path} is not a file of key secrets", hint="Name another file.")
+            raise InvalidArgument(f"{self.path} is not a file of key secrets", hint="Use a different file.")
         return held
 
     def __call__(self, name: str, secret: str) -> None:
-        """Stores one secret. The secret is on disk when the method returns."""
+        """Stores one secret on disk before it returns."""
         replace_file(self.path, json.dumps(self.read() | {name: secret}, indent=2) + "\n")
 
 
 class Secrets:
-    """Storage for the secrets of new keys, from which the secrets of earlier keys are also read.
+    """Store for the secrets of new keys, which also contains the secrets of earlier keys.
 
     Args:
-        sink: Place of the secrets, as the caller chose it. None if no key is created.
+        sink: Location of the secrets that the caller chose. None if the plan creates no keys.
     """
 
     def __init__(self, sink: Sink | None) -> None:
@@ -75,7 +75,7 @@ class Secrets:
         """Returns the secret of a key.
 
         Raises:
-            InvalidArgument: The storage does not contain the secret.
+            InvalidArgument: The store does not contain the secret.
         """
         known: Mapping[str, str] = {}
         if isinstance(self._sink, SecretsFile):

@@ -1,7 +1,7 @@
-"""State file of a plan: the wallet, group and key for each name, and a creation that may be incomplete.
+"""State file of a plan, with the wallet, group and key for each name, and a creation that may be incomplete.
 
-It contains no secret, only addresses, group numbers and key hashes. The file ``<name>.state.json`` is next to the
-description.
+The file contains only addresses, group numbers and key hashes, no secrets. The file ``<name>.state.json`` is next to
+the description.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SCHEMA: Final = DocumentSchema("plan state", 1)
 
 
 class Begun(BaseModel):
-    """Creation that was sent, but whose response may not have arrived."""
+    """Creation whose request was sent, but whose response may not have arrived."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -58,7 +58,7 @@ class State:
         self._content = _Content() if path is None or not path.exists() else _read(path)
 
     def belongs_to(self, account: str) -> None:
-        """Binds the names to an account, identified by its master wallet.
+        """Binds the names to an account, which its master wallet identifies.
 
         Raises:
             InvalidArgument: The names belong to another account.
@@ -92,16 +92,16 @@ class State:
 
     @property
     def begun(self) -> Begun | None:
-        """Creation that was sent and whose result is not known yet."""
+        """Creation whose request was sent and whose result is unknown."""
         return self._content.begun
 
     def begin(self, kind: str, name: str, before: tuple[str, ...]) -> None:
-        """Records that a creation will be sent."""
+        """Records that the plan will send a creation."""
         self._content.begun = Begun(kind=kind, name=name, before=before)
         self.save()
 
     def end(self, kind: str, name: str, identity: Any) -> None:
-        """Records the resource that was created."""
+        """Records the created resource."""
         getattr(self, kind)[name] = identity
         self._content.begun = None
         self.save()
@@ -122,6 +122,8 @@ def _read(path: Path) -> _Content:
     try:
         return _Content.model_validate(SCHEMA.read(parse(path.read_text(encoding="utf-8")), path))
     except UnreadableVersion as error:
-        raise InvalidArgument(str(error), hint="Or name another file with state=...") from error
+        raise InvalidArgument(str(error), hint="Or use a different file with state=...") from error
     except (TypeError, ValueError, ValidationError, OSError) as error:
-        raise InvalidArgument(f"{path} is not the state of a plan", hint="Name another file with state=...") from error
+        raise InvalidArgument(
+            f"{path} is not the state of a plan", hint=("Use a different file with state=...")
+        ) from error

@@ -24,12 +24,12 @@ Kind = Literal["action", "wallet", "group", "key", "trigger"]
 
 @dataclass(frozen=True)
 class Step:
-    """Step of a plan.
+    """Step of a plan, which makes one change to the account.
 
     Attributes:
         sign: ``+`` creates something, ``~`` changes it, ``-`` removes it.
         kind: Kind of resource.
-        name: Name in the description, or the name at the service if the resource is not described.
+        name: Name in the description, or the name at the service if the description does not contain the resource.
         says: Effect of the step, as text.
         cents: Cost in API mode if the step succeeds.
         gas: Estimated units of gas in ChainSecured mode.
@@ -50,7 +50,7 @@ class Step:
 
 @dataclass
 class Execution:
-    """Context in which steps run: the account, the names, and the storage of secrets."""
+    """Context in which steps run: the account, the names, and the store of secrets."""
 
     svc: Any
     description: Description
@@ -85,7 +85,7 @@ class Execution:
     def create_wallet(self, name: str) -> None:
         """Creates a wallet and records its name."""
         self.state.begin("wallets", name, (*self.observed.wallets, *self.made_wallets))
-        # On the chain, a wallet has a name of its own.
+        # On the chain, a wallet has its own name.
         wallet = self.svc.wallets.create(name) if self.observed.on_chain else self.svc.wallets.create()
         self.made_wallets.append(wallet.wallet_address)
         self.state.end("wallets", name, wallet.wallet_address)
@@ -128,7 +128,7 @@ class Execution:
         )
 
     def create_trigger(self, name: str) -> None:
-        """Creates a trigger, and disables it if it should not fire."""
+        """Creates a trigger, and disables it if the description requires this."""
         spec = self.description.triggers[name]
         self.state.begin("triggers", name, tuple(self.observed.triggers))
         action, key = self.description.action(spec.action), self.secrets.of(spec.key)
@@ -233,7 +233,7 @@ def update_key(name: str, why: str) -> Step:
 
 
 def remove_key(name: str, hashed: str, why: str, *, begun: bool = False) -> Step:
-    """Removes a usage key."""
+    """Deletes a usage key."""
 
     def run(execution: Execution) -> None:
         execution.svc.usage_keys.delete(hashed)
@@ -244,24 +244,24 @@ def remove_key(name: str, hashed: str, why: str, *, begun: bool = False) -> Step
 
 
 def create_trigger(name: str) -> Step:
-    """Creates a trigger, which is free of charge."""
+    """Creates a trigger. This step is free."""
     return Step("+", "trigger", name, "create", 0, 0, lambda it: it.create_trigger(name))
 
 
 def update_trigger(name: str, why: str, *, with_key: bool) -> Step:
-    """Rewrites a trigger, which is free of charge."""
+    """Rewrites a trigger. This step is free."""
     return Step("~", "trigger", name, why, 0, 0, lambda it: it.update_trigger(name, with_key=with_key))
 
 
 def remove_group(name: str, number: int) -> Step:
-    """Removes a group that is not described."""
-    says = "delete, because it is not described"
+    """Deletes a group that the description does not contain."""
+    says = "delete, because the description does not contain it"
     return Step("-", "group", name, says, *_price("groups.delete"), lambda it: it.svc.groups.delete(number))
 
 
 def delete_action(name: str, hashed: str) -> Step:
-    """Deletes an action that is not described."""
-    says = "delete, because it is not described"
+    """Deletes an action that the description does not contain."""
+    says = "delete, because the description does not contain it"
     return Step("-", "action", name, says, *_price("actions.delete"), lambda it: it.svc.actions.delete(hashed))
 
 

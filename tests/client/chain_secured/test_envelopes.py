@@ -57,9 +57,9 @@ def test_the_rule_that_is_broken_is_named_and_the_service_agrees(svc, signed, ow
     verdicts = svc.chain_secured.check(data, signature, flow="CreateWallet")
     assert broken(verdicts) == expected
     if rule == 5:
-        assert "1, but the chain of the node is" in verdicts[4].detail
+        assert "1, but the chain id of the node is" in verdicts[4].detail
     if rule == 6:
-        assert verdicts[5].detail == "BillingAuth, but the endpoint needs CreateWallet"
+        assert verdicts[5].detail == "BillingAuth, but the endpoint requires CreateWallet"
     sent = SignedEnvelope(data if rule != 6 else signed.typed_data | {"primaryType": "BillingAuth"}, signature)
     with pytest.raises((BadRequest, svcnb.Unauthorized)):
         svc.chain_secured.send(sent)

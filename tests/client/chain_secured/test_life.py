@@ -155,7 +155,7 @@ async def test_the_asynchronous_client_lives_the_same_life(emulator, fund) -> No
         assert [item.event for item in await ours.audit()][-1] == "ChainSecuredAccountOwnershipTransferred"
         account = await svc.accounts.create("to convert")
         api = svc.with_key(account.api_key)
-        with pytest.raises(SvcnbError, match="already owns or owned an account"):
+        with pytest.raises(SvcnbError, match="owns or previously owned an account"):
             await api.accounts.convert(owner, confirm=True)
         converted = await api.accounts.convert(fund(), confirm=True)
         assert converted.api_key_hash == account.api_key_hash

@@ -160,7 +160,7 @@ def test_a_record_is_private_sealed_and_never_shows_its_secret(svc, poor) -> Non
     shown = (repr(record), str(record), record._repr_html_(), repr(svc.chain_secured.pending()))
     assert not any(secret in text for text in shown)
     assert secret not in svc.chain_secured.pending()._repr_html_()
-    with pytest.raises(ValueError, match="be written as JSON"):
+    with pytest.raises(ValueError, match="be encoded as JSON"):
         record.model_dump_json()
 
 
@@ -168,7 +168,7 @@ def test_a_record_that_others_may_read_is_not_used(svc, poor) -> None:
     stopped(lambda: poor.wallets.create("ops"))
     (file,) = PendingFolder().folder.glob("*.pending")
     file.chmod(0o644)
-    with pytest.raises(ConfigError, match="other users may read"):
+    with pytest.raises(ConfigError, match="other users can read"):
         svc.chain_secured.pending()
 
 
@@ -207,6 +207,6 @@ def test_a_mint_is_resumed_where_it_was_begun_and_by_the_owner_alone(start_emula
     assert refused.value.name == "NoAccountAccess"
     other = start_emulator().client()
     assert list(other.chain_secured.pending()) == []
-    with pytest.raises(InvalidArgument, match="was started at"):
+    with pytest.raises(InvalidArgument, match="was started with the service"):
         other.chain_secured.resume(record, poor.owner)
     assert len(svc.chain_secured.pending()) == 1

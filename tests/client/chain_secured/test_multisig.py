@@ -154,7 +154,7 @@ def test_two_of_three_owners_take_over_an_account_and_run_it(svc, safe, fund, ac
     alone = svc.chain_secured.open(safe(1))
     with pytest.raises(BadRequest):
         alone.wallets.create("no")
-    with pytest.raises(ChainError, match="does not act for"):
+    with pytest.raises(ChainError, match="does not execute calls for"):
         alone.groups.create("no")
     assert [entry.who.count("(contract)") for entry in ours.audit()][-4:] == [1, 1, 1, 1]
     # And it hands the account on to a wallet with a key.

@@ -54,7 +54,7 @@ def test_a_refusal_is_found_by_the_simulation_and_costs_nothing(mine, fund, svc,
     error = caught.value
     assert error.name == "NoAccountAccess"
     assert error.arguments == (mine.api_key_hash, stranger.address.lower())
-    assert "nothing was changed" in error.message
+    assert "no change was made" in error.message
     assert error.hint
     assert (witness.web3.eth.get_balance(stranger.address), witness.nonce(stranger.address)) == (balance, nonce)
 
@@ -68,7 +68,7 @@ def test_a_second_account_of_a_wallet_is_refused_by_name(mine, svc) -> None:
 
 def test_a_wallet_without_gas_is_told_before_anything_is_sent(svc) -> None:
     poor = LocalSigner.random()
-    with pytest.raises(ChainError, match="has 0 ETH to pay gas") as caught:
+    with pytest.raises(ChainError, match="has 0 ETH to pay for gas") as caught:
         svc.chain_secured.create(poor, "broke")
     assert caught.value.name == "InsufficientFunds"
     assert "faucet" in caught.value.hint
@@ -77,9 +77,9 @@ def test_a_wallet_without_gas_is_told_before_anything_is_sent(svc) -> None:
 def test_an_account_that_is_only_looked_at_cannot_be_written_to(svc, mine) -> None:
     seen = svc.chain_secured.look(mine.api_key_hash)
     assert seen.describe().admin == mine.owner.address
-    with pytest.raises(SigningError, match="opened read-only"):
+    with pytest.raises(SigningError, match="open for reading only"):
         seen.groups.create("no")
-    with pytest.raises(SigningError, match="opened read-only"):
+    with pytest.raises(SigningError, match="open for reading only"):
         seen.wallets.create()
 
 
@@ -92,7 +92,7 @@ def test_a_contract_wallet_acts_through_its_owner(emulator, svc, fund, witness) 
     assert ours.wallets.create("inside").name == "inside"
     assert witness.read("getAccountWalletAddress", int(ours.api_key_hash, 16)) == vault.address
     wrong = ContractWallet(vault.address, fund())
-    with pytest.raises(ChainError, match="does not act for"):
+    with pytest.raises(ChainError, match="does not execute calls for"):
         svc.chain_secured.open(wrong).groups.create("no")
 
 
@@ -224,7 +224,7 @@ def test_a_function_that_the_contract_lacks_is_refused_by_name(beside) -> None:
 def test_a_transaction_whose_fate_is_unknown_is_named(beside, monkeypatch) -> None:
     monkeypatch.setattr("svcnb.client.chain.writes.RECEIPT_TIMEOUT_S", 0.0)
     node = Node()
-    with pytest.raises(ChainError, match="unknown whether this transaction was included") as caught:
+    with pytest.raises(ChainError, match="the outcome of the transaction is unknown") as caught:
         beside(node).chain_secured.create(OWNER, "x")
     assert caught.value.name == "Pending"
     assert str(caught.value.arguments[0]) in caught.value.hint
@@ -290,7 +290,7 @@ def test_a_transaction_that_the_node_knows_was_sent_whatever_it_answered(beside,
 )
 def test_it_is_not_said_to_be_refused_while_it_may_have_landed(beside, answer, known) -> None:
     node = Node(eth_sendRawTransaction=answer, eth_getTransactionByHash=known)
-    with pytest.raises(ChainError, match="unknown whether this transaction was included") as caught:
+    with pytest.raises(ChainError, match="the outcome of the transaction is unknown") as caught:
         beside(node).chain_secured.create(OWNER, "x")
     assert caught.value.name == "Pending"
     assert str(caught.value.arguments[0]).startswith("0x")

@@ -170,7 +170,7 @@ def test_eth_account_recovers_nested_structs_and_arrays_of_every_atomic_type(
         ("uint8[]", [1, "x"], r"value\[1\]"),
         ("fixed128x18", 1, "does not define"),
         ("Other", {}, "does not define"),
-        ("Inner", {}, "lacks 'a'"),
+        ("Inner", {}, "has no member 'a'"),
         ("Inner", 5, "a dictionary"),
     ],
 )
@@ -233,11 +233,11 @@ def test_a_signer_is_made_from_an_account_and_gives_one_back() -> None:
 
 @pytest.mark.parametrize("wrong", [None, "0x" + "11" * 32, 5, object()])
 def test_what_cannot_sign_is_named_with_what_is_allowed(wrong: Any) -> None:
-    with pytest.raises(InvalidArgument, match="needs a signer, not") as refused:
+    with pytest.raises(InvalidArgument, match="requires a signer, not") as refused:
         as_signer(wrong)
     assert "LocalAccount" in str(refused.value)
     assert "1111" not in str(refused.value)
     with Client("http://127.0.0.1:9") as svc:
         for call in (svc.chain_secured.open, svc.chain_secured.convert):
-            with pytest.raises(InvalidArgument, match="needs a signer"):
+            with pytest.raises(InvalidArgument, match="requires a signer"):
                 call(wrong)

@@ -129,7 +129,7 @@ def test_a_file_that_only_looks_like_a_key_file_is_refused(tmp_path: Path) -> No
     path = tmp_path / "wallet.json"
     for content in ("{", "{}", json.dumps({"version": 3}), json.dumps({"version": 3, "crypto": {"kdf": "none"}})):
         path.write_text(content, encoding="utf-8")
-        with pytest.raises(SigningError, match="or is not a key file"):
+        with pytest.raises(SigningError, match="or it is not a key file"):
             LocalSigner.from_keyfile(path, "password")
 
 
@@ -178,7 +178,7 @@ async def test_a_contract_wallet_waits_for_an_owner_who_is_asked_elsewhere() -> 
 
 
 def test_typed_data_that_cannot_be_hashed_is_refused() -> None:
-    with pytest.raises(SigningError, match="lacks 'types'"):
+    with pytest.raises(SigningError, match="has no member 'types'"):
         LocalSigner.from_key(KEY).sign_typed_data({})
 
 

@@ -87,8 +87,8 @@ async def test_what_does_not_decode_is_ignored_so_that_a_key_is_looked_for(value
         (_header(issued_at=NOW - 301), "301 seconds before"),
         (_header(issued_at=NOW + 301), "301 seconds after"),
         (_header(address="0x" + "12" * 20), "was not made by"),
-        (base64.b64encode(b'{"typed_data": {}, "signature": ""}').decode(), "lacks"),
-        (base64.b64encode(b'{"typed_data": "", "signature": ""}').decode(), "not JSON"),
+        (base64.b64encode(b'{"typed_data": {}, "signature": ""}').decode(), "has no"),
+        (base64.b64encode(b'{"typed_data": "", "signature": ""}').decode(), "not valid JSON"),
     ],
 )
 async def test_what_decodes_and_is_wrong_is_401_with_the_next_step(header: str, said: str) -> None:

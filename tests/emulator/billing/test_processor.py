@@ -54,7 +54,7 @@ async def test_a_card_payment_succeeds_at_once_and_credits_once(processor, ledge
     assert await processor.credit(ANNA, intent.id) == 500
     assert await refused(processor.credit(ANNA, intent.id)) == (
         400,
-        "This payment is already credited, $5.00. GET billing/balance shows the credit.",
+        "This payment of $5.00 is already credited. GET billing/balance shows the credit.",
     )
     assert await ledger.credit_cents(ANNA) == 500
     assert await ledger.verify() == []
@@ -183,12 +183,12 @@ async def test_a_payment_set_to_processing_waits_for_a_decision(processor, clock
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (lambda p, i: p.set_outcome(i.id, "lost"), "outcome 'lost' is unknown"),
+        (lambda p, i: p.set_outcome(i.id, "lost"), "Invalid outcome 'lost'"),
         (lambda p, i: p.set_outcome(i.id, "succeeded", -1), "delay of -0.001 s: use 0 to"),
         (lambda p, i: p.set_outcome(i.id, "succeeded", 10**15), "Invalid delay"),
         (lambda p, _: p.set_outcome("pi_none", "succeeded"), "does not match the payment pi_none"),
-        (lambda p, i: p.confirm(i.id, i.client_secret, "cash"), "method 'cash' is unknown: use card or crypto"),
-        (lambda p, i: p.attempt(i.id, i.client_secret, "card", outcome="?", delay_s=0), "outcome '\\?' is unknown"),
+        (lambda p, i: p.confirm(i.id, i.client_secret, "cash"), "Invalid method 'cash': use card or crypto"),
+        (lambda p, i: p.attempt(i.id, i.client_secret, "card", outcome="?", delay_s=0), "Invalid outcome '\\?'"),
         (
             lambda p, i: p.attempt(i.id, i.client_secret, "card", outcome="failed", delay_s=float("nan")),
             "delay of nan s",

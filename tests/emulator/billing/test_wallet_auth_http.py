@@ -141,7 +141,7 @@ def test_a_header_that_does_not_parse_is_ignored(api, converted, value):
 def test_a_wallet_without_an_account_is_told_so(api, now):
     answer = api.get("billing/balance", headers=auth(Account.create(), now))
     assert answer.status_code == 401
-    assert "owns no account" in answer.json()["message"]
+    assert "does not own an account" in answer.json()["message"]
 
 
 def test_it_opens_nothing_but_billing(api, converted, now):

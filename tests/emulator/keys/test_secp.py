@@ -34,6 +34,6 @@ def test_the_address_of_the_best_known_key_is_as_published():
 def test_what_is_no_private_key_is_refused_without_being_shown(no_secret):
     assert not is_secret(no_secret)
     for function in (address_of, compressed_public_key):
-        with pytest.raises(ValueError, match="not a secp256k1 private key") as caught:
+        with pytest.raises(ValueError, match="invalid secp256k1 private key") as caught:
             function(no_secret)
         assert not no_secret or no_secret.hex() not in str(caught.value)

@@ -2,16 +2,16 @@
 // Generated from the table of the runtime; `svcnb types` writes it again.
 
 interface SvcActionFunctions {
-  /** The private key of a wallet that the caller's key and this action may use: 0x and 64 digits. One of at most 10 key operations of a run. */
+  /** The private key of a wallet that the caller's key and this action may use: 0x and 64 digits. Counts as one of at most 10 key operations of a run. */
   getPrivateKey(options: { pkpId: string }): Promise<`0x${string}`>;
 
-  /** This action's own private key, derived from its CID: 0x and 64 digits. One of at most 10 key operations of a run. */
+  /** This action's own private key, derived from its CID: 0x and 64 digits. Counts as one of at most 10 key operations of a run. */
   getSvcActionPrivateKey(): Promise<`0x${string}`>;
 
-  /** The compressed public key of any action. One of at most 10 key operations of a run. */
+  /** The compressed public key of any action. Counts as one of at most 10 key operations of a run. */
   getSvcActionPublicKey(options: { ipfsId: string }): Promise<`0x${string}`>;
 
-  /** The address of any action's own wallet, lower case. One of at most 10 key operations of a run. */
+  /** The address of any action's own wallet, lower case. Counts as one of at most 10 key operations of a run. */
   getSvcActionWalletAddress(options: { ipfsId: string }): Promise<`0x${string}`>;
 
   /** Encrypts a text for a wallet (AES-256-GCM); returns hex. */
@@ -20,7 +20,7 @@ interface SvcActionFunctions {
   /** Decrypts a result of Encrypt. */
   Decrypt(options: { pkpId: string; ciphertext: string }): Promise<string>;
 
-  /** Sets the response, unless main returns one; the last call counts. */
+  /** Sets the response, unless main returns a value. The last call takes effect. */
   setResponse(options: { response: unknown }): void;
 
   /** Returns the imported modules and their hashes. */

@@ -75,12 +75,19 @@ export function clearFieldError(control: HTMLElement): void {
   if (next?.classList.contains("svcnb-field-error")) next.remove();
 }
 
+/** A cell of a table whose rows become blocks where the panel is narrow. Its column's name stands before it there. */
+export function cell(column: string, content: Child, look = "", title = ""): HTMLTableCellElement {
+  return h("td", { class: look || null, "data-column": column, title: title || null }, content);
+}
+
 /** A button that copies a text and says so. */
 export function copyButton(text: () => string, label = "Copy", what = ""): HTMLButtonElement {
   const name = what ? `${label} ${what}` : null;
   const button = h("button", { type: "button", class: "svcnb-quiet svcnb-copy", "aria-label": name }, label);
   button.addEventListener("click", async () => {
-    button.textContent = await copied(text()) ? "Copied" : "Copying failed: select the text and copy it";
+    button.textContent = await copied(text())
+      ? "Copied"
+      : "The browser did not copy the text: select and copy it manually";
     setTimeout(() => button.textContent = label, 2_000);
   });
   return button;

@@ -8,7 +8,7 @@ const SHAPES = new Set(["svg", "g", "path", "rect", "line", "circle", "text", "t
  */
 export function drawing(svg: string): Element {
   const parsed = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
-  if (!parsed || parsed.localName !== "svg") throw new Error("the kernel sent no drawing");
+  if (!parsed || parsed.localName !== "svg") throw new Error("the kernel did not send a drawing");
   clean(parsed);
   parsed.setAttribute("class", "svcnb-drawing");
   return document.importNode(parsed as never, true);

@@ -98,7 +98,7 @@ function creator(at: Panel, place: HTMLElement, { label, content, create, note, 
 }
 
 const cost = (mode: Resources["mode"]) =>
-  mode === "chain" ? "A transaction of the owner's wallet, shown before it is signed." : "Costs one cent.";
+  mode === "chain" ? "The owner's wallet sends a transaction. The panel shows it before you sign." : "Costs one cent.";
 
 const nameInput = (placeholder: string) => h("input", { type: "text", autocomplete: "off", placeholder });
 
@@ -117,7 +117,7 @@ export function newWallet(
       const element = now().mode === "chain" ? field("Name", name) : h("span");
       return { element, first: name };
     },
-    note: () => `The service stores its key. ${cost(now().mode)}`,
+    note: () => `The service stores the private key of the wallet. ${cost(now().mode)}`,
     create: async (_place, done) => {
       const args = { name: now().mode === "chain" ? typed(name, "Enter a name for the wallet.") : "" };
       const { address } = await at.call<{ address: string }>("new_wallet", args, "Creating the wallet");
@@ -140,7 +140,7 @@ export function newGroup(
       name = nameInput("signers");
       return { element: field("Name", name), first: name };
     },
-    note: () => `The actions of a group may use its wallets. ${cost(now().mode)}`,
+    note: () => `The actions of a group can use the wallets of the group. ${cost(now().mode)}`,
     create: async (_place, done) => {
       const { id } = await at.call<{ id: number }>(
         "new_group",
@@ -176,7 +176,7 @@ export function newUsageKey(
     content: () => {
       name = nameInput("runner");
       group = h("select");
-      fields = h("div", { class: "svcnb-columns" }, field("Name", name), field("May run actions of", group));
+      fields = h("div", { class: "svcnb-columns" }, field("Name", name), field("Can run actions of", group));
       none = h("p", {}, "The account has no groups. Create a group first.");
       update();
       return { element: h("div", {}, fields, none), first: name };

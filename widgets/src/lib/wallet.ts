@@ -62,8 +62,8 @@ export async function connect({ name, provider }: Wallet): Promise<string> {
   if (typeof first !== "string") {
     throw new PanelError({
       type: "NoAccount",
-      message: `${name} returned no account.`,
-      hint: "Unlock it and try again.",
+      message: `${name} did not return an account.`,
+      hint: "Unlock the wallet and try again.",
     });
   }
   return first;
@@ -128,18 +128,18 @@ function inWords(name: string, method: string, code: number | undefined, told: s
   if (code === REJECTED) {
     return {
       message: `The request was rejected in ${name}.`,
-      hint: "Nothing was signed or sent. To continue, try again and confirm it.",
+      hint: "No data was signed or sent. To continue, try again and confirm the request.",
     };
   }
   if (code === UNAUTHORIZED) {
     return { message: `${name} does not permit this page to use that account.`, hint: "Connect the wallet again." };
   }
-  return { message: `${name}: ${told}`, hint: `The request was ${method}. Open the wallet for details.` };
+  return { message: `${name}: ${told}`, hint: `The rejected request is ${method}. For details, open the wallet.` };
 }
 
 function wrongChain({ name }: Wallet, chain: Chain, cause?: unknown): PanelError {
   const why = cause instanceof PanelError ? ` ${cause.message}` : "";
-  const rpc = chain.rpc ? ` Its node is ${chain.rpc}.` : "";
+  const rpc = chain.rpc ? ` The address of a node of this chain is ${chain.rpc}.` : "";
   return new PanelError({
     type: "WrongChain",
     message: `${name} is not on chain ${chain.id}${chain.name ? ` (${chain.name})` : ""}.${why}`,

@@ -23,7 +23,8 @@ export interface TraceView {
   more: number;
 }
 
-const MEGABYTE = 1024 * 1024;
+const KILOBYTE = 1024;
+const MEGABYTE = 1024 * KILOBYTE;
 const NARROWEST_PERCENT = 0.8;
 
 export function waterfall(trace: TraceView): HTMLElement {
@@ -32,7 +33,7 @@ export function waterfall(trace: TraceView): HTMLElement {
   const head = h(
     "tr",
     {},
-    ...["ms", "event", "waiting", "memory"].map((title) => h("th", { scope: "col" }, title)),
+    ...["ms", "event", "time", "memory"].map((title) => h("th", { scope: "col" }, title)),
   );
   return h(
     "div",
@@ -46,8 +47,8 @@ export function waterfall(trace: TraceView): HTMLElement {
     h(
       "small",
       { class: "svcnb-hint" },
-      `Engine ${trace.engine}; ${trace.waited_ms.toFixed(1)} of ${trace.elapsed_ms.toFixed(1)} ms waiting for the ` +
-        `service${more}.`,
+      `Engine: ${trace.engine}. The action waited ${trace.waited_ms.toFixed(1)} of ${trace.elapsed_ms.toFixed(1)} ms ` +
+        `for the service${more}.`,
     ),
   );
 }
@@ -59,7 +60,7 @@ function line(row: TraceRow, whole: number): HTMLElement {
     class: `svcnb-bar svcnb-bar-${row.failed ? "failed" : row.kind}`,
     style: `left:${left.toFixed(2)}%;width:${width.toFixed(2)}%`,
   });
-  const memory = row.memory_bytes === null ? "" : `${(row.memory_bytes / MEGABYTE).toFixed(1)} MB`;
+  const memory = row.memory_bytes === null ? "" : size(row.memory_bytes);
   return h(
     "tr",
     {},
@@ -68,4 +69,8 @@ function line(row: TraceRow, whole: number): HTMLElement {
     h("td", {}, h("span", { class: "svcnb-track" }, bar)),
     h("td", { class: "svcnb-number" }, memory),
   );
+}
+
+function size(bytes: number): string {
+  return bytes < MEGABYTE ? `${Math.round(bytes / KILOBYTE)} kB` : `${(bytes / MEGABYTE).toFixed(1)} MB`;
 }

@@ -84,8 +84,9 @@ export const SILENCE_MS = 5_000;
 
 export const SILENT_KERNEL: Failure = {
   type: "NoKernel",
-  message: "The kernel does not answer.",
-  hint: "If a cell is running, wait or interrupt it. If the kernel was restarted, run the cell that created this " +
+  message: "The kernel does not respond.",
+  hint:
+    "If a cell is running, wait until it ends, or interrupt it. If the kernel was restarted, run the cell that created this " +
     "panel again.",
 };
 
@@ -138,7 +139,7 @@ export class Wire {
         const waiting = this.waiting.get(id);
         if (waiting && !waiting.running.begun) {
           this.end(id)?.reject(
-            new PanelError({ type: "Cancelled", message: "Stopped.", hint: "The kernel had not started it." }),
+            new PanelError({ type: "Cancelled", message: "Stopped.", hint: "The kernel did not start the operation." }),
           );
         }
         this.trySend({ type: "cancel", id });

@@ -88,7 +88,7 @@ async function credit(key: string, form: HTMLFormElement, intent: string): Promi
     if (answer.status === 401) sessionStorage.removeItem(KEPT);
     problem(problemOf(await answer.json().catch(() => null), answer.status));
   } catch {
-    problem("Cannot connect to the emulator. Check that it is running.");
+    problem("Cannot connect to the emulator. Check that the emulator is running.");
   } finally {
     if (button) button.disabled = false;
   }

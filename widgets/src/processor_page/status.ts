@@ -44,21 +44,21 @@ export function viewOf(intent: Intent): View {
       return {
         state: "failed",
         heading: "Payment failed",
-        message: intent.error?.message ?? "The payment failed. Nothing was deducted.",
+        message: intent.error?.message ?? "The payment failed. No money was deducted.",
         settled: false,
       };
     case "canceled":
       return {
         state: "canceled",
         heading: "Payment canceled",
-        message: "The payment was canceled. Nothing was deducted.",
+        message: "The payment was canceled. No money was deducted.",
         settled: true,
       };
     case "processing":
       return {
         state: "processing",
         heading: "Payment is processing",
-        message: "The processor is waiting for the confirmation",
+        message: "The processor is waiting for the confirmation.",
         settled: false,
       };
     case "requires_payment_method":
@@ -77,5 +77,5 @@ export function problemOf(body: unknown, status: number): string {
   if (body && typeof body === "object" && "message" in body && typeof body.message === "string") {
     return "fix" in body && typeof body.fix === "string" ? `${body.message} ${body.fix}` : body.message;
   }
-  return `The service answered with status ${status}.`;
+  return `The service responded with status ${status}.`;
 }

@@ -1,4 +1,4 @@
-"""HTML pages of the payment processor. They are rendered on the server, so a payment needs no script.
+"""HTML pages of the payment processor. The server renders them, so a payment needs no script.
 
 Only the return page has a script (`widgets/src/processor_page`). It updates the status and requests the credit from the
 service. This request sends a key in a header, which an HTML form cannot do.
@@ -27,10 +27,10 @@ _MESSAGES: Final = {
     "requires_payment_method": "This payment has not been paid yet.",
     "processing": "The processor is waiting for the confirmation",
     "succeeded": "The processor has collected the payment.",
-    "failed": "The payment failed. Nothing was deducted.",
-    "canceled": "The payment was canceled. Nothing was deducted.",
+    "failed": "The payment failed. No money was deducted.",
+    "canceled": "The payment was canceled. No money was deducted.",
 }
-# A page that shows a pending payment reloads at intervals.
+# A page with a pending payment reloads at intervals.
 _REFRESH: Final = '<meta http-equiv="refresh" content="3">'
 _SCRIPT: Final = '<script type="module" src="./assets/page.js"></script>'
 ASSETS: Final = {"page.css": "text/css; charset=utf-8", "page.js": "text/javascript; charset=utf-8"}
@@ -40,7 +40,7 @@ def pay_page(intent: Intent, *, action: str, crypto_delay_s: float) -> str:
     """Returns the page on which the user pays.
 
     Args:
-        intent: A payment that is not paid yet.
+        intent: An unpaid payment.
         action: Address of this page, including its query.
         crypto_delay_s: Seconds that a crypto payment takes.
     """
@@ -68,7 +68,7 @@ def settled_page(intent: Intent, *, onward: str) -> str:
 
     Args:
         intent: The payment.
-        onward: Address of the next page.
+        onward: Address of the page that follows.
     """
     body = _fill("settled.html", onward=onward, **_facts(intent))
     head = _REFRESH if intent.status == "processing" else ""
@@ -122,7 +122,7 @@ def _page(title: str, body: str, *, root: str, head: str = "") -> str:
 
 
 def _fill(name: str, **values: str) -> str:
-    """Fills a template. Values are escaped, except those whose name starts with ``raw_``."""
+    """Fills a template. Escapes values, except values whose name starts with ``raw_``."""
     safe = {
         key.removeprefix("raw_"): value if key.startswith("raw_") else escape(value) for key, value in values.items()
     }

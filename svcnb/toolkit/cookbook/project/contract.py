@@ -32,7 +32,7 @@ def key_file() -> Path:
 def connected() -> Web3:
     """Returns a web3 object for the chain. It signs with the wallet."""
     if "SVC_RPC_URL" not in os.environ:
-        raise click.ClickException("SVC_RPC_URL is not set: it is the address of a node of the chain.")
+        raise click.ClickException("SVC_RPC_URL is not set: set it to the URL of a node of the chain.")
     if not key_file().is_file():
         raise click.ClickException(f"{key_file()} does not exist. Create a wallet: python contract.py wallet")
     account = svcnb.LocalSigner.from_keyfile(key_file()).account
@@ -112,7 +112,7 @@ def wallet() -> None:
         with open(key_file(), "x", encoding="utf-8", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
             file.write(account.key.hex())
     except FileExistsError:
-        raise click.ClickException(f"{key_file()} exists, and a key is never overwritten.") from None
+        raise click.ClickException(f"{key_file()} already exists: this command never overwrites a key.") from None
     click.echo(account.address)
 
 

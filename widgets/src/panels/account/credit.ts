@@ -27,12 +27,12 @@ export function creditPart(at: Panel): { element: HTMLElement; offer: (packages:
               "p",
               {},
               link,
-              " in another tab. The credit appears here after the payment. Cancel only stops waiting.",
+              " in another tab. The credit appears here after the payment. Cancel stops only the waiting, not the payment.",
             )
             : h(
               "p",
               {},
-              `Payment ${begun.payment}: finish it with the processor's client library or in its dashboard.`,
+              `Payment ${begun.payment}: complete it with the client library or in the dashboard of the processor.`,
             ),
         ),
       ),
@@ -40,9 +40,11 @@ export function creditPart(at: Panel): { element: HTMLElement; offer: (packages:
     if (begun.page) link.focus();
     try {
       await at.call("wait_for_payment", {}, "Waiting for the payment");
-    } finally {
+    } catch (error) {
       page.replaceChildren();
+      throw error;
     }
+    page.replaceChildren(h("p", { class: "svcnb-good", role: "status" }, `✓ ${dollars(asked.cents)} added.`));
   };
 
   const element = h(

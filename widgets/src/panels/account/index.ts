@@ -38,7 +38,11 @@ export default panel("Account", (at) => {
       "section",
       { class: "svcnb-card", "aria-label": "API mode" },
       h("h3", {}, "API mode"),
-      h("p", { class: "svcnb-muted" }, "The service manages the account, and a key gives access."),
+      h(
+        "p",
+        { class: "svcnb-muted" },
+        "The service manages the account, and a key gives access. Choose this mode for a first test.",
+      ),
       field("Name", name),
       at.button("Create", async () => {
         const args = { name: typed(name, "Enter a name for the account.") };
@@ -48,7 +52,7 @@ export default panel("Account", (at) => {
         showSecret(secret, "account key", warning, made.api_key, () => opened.querySelector("button")?.focus());
       }, { kind: "primary", fields: { name } }),
       h("hr", {}),
-      field("Account key or usage key", key, "It stays in the kernel and is not saved with the notebook."),
+      field("Account key or usage key", key, "The key stays in the kernel and is not saved with the notebook."),
       at.button("Open", async () => {
         await at.call("open_with_key", { api_key: typed(key, "Paste a key.") }, "Opening the account");
         key.value = "";

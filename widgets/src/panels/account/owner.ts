@@ -15,7 +15,7 @@ export function ownerChooser(at: Panel): { element: HTMLElement; ready: () => Pr
   const password = h("input", { type: "password", autocomplete: "off" });
   const contract = h("input", { type: "text", autocomplete: "off", spellcheck: "false", placeholder: "0x…" });
 
-  const keyField = field("Private key of the owner", key, "It stays in the kernel and is not saved.");
+  const keyField = field("Private key of the owner", key, "The key stays in the kernel and is not saved.");
   const fileFields = h(
     "div",
     { class: "svcnb-columns" },

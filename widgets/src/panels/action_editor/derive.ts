@@ -8,7 +8,13 @@ interface Derived {
   hashed_cid: string;
 }
 
-export function deriveCard(at: Panel, source: () => string, use: (derived: string) => void): HTMLElement {
+interface Derive {
+  element: HTMLElement;
+  /** Removes what was derived from another source. */
+  clear(): void;
+}
+
+export function deriveCard(at: Panel, source: () => string, use: (derived: string) => void): Derive {
   const name = h("input", { type: "text", autocomplete: "off", spellcheck: "false", value: "CONST" });
   const constant = h("textarea", { rows: "2", spellcheck: "false", placeholder: '{ "cents": 500 }' });
   const version = h("input", { type: "number", min: "1", step: "1", value: "1" });
@@ -35,7 +41,7 @@ export function deriveCard(at: Panel, source: () => string, use: (derived: strin
     );
   }
 
-  return h(
+  const element = h(
     "details",
     {},
     h("summary", {}, "Derive with a constant"),
@@ -45,7 +51,7 @@ export function deriveCard(at: Panel, source: () => string, use: (derived: strin
       h(
         "small",
         { class: "svcnb-hint" },
-        "The audited bytes of the template stay unchanged at the start. Each constant results in another CID and another key.",
+        "The derived action starts with the unchanged, audited bytes of the template. Each constant results in a different CID and a different key.",
       ),
       h(
         "div",
@@ -58,4 +64,5 @@ export function deriveCard(at: Panel, source: () => string, use: (derived: strin
       result,
     ),
   );
+  return { element, clear: () => result.replaceChildren() };
 }

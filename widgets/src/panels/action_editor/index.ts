@@ -5,12 +5,13 @@ import { cid, hashedCid, sourceBytes } from "../../lib/cid.ts";
 import { codeEditor } from "../../lib/code_editor.ts";
 import { field, h, type Panel, panel, PanelError, type Widget } from "../../lib/panel.ts";
 import { mountPlain } from "../../lib/plain_editor.ts";
+import { repairCards, type Repairs } from "../../lib/repairs.ts";
 import { followResources, NOTHING, offer, type Resources } from "../../lib/resources.ts";
 import { deriveCard } from "./derive.ts";
 import { identity } from "./identity.ts";
 import { type Account, standing } from "./standing.ts";
 import { type Outcome, outcome } from "./outcome.ts";
-import { runWith } from "./run_with.ts";
+import { lacksWallet, runWith } from "./run_with.ts";
 import { verifyPart } from "./verify.ts";
 
 interface Setup {
@@ -20,6 +21,14 @@ interface Setup {
   name: string;
   has_key: boolean;
   examples: { name: string; source: string; params: string }[];
+}
+
+interface Explained extends Repairs {
+  permitted: boolean;
+  reason: string;
+  key: string;
+  /** Group that lacks the action or the wallet, and no other link; 0 for none. */
+  group: number;
 }
 
 /** How long one may pause between keystrokes before the kernel hears of them. */
@@ -46,6 +55,7 @@ class View {
   private readonly running = h("span", { class: "svcnb-muted", role: "status" });
   private readonly with;
   private readonly verify;
+  private readonly derive;
   private examples: Setup["examples"] = [];
   private resources: Resources = NOTHING;
   private ran: { source: string; params: string } | null = null;
@@ -89,6 +99,10 @@ class View {
       keyChanged: () => this.outdate("another key was chosen"),
     });
     this.verify = verifyPart(at);
+    this.derive = deriveCard(at, () => this.source.text(), (derived) => {
+      this.source.replace(derived);
+      this.source.focus();
+    });
     this.standing = standing(() => at.call<Account>("look_up", {}, "Reading the account"), at, {
       source: () => this.source.text(),
       wallet: () => this.with.wallet(),
@@ -100,6 +114,7 @@ class View {
     const use = h("button", { type: "button", onclick: () => this.useExample() }, "Use this example");
     at.body.append(
       h("div", { class: "svcnb-row" }, field("Example", this.example), use),
+      steps(),
       editorHost,
       this.notes,
       h("div", { class: "svcnb-columns" }, this.identity.element, this.standing.element),
@@ -110,7 +125,7 @@ class View {
         h(
           "small",
           { class: "svcnb-hint" },
-          "JSON, passed to main. The caller controls all of it. May be empty.",
+          "JSON that main receives. The caller controls all of it. This field can be empty.",
         ),
         paramsHost,
         this.jsonNote,
@@ -123,13 +138,17 @@ class View {
           this.cancel,
           this.running,
           at.button("Check permission", () => this.explain(), { kind: "quiet" }),
-          h("span", { class: "svcnb-muted" }, "Ctrl-Enter runs it. Costs one cent per second; a failed run is free."),
+          h(
+            "span",
+            { class: "svcnb-muted" },
+            "Ctrl-Enter also runs the action. A run costs one cent per second; a failed run is free.",
+          ),
         ),
         this.stale,
         this.results,
         this.verify.element,
       ),
-      deriveCard(at, () => this.source.text(), (derived) => this.source.replace(derived)),
+      this.derive.element,
     );
     const follow = followResources(at, (found) => {
       this.resources = found;
@@ -211,6 +230,7 @@ class View {
 
   private typed(now: string): void {
     this.show(now);
+    this.derive.clear();
     if (this.ran && now !== this.ran.source) this.outdate("the source has changed");
     this.later();
   }
@@ -240,6 +260,7 @@ class View {
     if (!chosen) return;
     this.source.replace(chosen.source);
     this.params.replace(chosen.params);
+    this.rebase(); // the example is the new starting point, not a change to the previous action
     this.source.focus();
   }
 
@@ -308,6 +329,7 @@ class View {
     }
     const args = { source: this.source.text(), params: this.params.text() };
     this.fresh();
+    this.verify.clear();
     this.ran = args;
     const begun = performance.now();
     const call = this.at.call<Outcome>("run", args, "Running");
@@ -331,7 +353,16 @@ class View {
       this.cancel.hidden = true;
       this.running.textContent = "";
     }
-    this.fresh(outcome(found, (line, column) => this.source.goTo(line, column)));
+    const missing = !found.ok && lacksWallet(args.params)
+      ? [
+        h(
+          "p",
+          { class: "svcnb-notice" },
+          "The parameters contain no wallet. Choose one under Wallet, or press New wallet.",
+        ),
+      ]
+      : [];
+    this.fresh(...missing, outcome(found, (line, column) => this.source.goTo(line, column)));
     if (found.ok) this.verify.offer(found.response, args.params);
     if (args.source !== this.source.text() || args.params !== this.params.text()) {
       this.outdate("something has changed");
@@ -348,17 +379,15 @@ class View {
   }
 
   private async explain(): Promise<void> {
-    const args = { source: this.source.text() };
-    const { permitted, text, repair } = await this.at.call<{ permitted: boolean; text: string; repair: string }>(
-      "explain",
-      args,
-      "Reading groups and keys",
-    );
+    const args = { source: this.source.text(), wallet: this.with.wallet() };
+    const found = await this.at.call<Explained>("explain", args, "Reading groups and keys");
+    const { permitted, reason, key, group } = found;
     this.ran = { source: args.source, params: this.params.text() };
     this.fresh(
       h("h3", { class: permitted ? "svcnb-good" : "svcnb-bad" }, permitted ? "✓ Permitted" : "✗ Not permitted"),
-      h("pre", { tabindex: "0" }, text),
-      ...(repair ? [h("h3", {}, "How to fix it"), h("pre", { tabindex: "0" }, repair)] : []),
+      h("p", {}, `Key ${key}: ${reason}.`),
+      ...(group ? [h("div", { class: "svcnb-row" }, this.standing.permitter(group))] : []),
+      ...repairCards(found),
     );
   }
 
@@ -372,6 +401,27 @@ class View {
     this.base = this.source.text();
     this.show(this.base);
   }
+}
+
+/** The way from an empty account to a checked signature, in the words of the buttons. */
+function steps(): HTMLElement {
+  return h(
+    "details",
+    {},
+    h("summary", {}, "Steps to a first signature"),
+    h(
+      "ol",
+      {},
+      ...[
+        "Under Example, choose Sign a message with a wallet and press Use this example.",
+        "Under Parameters, press New wallet. Its address is added to the parameters.",
+        "Under In this account, enter a name for the action and press Register.",
+        "Press New group, then Permit in group. The group permits the action and the wallet.",
+        "Press New usage key. The key can only run the actions of this group. Store it.",
+        "Press Run, then Check the signature.",
+      ].map((text) => h("li", {}, text)),
+    ),
+  );
 }
 
 function count(number: number, what: string): string {

@@ -9,6 +9,17 @@ export function walletMember(params: Record<string, unknown>, wallets: string[])
     Object.keys(params).find((name) => params[name] === "" && /wallet|pkp|address/i.test(name)) ?? "wallet";
 }
 
+/** Whether the parameters have a member for a wallet, and it is empty. */
+export function lacksWallet(text: string): boolean {
+  try {
+    const params = JSON.parse(text) as unknown;
+    return typeof params === "object" && params !== null &&
+      Object.entries(params).some(([name, value]) => value === "" && /wallet|pkp/i.test(name));
+  } catch {
+    return false;
+  }
+}
+
 /** The parameters with a wallet in them; null when they are not a JSON object. */
 export function withWallet(text: string, address: string, wallets: string[]): string | null {
   let params: unknown;

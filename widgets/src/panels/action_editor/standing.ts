@@ -17,6 +17,8 @@ export interface Standing {
   read(): void;
   /** Groups to choose from. */
   offer(found: Resources): void;
+  /** A button that permits the action, and the chosen wallet, in one group. */
+  permitter(group: number): HTMLElement;
   /** There is no key, so nothing can be read. */
   closed(): void;
 }
@@ -52,18 +54,21 @@ export function standing(look: () => Promise<Account>, at: Panel, work: Work): S
     await at.call("register", args, "Registering");
     await read();
     work.registered();
-    said.textContent = `Registered as ${args.name}. To run it, permit it in a group.`;
+    said.textContent = `Registered as ${args.name}. To run the action, permit it in a group.`;
   }, { fields: { name: work.name, source: work.editor } });
 
+  const permit = async (id: number) => {
+    const args = { source: work.source(), group: id, wallet: work.wallet() };
+    await at.call("allow", args, "Permitting the action");
+    await read();
+    said.textContent = `Permitted in group ${id}${args.wallet ? ", with the chosen wallet" : ""}.`;
+  };
   const group = h("select");
   const form = h("div", { "aria-live": "polite" });
   const allow = at.button("Permit in group", async () => {
     if (!group.value) throw new FieldError(group, "Create a group first: New group.");
-    const args = { source: work.source(), group: Number(group.value), wallet: work.wallet() };
-    await at.call("allow", args, "Permitting the action");
-    await read();
-    said.textContent = `Permitted in group ${args.group}${args.wallet ? ", with the chosen wallet" : ""}.`;
-  }, { kind: "primary" });
+    await permit(Number(group.value));
+  });
   const create = newGroup(at, form, work.resources, (id) => {
     const known = [...group.options].some(({ value }) => value === String(id));
     if (!known) group.append(h("option", { value: id }, `group ${id}`));
@@ -90,6 +95,14 @@ export function standing(look: () => Promise<Account>, at: Panel, work: Work): S
       offer(group, named.length > 0 ? named : [["", "no groups yet"]], group.value);
       if (groups.length > 0) clearFieldError(group);
       if (!group.value && groups.length > 0) group.value = String(groups.at(-1)!.id);
+    },
+    permitter(id): HTMLElement {
+      const done = h("span", { class: "svcnb-good", role: "status" });
+      const button = at.button(`Permit in group ${id}`, async () => {
+        await permit(id);
+        done.textContent = `✓ Permitted in group ${id}. Run the action again.`;
+      });
+      return h("div", { class: "svcnb-row" }, button, done);
     },
     closed(): void {
       account = null;

@@ -30,7 +30,15 @@ function read(text: string): unknown {
   }
 }
 
-export function verifyPart(at: Panel): { element: HTMLElement; offer: (response: string, params: string) => void } {
+interface Verify {
+  element: HTMLElement;
+  /** Offers the signature of a response, if it has one. */
+  offer(response: string, params: string): void;
+  /** Removes a result and a signature of an earlier run. What a person typed stays. */
+  clear(): void;
+}
+
+export function verifyPart(at: Panel): Verify {
   const message = h("textarea", { rows: "2", spellcheck: "false" });
   const signature = h("input", { type: "text", autocomplete: "off", spellcheck: "false", placeholder: "0x…" });
   const answer = h("div", { "aria-live": "polite" });
@@ -66,13 +74,23 @@ export function verifyPart(at: Panel): { element: HTMLElement; offer: (response:
     ),
   );
   for (const input of [message, signature]) input.addEventListener("input", () => answer.replaceChildren());
-  const offer = (response: string, params: string) => {
-    const found = signatureIn(response, params);
-    if (!found) return;
-    message.value = found.message;
-    signature.value = found.signature;
-    answer.replaceChildren();
-    element.open = true;
+  let offered: { message: string; signature: string } | null = null;
+  return {
+    element,
+    offer(response, params): void {
+      offered = signatureIn(response, params);
+      if (!offered) return;
+      message.value = offered.message;
+      signature.value = offered.signature;
+      answer.replaceChildren();
+      element.open = true;
+    },
+    clear(): void {
+      if (offered === null || signature.value !== offered.signature) return;
+      message.value = signature.value = "";
+      answer.replaceChildren();
+      element.open = false;
+      offered = null;
+    },
   };
-  return { element, offer };
 }

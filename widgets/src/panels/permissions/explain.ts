@@ -1,15 +1,14 @@
 /** Why a key may run an action with a wallet, or which link is missing. */
 import { drawing } from "../../lib/drawing.ts";
-import { copyButton, field, h, type Panel } from "../../lib/panel.ts";
+import { field, h, type Panel } from "../../lib/panel.ts";
+import { repairCards, type Repairs } from "../../lib/repairs.ts";
 import { brief } from "../../lib/resources.ts";
 import type { Kind, Row } from "./matrix.ts";
 
-interface Explanation {
+interface Explanation extends Repairs {
   allowed: boolean;
   reason: string;
   graph: string;
-  repairs: { says: string; code: string; cost_cents: number }[];
-  warnings: string[];
 }
 
 /** The wildcard row, which cannot be explained. */
@@ -56,7 +55,8 @@ export function explainer(at: Panel): { element: HTMLElement; offer: (rows: Row[
   return { element: section, offer };
 }
 
-function said({ allowed, reason, graph, repairs, warnings }: Explanation): (Element | string)[] {
+function said(found: Explanation): (Element | string)[] {
+  const { allowed, reason, graph } = found;
   return [
     h(
       "p",
@@ -69,16 +69,6 @@ function said({ allowed, reason, graph, repairs, warnings }: Explanation): (Elem
       { class: "svcnb-scroll", tabindex: "0", role: "group", "aria-label": "Drawing of the permission" },
       drawing(graph) as HTMLElement,
     ),
-    ...repairs.map(({ says, code, cost_cents }, number) =>
-      h(
-        "div",
-        { class: "svcnb-card" },
-        h("strong", {}, `${number === 0 ? "Fix" : "Or"} (${cost_cents ? `${cost_cents} ct` : "gas"}): `),
-        says,
-        h("pre", { tabindex: "0", "aria-label": `Fix ${number + 1} as Python code` }, h("code", {}, code)),
-        copyButton(() => code),
-      )
-    ),
-    ...warnings.map((text) => h("div", { class: "svcnb-notice" }, h("p", {}, text))),
+    ...repairCards(found),
   ];
 }

@@ -100,15 +100,15 @@ function remarks({ ready, managed, owner, groups, warnings }: State): HTMLElemen
   const found: HTMLElement[] = [];
   if (owner) {
     found.push(
-      h("p", { class: "svcnb-muted" }, "Changes are transactions of ", h("code", {}, owner), ", which pays their gas."),
+      h("p", { class: "svcnb-muted" }, "Changes are transactions of ", h("code", {}, owner), ", which pays the gas."),
     );
   } else if (ready && !managed) {
     found.push(notice("This account is ChainSecured, or the key is unknown.", [
-      "Only its owner can change permissions, on the chain. Open the account with the owner's wallet under Account.",
+      "Only the owner can change permissions, on the chain. Under Account, open the account with the owner's wallet.",
     ]));
   }
   if (ready && groups.length === 0) {
-    found.push(h("p", { class: "svcnb-muted" }, "The account has no groups. Create one with New group."));
+    found.push(h("p", { class: "svcnb-muted" }, "The account has no groups. Create a group with New group."));
   }
   if (warnings.length > 0) found.push(notice("Warnings", warnings));
   return found;
@@ -143,7 +143,7 @@ function summary(
     warnings.length > 0 && notice("Warnings for these changes", warnings),
     writes.length > 0 && writeList(writes),
     h("pre", { tabindex: "0", "aria-label": "The calls as Python code" }, h("code", {}, calls.join("\n"))),
-    h("p", { class: "svcnb-hint" }, "A new permission may take a few seconds to take effect."),
+    h("p", { class: "svcnb-hint" }, "A new permission can take a few seconds to take effect."),
     h("div", { class: "svcnb-row" }, apply, discard),
   );
 }

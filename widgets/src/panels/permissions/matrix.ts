@@ -110,7 +110,7 @@ export function matrix(shown: Shown, ticks: Ticks, filter: string, locked: boole
       ),
     );
     for (const row of rows.slice(0, MOST_ROWS)) body.append(line(row, columns, ticks, locked, ticked));
-    if (rows.length === 0) body.append(note(columns, wanted ? "no match for the filter" : "none"));
+    if (rows.length === 0) body.append(note(columns, wanted ? "no rows match the filter" : "none"));
     if (rows.length > MOST_ROWS) body.append(note(columns, `${rows.length - MOST_ROWS} more: use the filter`));
     table.append(body);
   }
@@ -132,7 +132,7 @@ function line(row: Row, columns: Column[], ticks: Ticks, locked: boolean, ticked
     "th",
     { scope: "row", title: `${row.name} ${row.note}` },
     h("span", { class: "svcnb-name" }, row.name),
-    h("small", { class: "svcnb-hint" }, brief(row.note)),
+    h("small", { class: brief(row.note) === row.note ? "svcnb-hint" : "svcnb-hint svcnb-mono" }, brief(row.note)),
   );
   return h(
     "tr",

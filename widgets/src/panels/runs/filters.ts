@@ -25,7 +25,7 @@ export interface FilterRow {
   isFiltering(): boolean;
 }
 
-const ORIGINS = { client: "this machine", service: "elsewhere", trigger: "triggers" };
+const ORIGINS = { client: "this machine", service: "the emulator", trigger: "triggers" };
 
 export function filterRow(changed: (filters: Filters) => void): FilterRow {
   const selects = { action: select(), key: select(), status: select(), origin: select() };
@@ -67,7 +67,7 @@ export function filterRow(changed: (filters: Filters) => void): FilterRow {
         labelled("Action", selects.action),
         labelled("Key", selects.key),
         labelled("Status", selects.status),
-        labelled("Ran by", selects.origin),
+        labelled("Recorded by", selects.origin),
       ),
       shared,
     ),

@@ -1,5 +1,5 @@
 /** The table of runs. It is created again when it changes, and keyboard users keep their position. */
-import { h } from "../../lib/panel.ts";
+import { cell, h } from "../../lib/dom.ts";
 import { dollars, duration } from "./charts.ts";
 
 export interface Row {
@@ -31,7 +31,7 @@ const SIGNS: Record<string, [string, string]> = {
   queued: ["…", "svcnb-warn"],
 };
 const NUMBERS = new Set(["Duration", "Cost"]);
-const ORIGINS: Record<string, string> = { client: "this machine", service: "elsewhere", trigger: "trigger" };
+const ORIGINS: Record<string, string> = { client: "this machine", service: "the emulator", trigger: "triggers" };
 
 /** A status by sign and word. */
 export function status(name: string): HTMLElement {
@@ -53,7 +53,7 @@ function head(name: string): HTMLElement {
 export function table(opened: (id: string) => void): Table {
   const body = h("tbody");
   const more = h("p", { class: "svcnb-muted", hidden: true });
-  const heads = ["Started", "Action", "Status", "Duration", "Cost", "Key", "Ran by", "Error"];
+  const heads = ["Started", "Action", "Status", "Duration", "Cost", "Key", "Recorded by", "Error"];
   let current: string | null = null;
 
   function line(row: Row): HTMLElement {
@@ -75,13 +75,13 @@ export function table(opened: (id: string) => void): Table {
           moment(started_at),
         ),
       ),
-      h("td", { class: "svcnb-cut", title: action }, action),
-      h("td", {}, status(row.status)),
-      h("td", { class: "svcnb-number" }, duration(elapsed)),
-      h("td", { class: "svcnb-number" }, cost_cents ? dollars(cost_cents) : "–"),
-      h("td", {}, key),
-      h("td", {}, ORIGINS[origin] ?? origin),
-      h("td", { class: "svcnb-error-text", title: error || null }, error),
+      cell("Action", action, "svcnb-cut", action),
+      cell("Status", status(row.status)),
+      cell("Duration", duration(elapsed), "svcnb-number"),
+      cell("Cost", cost_cents ? dollars(cost_cents) : "–", "svcnb-number"),
+      cell("Key", key, "svcnb-cut", key),
+      cell("Recorded by", ORIGINS[origin] ?? origin),
+      cell("Error", error, "svcnb-error-text", error),
     );
   }
 
@@ -104,7 +104,7 @@ export function table(opened: (id: string) => void): Table {
       h(
         "div",
         { class: "svcnb-scroll svcnb-runs", tabindex: "0", role: "group", "aria-label": "Runs, newest first" },
-        h("table", {}, h("thead", {}, h("tr", {}, ...heads.map(head))), body),
+        h("table", { class: "svcnb-stack" }, h("thead", {}, h("tr", {}, ...heads.map(head))), body),
       ),
       more,
     ),

@@ -13,17 +13,17 @@ export const PURPOSES: Readonly<Record<Flow, readonly [title: string, what: stri
     "Create a usage key",
     "The service creates a usage key. It has no permissions until it is registered on the chain.",
   ],
-  BillingAuth: ["Use billing", "Authenticates billing requests without a key: the X-Wallet-Auth header."],
+  BillingAuth: ["Use billing", "The X-Wallet-Auth header authenticates billing requests without a key."],
 };
 
 const EXPLAINED: Readonly<Record<string, string>> = {
   "domain.name": "Name of the service. Other services reject the signature.",
   "domain.version": "Version of the domain, always 1.",
-  "domain.chainId": "Chain id of the node. A signature for another chain is rejected.",
+  "domain.chainId": "Chain id of the node. The service rejects signatures for other chains.",
   "primaryType": "Flow of the envelope. A signature is valid for one flow only.",
   "types": "Names and types of the fields. Their order is part of the hash.",
   "message.address": "Wallet that signs. The service checks the signature against it.",
-  "message.issuedAt": "Time of the signature, in Unix seconds. The only protection against replay.",
+  "message.issuedAt": "Time of the signature, in Unix seconds. It is the only protection against replay.",
 };
 
 /** The rows of an envelope. */
@@ -47,7 +47,7 @@ export function table(envelope: Envelope): HTMLElement {
     { class: "svcnb-scroll", tabindex: "0", role: "group", "aria-label": "The envelope, field by field" },
     h(
       "table",
-      { class: "svcnb-envelope" },
+      { class: "svcnb-envelope svcnb-stack" },
       h("thead", {}, h("tr", {}, ...["Field", "Value", "Meaning"].map((text) => h("th", { scope: "col" }, text)))),
       h(
         "tbody",
@@ -85,5 +85,5 @@ export function validity(left: number, windowS: number): { text: string; good: b
 
 function moment(seconds: string): string {
   const time = new Date(Number(seconds) * 1000);
-  return Number.isNaN(time.getTime()) ? "no valid time" : time.toISOString().replace("T", " ").replace(".000Z", " UTC");
+  return Number.isNaN(time.getTime()) ? "invalid time" : time.toISOString().replace("T", " ").replace(".000Z", " UTC");
 }

@@ -101,7 +101,7 @@ export default panel("Signing", (at) => {
     const chosen = () => how.value() as With;
     const compose = () => {
       const name = flow.value as Flow;
-      purpose.textContent = `${PURPOSES[name][1]} Its endpoint: ${endpoints[name]}.`;
+      purpose.textContent = `${PURPOSES[name][1]} Endpoint: ${endpoints[name]}.`;
       keyField.hidden = chosen() !== "key" || signer !== "";
       wallet.element.hidden = chosen() !== "browser";
       contractField.hidden = !isContract.checked;
@@ -177,7 +177,7 @@ export default panel("Signing", (at) => {
           "table",
           {},
           row("Signature", signature),
-          row("Recovered address", checked.recovered || "none: the bytes are not the signature of a key"),
+          row("Recovered address", checked.recovered || "none: no key created this signature"),
           row("Digest in Python", same ? "the same" : checked.digest),
         ),
         h(
@@ -185,7 +185,7 @@ export default panel("Signing", (at) => {
           { class: "svcnb-scroll", tabindex: "0", role: "group", "aria-label": "Results of the rules" },
           h(
             "table",
-            { class: "svcnb-rules" },
+            { class: "svcnb-rules svcnb-stack" },
             h(
               "thead",
               {},
@@ -213,7 +213,9 @@ export default panel("Signing", (at) => {
           at.button(`Send to ${endpoints[name]}`, () => send(typedData, signature, answer), {
             kind: good ? "primary" : undefined,
           }),
-          good ? null : h("span", { class: "svcnb-bad" }, "The service will reject it. Send it to see the error."),
+          good
+            ? null
+            : h("span", { class: "svcnb-bad" }, "The service will reject this signature. To see the error, send it."),
         ),
         answer,
       );
@@ -235,7 +237,7 @@ export default panel("Signing", (at) => {
               "p",
               {},
               has_key
-                ? "The account key can no longer change anything. If this wallet is lost, the account is lost."
+                ? "The account key can no longer make changes. If this wallet is lost, the account is lost."
                 : "The client of this panel has no account key, so the service will reject the request.",
             ),
             sure,
@@ -245,7 +247,7 @@ export default panel("Signing", (at) => {
         return;
       }
       const sent = await at.call<Sent>("send_envelope", { typed_data: typedData, signature, confirm }, "Sending");
-      const heading = h("h3", { tabindex: "-1" }, "The service answered");
+      const heading = h("h3", { tabindex: "-1" }, "The service responded");
       const focused = answer.contains(document.activeElement); // the last question's button, which goes
       answer.replaceChildren(heading, ...answered(sent, () => heading.focus()));
       if (focused) heading.focus();
@@ -264,7 +266,7 @@ export default panel("Signing", (at) => {
         "div",
         { class: "svcnb-columns" },
         field("Address", address),
-        field("Issued at", issued, "Unix seconds by the server's clock."),
+        field("Issued at", issued, "Unix seconds, according to the clock of the server."),
       ),
       h("h3", {}, "The envelope"),
       shown,
@@ -308,7 +310,7 @@ function answered(sent: Sent, next: () => void): HTMLElement[] {
   }
   const made = h("table", {}, row("Wallet", sent.wallet_address), row("Derivation path", sent.derivation_path));
   const note =
-    "It belongs to no account until it is registered on the chain. New wallet and New usage key, under Permissions, do both steps.";
+    "It is not part of an account until it is registered on the chain. New wallet and New usage key, under Permissions, do both steps.";
   if (!sent.usage_api_key) return [made, h("p", { class: "svcnb-muted" }, note)];
   const secret = h("div", { class: "svcnb-notice" });
   const stored = h("button", { type: "button", class: "svcnb-primary" }, "I stored it");

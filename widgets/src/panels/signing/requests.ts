@@ -41,7 +41,7 @@ export function answerRequests(panel: Panel, place: HTMLElement, wallet: Browser
     decline.addEventListener("click", () => {
       done();
       ask.fail(
-        new PanelError({ type: "Declined", message: "declined in the panel", hint: "Nothing was signed or sent." }),
+        new PanelError({ type: "Declined", message: "declined in the panel", hint: "No data was signed or sent." }),
       );
     });
     const button = panel.button(accept, async () => {
@@ -100,7 +100,7 @@ export function answerRequests(panel: Panel, place: HTMLElement, wallet: Browser
       ask,
       `Signature needed: ${purpose?.[0] ?? typedData.primaryType}`,
       [
-        h("p", {}, purpose?.[1] ?? "This is not one of the four envelopes. Sign it only if you understand it."),
+        h("p", {}, purpose?.[1] ?? "This is not one of the four envelopes. Sign it only if you understand its effect."),
         table(typedData),
         h("p", {}, "Digest ", h("code", {}, digest.text)),
         countdown,
@@ -132,17 +132,17 @@ export function answerRequests(panel: Panel, place: HTMLElement, wallet: Browser
         h("p", {}, h("strong", {}, `This will ${told.what}.`)),
         told.known
           ? null
-          : h("p", { class: "svcnb-warn" }, "The call cannot be decoded. Send it only if you understand it."),
+          : h("p", { class: "svcnb-warn" }, "The call cannot be decoded. Send it only if you understand its effect."),
         h(
           "table",
           {},
           ...[
-            ["function", told.function],
+            ["Function", told.function],
             ...told.arguments,
-            ["contract", told.to],
-            ["through the contract wallet", told.through],
-            ["value", told.value],
-            ["costs at most", told.max_cost],
+            ["Contract", told.to],
+            ["Through the contract wallet", told.through],
+            ["Value", told.value],
+            ["Maximum cost", told.max_cost],
           ].filter(([, value]) => value).map(([name, value]) =>
             h("tr", {}, h("th", { scope: "row" }, name!), h("td", {}, h("code", {}, value!)))
           ),
@@ -169,13 +169,13 @@ export function answerRequests(panel: Panel, place: HTMLElement, wallet: Browser
           "table",
           {},
           ...[
-            ["function", write.function],
+            ["Function", write.function],
             ...write.arguments,
-            ["wallet", write.sender],
-            ["signed by", write.through],
-            ["gas", write.gas.toLocaleString("en")],
-            ["costs about", write.cost],
-            ["costs at most", write.max_cost],
+            ["Wallet", write.sender],
+            ["Signed by", write.through],
+            ["Gas", write.gas.toLocaleString("en")],
+            ["Estimated cost", write.cost],
+            ["Maximum cost", write.max_cost],
           ].filter(([, value]) => value).map(([name, value]) =>
             h("tr", {}, h("th", { scope: "row" }, name!), h("td", {}, h("code", {}, value!)))
           ),

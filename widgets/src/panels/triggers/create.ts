@@ -42,7 +42,11 @@ export function maker(
   kinds.forEach(({ radio }) => radio.setAttribute("name", group));
   const kind = (): Kind => kinds.find(({ radio }) => radio.checked)?.kind ?? "webhook";
 
-  const schedule = h("div", {}, field("Schedule", cron, "Five fields, or six with seconds first; UTC"));
+  const schedule = h(
+    "div",
+    {},
+    field("Schedule", cron, "Cron expression in UTC: five fields, or six with seconds first"),
+  );
   const event = h(
     "div",
     {},
@@ -61,7 +65,7 @@ export function maker(
       h("ul", { "aria-label": "Arguments" }, ...found.arguments.map((each) => h("li", {}, h("code", {}, each)))),
       ...found.warnings.map((each) => h("p", { class: "svcnb-warn" }, `Beware: ${each}`)),
     ]),
-    field("From block", start, "Empty: 100 blocks back"),
+    field("From block", start, "If empty, the trigger starts 100 blocks before the current block"),
   );
   const chosen = () => {
     schedule.hidden = kind() !== "schedule";
@@ -119,9 +123,13 @@ export function maker(
     h("fieldset", {}, h("legend", {}, "Kind"), ...kinds.map(({ label }) => label)),
     schedule,
     event,
-    field("Action", source, "JavaScript; the service stores it with the trigger"),
-    field("Default parameters", params, "JSON; the event's data is merged into them"),
-    field("Usage key", usageKey, "If empty, a key is created. The triggers service stores it encrypted."),
+    field("Action", source, "JavaScript source; the service stores it with the trigger"),
+    field("Default parameters", params, "JSON object; the service adds the data of the event"),
+    field(
+      "Usage key",
+      usageKey,
+      "If this field is empty, a key is created. The triggers service encrypts and stores the key.",
+    ),
     h("div", { class: "svcnb-row" }, create, price),
   );
   return drawer;

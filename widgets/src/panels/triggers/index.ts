@@ -1,4 +1,5 @@
 /** Triggers: creates, enables, disables and monitors actions that run automatically. */
+import { cell } from "../../lib/dom.ts";
 import { h, panel } from "../../lib/panel.ts";
 import { throughProxy } from "../../lib/proxy.ts";
 import { maker } from "./create.ts";
@@ -32,7 +33,7 @@ export default panel("Triggers", (at) => {
         { class: "svcnb-scroll" },
         h(
           "table",
-          {},
+          { class: "svcnb-stack" },
           h(
             "thead",
             {},
@@ -64,8 +65,8 @@ export default panel("Triggers", (at) => {
       {},
       h("td", {}, box, state),
       h("th", { scope: "row", class: "svcnb-whole" }, name),
-      h("td", {}, KINDS[kind] ?? kind),
-      h("td", { class: "svcnb-whole" }, h("code", {}, when)),
+      cell("Kind", KINDS[kind] ?? kind),
+      cell("Fires", kind === "webhook" ? when : h("code", {}, when), "svcnb-whole"),
       h("td", {}, open, removal(trigger)),
     );
   };

@@ -1,4 +1,5 @@
 /** The runs of one trigger, as they arrive, and one of them in full. */
+import { cell } from "../../lib/dom.ts";
 import { copyButton, field, h, type Panel } from "../../lib/panel.ts";
 
 export interface Trigger {
@@ -91,7 +92,7 @@ export function watcher(at: Panel): Watcher {
       ? "No runs yet. New runs appear here."
       : runs.length === 1
       ? "1 run"
-      : `${runs.length} runs, the newest first`;
+      : `${runs.length} runs, newest first`;
     if (count.textContent !== text) count.textContent = text;
   };
 
@@ -103,10 +104,10 @@ export function watcher(at: Panel): Watcher {
       "tr",
       { class: run.id === chosen ? "svcnb-chosen" : null },
       h("td", {}, opens),
-      h("td", { class: look }, `${sign} ${run.status}`),
-      h("td", {}, run.seconds === null ? "" : `${run.seconds} s`),
-      h("td", {}, String(run.attempt)),
-      h("td", {}, run.brief),
+      cell("Status", `${sign} ${run.status}`, look),
+      cell("Duration", run.seconds === null ? "" : `${run.seconds} s`),
+      cell("Attempt", String(run.attempt)),
+      cell("Error", run.brief),
     );
   };
 
@@ -146,8 +147,8 @@ export function watcher(at: Panel): Watcher {
       "div",
       { class: "svcnb-card" },
       h("p", {}, "Address: ", h("code", {}, trigger.address), " ", copyButton(() => trigger.address)),
-      h("p", { class: "svcnb-hint" }, "Anyone who has this address can post."),
-      field("Test post", text, "Sent as JSON if valid, otherwise as text"),
+      h("p", { class: "svcnb-hint" }, "Anyone who has this address can send a post to it."),
+      field("Test post", text, "Valid JSON is sent as JSON; other text is sent as plain text"),
       at.button("Send", async () => {
         const { run } = await at.call<{ run: string }>("fire", { trigger: trigger.id, body: text.value }, "Sending");
         chosen = run;
@@ -175,7 +176,7 @@ export function watcher(at: Panel): Watcher {
           { class: "svcnb-scroll" },
           h(
             "table",
-            {},
+            { class: "svcnb-stack" },
             h(
               "thead",
               {},

@@ -112,7 +112,9 @@ export default panel("Workbench", (at) => {
 
 /** The open account in one line, the same on every tab. */
 function line({ mode, address, balance }: Session): (Node | string)[] {
-  if (mode === "") return [h("span", { class: "svcnb-muted" }, "No account is open.")];
+  if (mode === "") {
+    return [h("span", { class: "svcnb-muted" }, "No account is open. Create or open one under Account.")];
+  }
   return [
     h("span", {}, mode === "chain" ? "ChainSecured account of " : "Account ", h("code", {}, address)),
     copyButton(() => address, "Copy", "the account's address"),

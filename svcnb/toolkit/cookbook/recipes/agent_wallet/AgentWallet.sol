@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.30;
 
-/// @notice Ether that an action may spend. Each payment names the payment before, so none is made twice or left out.
+/// @notice A wallet for an action. Each payment refers to the previous payment, so none is repeated or omitted.
 contract AgentWallet {
     error NotTheOwner();
     error NotTheSigner(address signer);
@@ -16,7 +16,7 @@ contract AgentWallet {
         keccak256("EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)");
     bytes32 private constant PAYMENT =
         keccak256("Payment(address to,uint256 value,bytes32 previous,uint256 deadline)");
-    /// @dev Half of the order of secp256k1: of each pair of valid signatures, the lower one is accepted (EIP-2).
+    /// @dev Half of the order of secp256k1. The contract accepts only the lower form of a signature (EIP-2).
     uint256 private constant HALF = 0x7FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF5D576E7357A4501DDFE92F46681B20A0;
 
     address public immutable owner;
@@ -30,7 +30,7 @@ contract AgentWallet {
 
     receive() external payable {}
 
-    /// @notice Sets the action, by the address of its own key. The payments of a new action start from the beginning.
+    /// @notice Sets the action by the address of its key. The payments of a new action start from the beginning.
     function trust(address signer_) external {
         if (msg.sender != owner) revert NotTheOwner();
         signer = signer_;
@@ -44,7 +44,7 @@ contract AgentWallet {
         _pay(owner, address(this).balance);
     }
 
-    /// @notice Makes a payment that the action signed. Anyone may submit it.
+    /// @notice Makes a payment that the action signed. Anyone can submit it.
     function pay(address to, uint256 value, uint256 deadline, uint8 v, bytes32 r, bytes32 s) external {
         if (uint256(s) > HALF) revert MalleableSignature();
         if (deadline < block.timestamp) revert Expired(deadline);

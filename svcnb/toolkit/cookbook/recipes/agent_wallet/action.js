@@ -1,6 +1,6 @@
 // Signs payments of an agent's wallet within a spending policy.
-// The policy is in POLICY, which is part of the CID. A record that this action signed contains what was spent today.
-// Each payment and each record names the payment before. So an old record leads to a payment that the contract refuses.
+// The policy is in POLICY, which is part of the CID. A record that this action signed contains the amount spent today.
+// Each payment and each record refers to the previous payment, so the contract refuses a payment with an old record.
 
 async function main(params) {
   const now = Math.floor(Date.now() / 1000);
@@ -50,8 +50,8 @@ function domain() {
   return { name: "AgentWallet", version: "1", chainId: POLICY.chainId, verifyingContract: POLICY.contract };
 }
 
-// Returns a record that this action signed. Without a record nothing was spent; the contract accepts this for its first
-// payment only.
+// Returns a record that this action signed. Without a record, nothing was spent yet. The contract accepts this only for
+// its first payment.
 function trusted(record, signer) {
   if (record === undefined || record === null) return { head: ethers.constants.HashZero, day: 0, spent: "0" };
   const { head, day, spent } = record;
@@ -81,7 +81,7 @@ function address(given) {
   return ethers.utils.getAddress(given);
 }
 
-// A string of digits, at least 1: a JSON number may have been rounded.
+// Expects a string of digits for a number of at least 1, because a JSON number may already be rounded.
 function whole(given) {
   if (typeof given !== "string" || !/^[1-9][0-9]{0,38}$/.test(given)) {
     throw new Error("value: expected a whole number of wei as a string, at least 1.");

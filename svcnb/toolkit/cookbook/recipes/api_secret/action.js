@@ -7,17 +7,17 @@ async function main(params) {
     throw new Error("city: expected 1 to 30 lower-case letters.");
   }
   const key = await Svc.Actions.Decrypt({ pkpId: SECRET.wallet, ciphertext: SECRET.ciphertext });
-  // A redirect would carry the key to another host.
+  // A redirect would send the key to another host.
   const response = await fetch(`${SECRET.url}?city=${city}`, {
     headers: { authorization: `Bearer ${key}` },
     redirect: "error",
   });
-  if (!response.ok) throw new Error(`The service answers ${response.status}.`);
+  if (!response.ok) throw new Error(`The service returned status ${response.status}.`);
   const text = await response.text();
-  if (text.length > 10000) throw new Error("The service answers with more than 10,000 characters.");
-  // Returns one number. The text of an answer or of an error may contain the key.
+  if (text.length > 10000) throw new Error("The service returned more than 10,000 characters.");
+  // Returns only a number, because the text of a response or an error could contain the key.
   const degrees = numberIn(text);
-  if (typeof degrees !== "number" || !(Math.abs(degrees) < 1000)) throw new Error("The service reports no temperature.");
+  if (typeof degrees !== "number" || !(Math.abs(degrees) < 1000)) throw new Error("The service did not return a temperature.");
   return { city, degrees };
 }
 
@@ -25,6 +25,6 @@ function numberIn(text) {
   try {
     return JSON.parse(text).degrees;
   } catch {
-    throw new Error("The service does not return JSON.");
+    throw new Error("The service did not return JSON.");
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.30;
 
-/// @notice Makes calls that an action signed after m of n approvers agreed. Anyone may submit them.
+/// @notice Makes calls that an action signed after m of n approvers agreed. Anyone can submit a call.
 contract ApprovedCalls {
     error NotAllowed(address caller);
     error NotTheSigner(address signer);
@@ -16,7 +16,7 @@ contract ApprovedCalls {
         keccak256("EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)");
     bytes32 private constant CALL =
         keccak256("Call(address to,uint256 value,bytes data,uint256 nonce,uint256 deadline)");
-    /// @dev Half of the order of secp256k1: of each pair of valid signatures, the lower one is accepted (EIP-2).
+    /// @dev Half of the order of secp256k1. The contract accepts only the lower form of a signature (EIP-2).
     uint256 private constant HALF = 0x7FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF5D576E7357A4501DDFE92F46681B20A0;
 
     address public immutable owner;
@@ -30,8 +30,8 @@ contract ApprovedCalls {
 
     receive() external payable {}
 
-    /// @notice Sets the action, by the address of its own key. The owner sets the first one. Afterwards only an approved
-    /// call of this contract to itself can set another.
+    /// @notice Sets the action by the address of its key. The owner sets the first action. Afterwards, only an approved
+    /// call of this contract to itself can set another action.
     function trust(address signer_) external {
         if (msg.sender != (signer == address(0) ? owner : address(this))) revert NotAllowed(msg.sender);
         signer = signer_;

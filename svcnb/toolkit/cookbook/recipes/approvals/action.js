@@ -1,5 +1,6 @@
 // Signs a call for one contract after enough approvers have signed the same call.
-// Approvers, their number and the contract are in APPROVALS, which is part of the CID. Parameters are not trusted.
+// The approvers, the required number and the contract are in APPROVALS, which is part of the CID. The action does not
+// trust its parameters.
 
 const FIELDS = [
   { name: "to", type: "address" },
@@ -25,7 +26,7 @@ function domain() {
   return { name: "ApprovedCalls", version: "1", chainId: APPROVALS.chainId, verifyingContract: APPROVALS.contract };
 }
 
-// An approver listed twice would count twice in a careless comparison, so each must have one exact form.
+// Each address must have exactly one form, so that an approver who is listed twice does not count twice.
 function checkSettings() {
   const { approvers, needed } = APPROVALS;
   for (const each of approvers) {
@@ -39,7 +40,7 @@ function checkSettings() {
   }
 }
 
-// The call with the members that are signed and no others, each in one form.
+// Returns the call with only the signed members, each in exactly one form.
 function checkedCall(call) {
   const { to, value, data, nonce, deadline } = call ?? {};
   if (typeof to !== "string" || !/^0x[0-9a-fA-F]{40}$/.test(to) || !ethers.utils.isAddress(to)) {
@@ -64,14 +65,14 @@ function checkedCall(call) {
   return checked;
 }
 
-// A string of digits below 2^256: a JSON number may have been rounded.
+// Expects a string of digits below 2^256, because a JSON number may already be rounded.
 function whole(value, name) {
   const valid = typeof value === "string" && /^(?:0|[1-9][0-9]{0,77})$/.test(value) && BigInt(value) < 2n ** 256n;
   if (!valid) throw new Error(`${name}: expected a whole number below 2^256 as a string, for example "1000".`);
   return value;
 }
 
-// The distinct approvers who made the signatures. Two forms of one signature have one signer, so they count once.
+// Returns the distinct approvers who signed. Two forms of one signature have the same signer, so they count once.
 function approversOf(call, signatures) {
   const most = APPROVALS.approvers.length;
   if (!Array.isArray(signatures) || signatures.length > most) {
@@ -92,6 +93,6 @@ function signerOf(call, signature) {
   try {
     return ethers.utils.verifyTypedData(domain(), { Approval: FIELDS }, call, signature);
   } catch {
-    return null; // values outside the curve
+    return null; // values that are not on the curve
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.30;
 
-/// @notice A club whose members an action admits, until the time that it signed. Anyone may submit its answer.
+/// @notice A club whose members an action admits until a signed time. Anyone can submit the response of the action.
 contract Club {
     error NotTheOwner();
     error NotTheSigner(address signer);
@@ -14,7 +14,7 @@ contract Club {
     bytes32 private constant DOMAIN =
         keccak256("EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)");
     bytes32 private constant MEMBERSHIP = keccak256("Membership(address member,uint256 until)");
-    /// @dev Half of the order of secp256k1: of each pair of valid signatures, the lower one is accepted (EIP-2).
+    /// @dev Half of the order of secp256k1. The contract accepts only the lower form of a signature (EIP-2).
     uint256 private constant HALF = 0x7FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF5D576E7357A4501DDFE92F46681B20A0;
 
     address public immutable owner;
@@ -25,14 +25,14 @@ contract Club {
         owner = msg.sender;
     }
 
-    /// @notice Sets the action, by the address of its own key.
+    /// @notice Sets the action by the address of its key.
     function trust(address signer_) external {
         if (msg.sender != owner) revert NotTheOwner();
         signer = signer_;
         emit Trusted(signer_);
     }
 
-    /// @notice Admits a member. An earlier time than the stored one changes nothing.
+    /// @notice Admits a member. If the time is earlier than the stored time, nothing changes.
     function join(address member, uint256 until, uint8 v, bytes32 r, bytes32 s) external {
         if (uint256(s) > HALF) revert MalleableSignature();
         if (until < block.timestamp) revert Expired(until);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.30;
 
-/// @notice The smallest token whose balance can be read, for tests. In use, name a token that exists.
+/// @notice A minimal token for tests. In production, use an existing token.
 contract Token {
     mapping(address => uint256) public balanceOf;
 
@@ -9,7 +9,7 @@ contract Token {
         balanceOf[msg.sender] = supply;
     }
 
-    /// @notice Moves tokens of the caller.
+    /// @notice Transfers tokens of the caller.
     function transfer(address to, uint256 amount) external returns (bool) {
         balanceOf[msg.sender] -= amount;
         balanceOf[to] += amount;

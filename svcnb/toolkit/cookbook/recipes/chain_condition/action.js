@@ -1,5 +1,5 @@
 // Admits holders of a token to a club on another chain, if enough independent nodes agree about the balance.
-// Nodes, token and limits are in CONDITION, which is part of the CID. The caller names the holder.
+// The nodes, the token and the limits are in CONDITION, which is part of the CID. The caller specifies the holder.
 
 async function main(params) {
   const holder = address(params?.holder);
@@ -7,7 +7,7 @@ async function main(params) {
   const found = await Promise.allSettled(CONDITION.nodes.map((node) => look(node, holder, at)));
   const answers = found.filter((each) => each.status === "fulfilled").map((each) => each.value);
   const agreed = answers.find((each) => answers.filter((other) => same(each, other)).length >= CONDITION.needed);
-  if (!agreed) throw new Error(`No ${CONDITION.needed} of ${CONDITION.nodes.length} nodes agree about block ${at}.`);
+  if (!agreed) throw new Error(`Fewer than ${CONDITION.needed} of ${CONDITION.nodes.length} nodes agree about block ${at}.`);
   const now = Math.floor(Date.now() / 1000);
   if (now - agreed.time > CONDITION.maxAgeSeconds) throw new Error("The chain's block is too old.");
   if (agreed.balance < BigInt(CONDITION.atLeast)) throw new Error(`The balance is below ${CONDITION.atLeast}.`);
@@ -23,23 +23,23 @@ async function main(params) {
   return { ...value, block: at, signer: wallet.address, signature: await wallet._signTypedData(domain, types, value) };
 }
 
-// The block to read: `depth` blocks below the median of the reported heights. One node that lies about its height does not
-// decide.
+// Returns the block to read, which is `depth` blocks below the median of the reported heights. A single node that lies
+// about its height does not change the result.
 async function height() {
   const asked = await Promise.allSettled(CONDITION.nodes.map(async (node) => {
     const [chain, latest] = await ask(node, [["eth_chainId"], ["eth_blockNumber"]]);
-    if (number(chain) !== CONDITION.token.chainId) throw new Error("The node is one of another chain.");
+    if (number(chain) !== CONDITION.token.chainId) throw new Error("The node belongs to a different chain.");
     return number(latest);
   }));
   const heights = asked.filter((each) => each.status === "fulfilled").map((each) => each.value);
   if (heights.length < CONDITION.needed) {
-    throw new Error(`${heights.length} of ${CONDITION.nodes.length} nodes answer, ${CONDITION.needed} are needed.`);
+    throw new Error(`${heights.length} of ${CONDITION.nodes.length} nodes responded; ${CONDITION.needed} are needed.`);
   }
   heights.sort((one, other) => one - other);
   return Math.max(0, heights[Math.floor((heights.length - 1) / 2)] - CONDITION.depth);
 }
 
-// What one node reports about the holder in a block. The block's hash is part of it, so that forks do not agree.
+// Returns what one node reports about the holder in a block, with the block's hash, so that forks do not agree.
 async function look(node, holder, at) {
   const tag = "0x" + at.toString(16);
   const data = BALANCE_OF + holder.slice(2).toLowerCase().padStart(64, "0");
@@ -47,8 +47,8 @@ async function look(node, holder, at) {
     ["eth_getBlockByNumber", tag, false],
     ["eth_call", { to: CONDITION.token.contract, data }, tag],
   ]);
-  if (typeof balance !== "string" || !/^0x[0-9a-f]{64}$/.test(balance)) throw new Error("The node reports no balance.");
-  if (number(block?.number) !== at) throw new Error("The node reports another block.");
+  if (typeof balance !== "string" || !/^0x[0-9a-f]{64}$/.test(balance)) throw new Error("The node did not return a balance.");
+  if (number(block?.number) !== at) throw new Error("The node returned a different block.");
   return { hash: block.hash, time: number(block.timestamp), balance: BigInt(balance) };
 }
 
@@ -61,11 +61,11 @@ function same(one, other) {
 
 function number(text) {
   const found = typeof text === "string" && /^0x[0-9a-f]{1,13}$/.test(text) ? Number(text) : NaN;
-  if (!Number.isSafeInteger(found)) throw new Error("The node reports no number.");
+  if (!Number.isSafeInteger(found)) throw new Error("The node did not return a number.");
   return found;
 }
 
-// Several JSON-RPC requests in one: their results in order.
+// Sends several JSON-RPC requests in one HTTP request. Returns their results in order.
 async function ask(url, requests) {
   const body = requests.map(([method, ...params], id) => ({ jsonrpc: "2.0", id, method, params }));
   const response = await fetch(url, {
@@ -74,7 +74,7 @@ async function ask(url, requests) {
     body: JSON.stringify(body),
   });
   const text = await response.text();
-  if (!response.ok || text.length > 100000) throw new Error(`The node answers ${response.status}.`);
+  if (!response.ok || text.length > 100000) throw new Error(`The node returned status ${response.status}.`);
   const answers = JSON.parse(text);
   return requests.map((_, id) => answers.find((each) => each?.id === id)?.result);
 }

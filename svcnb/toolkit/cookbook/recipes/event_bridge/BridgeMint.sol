@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.30;
 
-/// @notice Mints tokens for deposits that an action found on the first chain. Anyone may submit a deposit; each counts once.
+/// @notice Mints tokens, once for each deposit that an action found on the first chain. Anyone can submit a deposit.
 contract BridgeMint {
     error NotTheOwner();
     error NotTheSigner(address signer);
@@ -14,7 +14,7 @@ contract BridgeMint {
     bytes32 private constant DOMAIN =
         keccak256("EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)");
     bytes32 private constant DEPOSIT = keccak256("Deposit(uint256 number,address recipient,uint256 amount)");
-    /// @dev Half of the order of secp256k1: of each pair of valid signatures, the lower one is accepted (EIP-2).
+    /// @dev Half of the order of secp256k1. The contract accepts only the lower form of a signature (EIP-2).
     uint256 private constant HALF = 0x7FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF5D576E7357A4501DDFE92F46681B20A0;
 
     address public immutable owner;
@@ -26,7 +26,7 @@ contract BridgeMint {
         owner = msg.sender;
     }
 
-    /// @notice Sets the action, by the address of its own key.
+    /// @notice Sets the action by the address of its key.
     function trust(address signer_) external {
         if (msg.sender != owner) revert NotTheOwner();
         signer = signer_;

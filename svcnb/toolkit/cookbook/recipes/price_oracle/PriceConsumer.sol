@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.30;
 
-/// @notice Stores the price that an oracle signed. Anyone may submit it; only its signature counts.
+/// @notice Stores the price that an oracle signed. Anyone can submit a price if its signature is valid.
 contract PriceConsumer {
     error NotTheOwner();
     error NotTheOracle(address signer);
@@ -16,7 +16,7 @@ contract PriceConsumer {
     bytes32 private constant DOMAIN =
         keccak256("EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)");
     bytes32 private constant PRICE = keccak256("Price(string pair,uint256 price,uint64 at,uint64 round)");
-    /// @dev Half of the order of secp256k1: of each pair of valid signatures, the lower one is accepted (EIP-2).
+    /// @dev Half of the order of secp256k1. The contract accepts only the lower form of a signature (EIP-2).
     uint256 private constant HALF = 0x7FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF5D576E7357A4501DDFE92F46681B20A0;
 
     address public immutable owner;
@@ -36,7 +36,7 @@ contract PriceConsumer {
         maxAge = maxAge_;
     }
 
-    /// @notice Sets the action whose prices are accepted, by the address of the action's own key.
+    /// @notice Sets the action whose prices the contract accepts, by the address of the action's key.
     function trust(address oracle_) external {
         if (msg.sender != owner) revert NotTheOwner();
         oracle = oracle_;

@@ -1,5 +1,5 @@
-// Signs the price of a pair, as several sources report it, for one contract.
-// The action uses nothing that a caller sends. Sources, limits and the contract are in ORACLE, which is part of the CID.
+// Signs the price of a pair, which several sources report, for one contract.
+// The action uses no data from the caller. Sources, limits and the contract are in ORACLE, which is part of the CID.
 
 async function main() {
   const now = Math.floor(Date.now() / 1000);
@@ -9,7 +9,7 @@ async function main() {
   const agreed = agreeing(found);
   if (agreed.length < ORACLE.needed) {
     throw new Error(
-      `${agreed.length} of ${ORACLE.sources.length} sources agree, ${ORACLE.needed} are needed. ${refused.join(" ")}`,
+      `${agreed.length} of ${ORACLE.sources.length} sources agree; ${ORACLE.needed} are needed. ${refused.join(" ")}`,
     );
   }
   const value = {
@@ -36,27 +36,27 @@ async function main() {
   return { ...value, signer: wallet.address, signature: await wallet._signTypedData(domain, types, value) };
 }
 
-// The price of one source in units of 10^-8, and its time in seconds.
+// Returns the price from one source in units of 10^-8, and its time in seconds.
 async function read(source, now) {
   const host = new URL(source.url).host;
   const response = await fetch(source.url);
-  if (!response.ok) throw new Error(`${host} answers ${response.status}.`);
+  if (!response.ok) throw new Error(`${host} returned status ${response.status}.`);
   const text = await response.text();
-  if (text.length > 5000) throw new Error(`${host} answers with more than 5,000 characters.`);
+  if (text.length > 5000) throw new Error(`${host} returned more than 5,000 characters.`);
   const answer = JSON.parse(text);
   const price = member(answer, source.price);
   const at = seconds(member(answer, source.at));
-  // Expects a string of digits: a JSON number may have been rounded, and 1e400 is not a number.
+  // Expects a string of digits. A JSON number may already be rounded, and 1e400 is not a finite number.
   const digits = typeof price === "string" && /^([0-9]{1,12})(?:\.([0-9]{1,8}))?$/.exec(price);
-  if (!digits) throw new Error(`${host} reports no price.`);
-  if (!Number.isSafeInteger(at) || at > now + 5) throw new Error(`${host} reports no time of its price.`);
-  if (now - at > ORACLE.maxAgeSeconds) throw new Error(`${host} reports a price that is ${now - at} seconds old.`);
+  if (!digits) throw new Error(`${host} did not return a price.`);
+  if (!Number.isSafeInteger(at) || at > now + 5) throw new Error(`${host} did not return the time of its price.`);
+  if (now - at > ORACLE.maxAgeSeconds) throw new Error(`${host} returned a price that is ${now - at} seconds old.`);
   const units = BigInt(digits[1] + (digits[2] ?? "").padEnd(8, "0"));
-  if (units === 0n) throw new Error(`${host} reports a price of 0.`);
+  if (units === 0n) throw new Error(`${host} returned a price of 0.`);
   return { price: units, at };
 }
 
-// The value at a path such as "volume.timestamp". Inherited members do not count.
+// Returns the value at a path such as "volume.timestamp". Ignores inherited members.
 function member(value, path) {
   for (const name of path.split(".")) {
     value = value !== null && typeof value === "object" && Object.hasOwn(value, name) ? value[name] : undefined;
@@ -64,7 +64,7 @@ function member(value, path) {
   return value;
 }
 
-// Seconds since 1970 from seconds, milliseconds, or ISO 8601 in UTC.
+// Converts seconds, milliseconds or ISO 8601 in UTC to seconds since 1970.
 function seconds(time) {
   if (typeof time === "string" && /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,18}Z$/.test(time)) {
     return Math.floor(Date.parse(time) / 1000);
@@ -73,7 +73,7 @@ function seconds(time) {
   return typeof time === "number" ? Math.floor(time > 1e11 ? time / 1000 : time) : NaN;
 }
 
-// Prices within the allowed distance from the median of all. One source that lies is ignored.
+// Returns the prices within the allowed distance from the median, so a single source that lies is ignored.
 function agreeing(found) {
   if (found.length === 0) return [];
   const middle = median(found.map((each) => each.price));
@@ -81,7 +81,7 @@ function agreeing(found) {
   return found.filter(({ price }) => (price > middle ? price - middle : middle - price) <= most);
 }
 
-// Of an even number of prices, the lower of the two in the middle. This is a price that a source reported.
+// For an even number of prices, returns the lower middle price, because a source has reported this price.
 function median(prices) {
   const sorted = [...prices].sort((one, other) => (one < other ? -1 : one > other ? 1 : 0));
   return sorted[Math.floor((sorted.length - 1) / 2)];

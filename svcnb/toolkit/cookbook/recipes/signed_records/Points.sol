@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.30;
 
-/// @notice Points of customers. Each total names the last receipt of the total before it, so no older one is accepted.
+/// @notice Points of customers. Each total refers to the last receipt of the previous total, so old totals are invalid.
 contract Points {
     error NotTheOwner();
     error NotTheSigner(address signer);
@@ -15,27 +15,27 @@ contract Points {
         keccak256("EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)");
     bytes32 private constant TOTAL =
         keccak256("Total(address customer,uint256 points,bytes32 previous,bytes32 head,uint256 deadline)");
-    /// @dev Half of the order of secp256k1: of each pair of valid signatures, the lower one is accepted (EIP-2).
+    /// @dev Half of the order of secp256k1. The contract accepts only the lower form of a signature (EIP-2).
     uint256 private constant HALF = 0x7FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF5D576E7357A4501DDFE92F46681B20A0;
 
     address public immutable owner;
     address public signer;
     mapping(address => uint256) public pointsOf;
-    /// @notice The hash of the last receipt of a customer that counts.
+    /// @notice The hash of the last receipt in a customer's accepted total.
     mapping(address => bytes32) public headOf;
 
     constructor() {
         owner = msg.sender;
     }
 
-    /// @notice Chooses the action that verifies receipts, by the address of its own key.
+    /// @notice Sets the action that verifies receipts by the address of its key.
     function trust(address signer_) external {
         if (msg.sender != owner) revert NotTheOwner();
         signer = signer_;
         emit Trusted(signer_);
     }
 
-    /// @notice Takes a total that the action signed. Anyone may submit it.
+    /// @notice Accepts a total that the action signed. Anyone can submit it.
     function update(
         address customer,
         uint256 points,

@@ -1,13 +1,13 @@
-// Two actions from one template. Without an issuer in RECORDS it is the issuer: it signs the next receipt of a customer and
-// puts it into the store. With an issuer's CID it is the consumer: it verifies all receipts and signs their total.
-// The store is not trusted. Receipts of a customer are a chain: each has a number and the hash of the one before.
+// A template for two actions. If RECORDS has no issuer, the action is the issuer. It signs the next receipt of a customer
+// and saves it in the store. If RECORDS has an issuer's CID, the action is the consumer. It verifies all receipts and
+// signs their total. The store is not trusted. Each receipt has a number and the hash of the previous receipt.
 
 async function main(params) {
   const wallet = new ethers.Wallet(await Svc.Actions.getSvcActionPrivateKey());
   return RECORDS.issuer ? await consume(params, wallet) : await issue(params, wallet);
 }
 
-// --- issuer: anyone may run it; the shop says what was sold or given back ---
+// --- issuer: anyone can run it; the shop reports sales and refunds ---
 
 async function issue(params, wallet) {
   const order = params?.order;
@@ -36,12 +36,12 @@ async function issue(params, wallet) {
   return { ...signed, signer: wallet.address };
 }
 
-// --- consumer: the caller names the customer, and the last receipt that the contract has accepted ---
+// --- consumer: the caller specifies the customer and the last receipt that the contract has accepted ---
 
 async function consume(params, wallet) {
   const customer = address(params?.customer, "customer: expected an address.");
   const previous = params.previous;
-  // The address follows from the issuer's CID. What a record says about its issuer would be the word of its author.
+  // Computes the address from the issuer's CID. A record could contain any issuer, so it is not used for this.
   const issuer = await Svc.Actions.getSvcActionWalletAddress({ ipfsId: RECORDS.issuer });
   const receipts = await verified(customer, ethers.utils.getAddress(issuer));
   const heads = [ethers.constants.HashZero, ...receipts.map(hashOf)];
@@ -69,9 +69,9 @@ async function consume(params, wallet) {
   return { ...value, signer: wallet.address, signature: await wallet._signTypedData(domain, types, value) };
 }
 
-// --- both ---
+// --- issuer and consumer ---
 
-// All receipts of a customer: each signed by the issuer, for this customer, the next one after the one before.
+// Returns all receipts of a customer. Checks the signature, the customer and the order of the receipts.
 async function verified(customer, issuer) {
   const records = (await read(`${RECORDS.store}/receipts/${customer}`)) ?? [];
   if (!Array.isArray(records)) throw new Error("The store reports no list of receipts.");
@@ -105,7 +105,7 @@ function headOf(receipts) {
   return receipts.length === 0 ? ethers.constants.HashZero : hashOf(receipts.at(-1));
 }
 
-// Canonical JSON (RFC 8785) of an object of texts and whole numbers. One content has one text, in whatever order it arrives.
+// Returns canonical JSON (RFC 8785) of an object of strings and integers. Equal content always results in equal text.
 function canonical(value) {
   const members = Object.keys(value).sort().map((name) => {
     const member = value[name];
@@ -116,7 +116,7 @@ function canonical(value) {
   return `{${members.join(",")}}`;
 }
 
-// JSON of a service, null where there is none.
+// Returns the JSON response of a service, or null if there is none.
 async function read(url) {
   const response = await fetch(url);
   if (response.status === 404) return null;

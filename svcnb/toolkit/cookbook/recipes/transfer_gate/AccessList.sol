@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.30;
 
-/// @notice A list of addresses that its owner changes. Its reader decides whether it permits or bans them.
+/// @notice A list of addresses that its owner can change. Its reader decides whether it permits or bans addresses.
 contract AccessList {
     error NotTheOwner();
 
@@ -14,7 +14,7 @@ contract AccessList {
         owner = msg.sender;
     }
 
-    /// @notice Adds an address to the list, or removes it.
+    /// @notice Adds an address to the list, or removes an address.
     function set(address who, bool listed_) external {
         if (msg.sender != owner) revert NotTheOwner();
         listed[who] = listed_;

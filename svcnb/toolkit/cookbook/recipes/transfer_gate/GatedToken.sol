@@ -16,7 +16,7 @@ contract GatedToken {
         keccak256("EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)");
     bytes32 private constant TRANSFER =
         keccak256("Transfer(address from,address to,uint256 amount,uint256 nonce,uint256 deadline)");
-    /// @dev Half of the order of secp256k1: of each pair of valid signatures, the lower one is accepted (EIP-2).
+    /// @dev Half of the order of secp256k1. The contract accepts only the lower form of a signature (EIP-2).
     uint256 private constant HALF = 0x7FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF5D576E7357A4501DDFE92F46681B20A0;
 
     address public immutable owner;
@@ -30,14 +30,14 @@ contract GatedToken {
         balanceOf[msg.sender] = supply;
     }
 
-    /// @notice Sets the action that permits transfers, by the address of the action's own key.
+    /// @notice Sets the action that permits transfers, by the address of the action's key.
     function setGate(address gate_) external {
         if (msg.sender != owner) revert NotTheOwner();
         gate = gate_;
         emit GateChanged(gate_);
     }
 
-    /// @notice Moves tokens of the caller, once, with the gate's signature for exactly this transfer.
+    /// @notice Transfers tokens of the caller once, with the gate's signature for exactly this transfer.
     function transfer(address to, uint256 amount, uint256 deadline, uint8 v, bytes32 r, bytes32 s) external {
         if (uint256(s) > HALF) revert MalleableSignature();
         if (block.timestamp > deadline) revert TooLate(deadline);

@@ -1,4 +1,4 @@
-// Signs one transfer of a token, if a list on another chain permits its sender and its recipient.
+// Signs one transfer of a token if a list on another chain permits both the sender and the recipient.
 // The caller chooses the transfer. GATE contains the list's address and the token for which the signature is valid. It is
 // part of the CID.
 
@@ -31,7 +31,7 @@ async function main(params) {
   return { ...value, signer: wallet.address, signature: await wallet._signTypedData(domain, types, value) };
 }
 
-// Whether the list permits each address, by one answer of the pinned node. Its latest block must be recent.
+// Returns whether the list permits each address, from one response of the fixed node. Its latest block must be recent.
 async function look(addresses) {
   const { rpc, contract, chainId, kind, maxAgeSeconds } = GATE.list;
   if (kind !== "allow" && kind !== "deny") throw new Error('GATE.list.kind must be "allow" or "deny".');
@@ -42,7 +42,7 @@ async function look(addresses) {
     ["eth_getBlockByNumber", "latest", false],
     ...names.map((name) => ["eth_call", call(name), "latest"]),
   ]);
-  if (Number(chain) !== chainId) throw new Error("The node is one of another chain.");
+  if (Number(chain) !== chainId) throw new Error("The node belongs to a different chain.");
   const age = Math.floor(Date.now() / 1000) - Number(block?.timestamp);
   if (!(age <= maxAgeSeconds)) throw new Error("The node's latest block is too old.");
   return Object.fromEntries(names.map((name, index) => [name, flag(listed[index]) === (kind === "allow")]));
@@ -54,10 +54,10 @@ const LISTED = ethers.utils.id("listed(address)").slice(0, 10);
 function flag(word) {
   if (word === "0x" + "0".repeat(64)) return false;
   if (word === "0x" + "0".repeat(63) + "1") return true;
-  throw new Error("The list returns neither true nor false.");
+  throw new Error("The list returned neither true nor false.");
 }
 
-// Several JSON-RPC requests in one: their results in order, undefined where the node returns none.
+// Sends several JSON-RPC requests in one HTTP request. Returns their results in order, or undefined for a missing one.
 async function ask(url, requests) {
   const body = requests.map(([method, ...params], id) => ({ jsonrpc: "2.0", id, method, params }));
   const response = await fetch(url, {
@@ -66,12 +66,12 @@ async function ask(url, requests) {
     body: JSON.stringify(body),
   });
   const text = await response.text();
-  if (!response.ok || text.length > 100000) throw new Error(`The node answers ${response.status}.`);
+  if (!response.ok || text.length > 100000) throw new Error(`The node returned status ${response.status}.`);
   const answers = JSON.parse(text);
   return requests.map((_, id) => Array.isArray(answers) ? answers.find((each) => each?.id === id)?.result : undefined);
 }
 
-// An address in hex. If its case is mixed, its checksum must be correct (EIP-55).
+// Expects an address in hex. If it has mixed case, its checksum must be correct (EIP-55).
 function address(given, name) {
   if (typeof given !== "string" || !/^0x[0-9a-fA-F]{40}$/.test(given)) throw new Error(`${name}: expected an address, 0x and 40 hex digits.`);
   const found = ethers.utils.getAddress(given);
@@ -79,7 +79,7 @@ function address(given, name) {
   return found;
 }
 
-// A whole number as a string of digits: a JSON number beyond 2^53 would already have been rounded.
+// Expects an integer as a string of digits, because a JSON number above 2^53 is already rounded.
 function whole(given, name) {
   if (typeof given !== "string" || !/^(0|[1-9][0-9]{0,77})$/.test(given) || BigInt(given) >= 2n ** 256n) {
     throw new Error(`${name}: expected a whole number below 2^256 as a string.`);

@@ -127,7 +127,7 @@ def test_a_list_can_ban_instead(world: World) -> None:
 
 def test_a_node_of_another_chain_is_refused(world: World) -> None:
     here = world.emulator.rpc_url
-    with pytest.raises(svcnb.ActionError, match="another chain"):
+    with pytest.raises(svcnb.ActionError, match="different chain"):
         world.permit(world.derive(list=world.config["list"] | {"rpc": here}))
 
 

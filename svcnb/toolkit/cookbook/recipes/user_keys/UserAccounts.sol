@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.30;
 
-/// @notice Ether of users. An account is the address of its user's first key. There is no owner.
+/// @notice Ether of users. The id of an account is the address of the user's first key. The contract has no owner.
 contract UserAccounts {
     error NotTheSigner(address signer);
     error MalleableSignature();
@@ -20,7 +20,7 @@ contract UserAccounts {
         keccak256("Payment(address account,address to,uint256 value,uint256 nonce,uint256 deadline)");
     bytes32 private constant MIGRATION =
         keccak256("Migration(address account,address next,uint256 nonce,uint256 deadline)");
-    /// @dev Half of the order of secp256k1: of each pair of valid signatures, the lower one is accepted (EIP-2).
+    /// @dev Half of the order of secp256k1. The contract accepts only the lower form of a signature (EIP-2).
     uint256 private constant HALF = 0x7FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF5D576E7357A4501DDFE92F46681B20A0;
 
     mapping(address => uint256) public balanceOf;
@@ -28,19 +28,19 @@ contract UserAccounts {
     mapping(address => uint256) public nonces;
     mapping(address => address) private _migrated;
 
-    /// @notice The key that signs for an account: the account itself until it migrates.
+    /// @notice The key that signs for an account. Before a migration, this is the account itself.
     function signerOf(address account) public view returns (address) {
         address signer = _migrated[account];
         return signer == address(0) ? account : signer;
     }
 
-    /// @notice Adds ether to an account. The user need not have signed anything before.
+    /// @notice Adds ether to an account, even if the user has never signed anything.
     function deposit(address account) external payable {
         balanceOf[account] += msg.value;
         emit Deposited(account, msg.value);
     }
 
-    /// @notice Makes a payment that the user's action signed. Anyone may submit it.
+    /// @notice Makes a payment that the user's action signed. Anyone can submit it.
     function pay(address account, address to, uint256 value, uint256 deadline, uint8 v, bytes32 r, bytes32 s) external {
         _check(account, keccak256(abi.encode(PAYMENT, account, to, value, nonces[account]++, deadline)), deadline, v, r, s);
         if (balanceOf[account] < value) revert NotEnough(balanceOf[account]);
@@ -50,7 +50,7 @@ contract UserAccounts {
         if (!done) revert PaymentFailed();
     }
 
-    /// @notice Moves an account to the key of another action. The current key signs this.
+    /// @notice Moves an account to the key of another action. The current key must sign this change.
     function migrate(address account, address next, uint256 deadline, uint8 v, bytes32 r, bytes32 s) external {
         if (next == address(0)) revert NoSigner();
         _check(account, keccak256(abi.encode(MIGRATION, account, next, nonces[account]++, deadline)), deadline, v, r, s);

@@ -1,6 +1,7 @@
 // Signs orders of one user. The user's name, the identity provider and the contract are in USER, which is part of the
-// CID. So each user has another CID, and another key.
-// The provider's token names the user and the exact order. A token is a JWT (RFC 7519), signed with ES256K (RFC 8812).
+// CID. Each user therefore has a different CID and a different key.
+// The provider's token contains the user's name and the digest of the order. It is a JWT (RFC 7519), signed with ES256K
+// (RFC 8812).
 
 const KINDS = {
   Payment: [
@@ -31,14 +32,14 @@ function domain() {
   return { name: "UserAccounts", version: "1", chainId: USER.chainId, verifyingContract: USER.contract };
 }
 
-// Two names that look alike, or that are equal without case, must not be two users. So a name has one alphabet.
+// Accepts only one alphabet, so that two users cannot have names that look alike or differ only in case.
 function checkSettings() {
   if (typeof USER.name !== "string" || !/^[a-z][a-z0-9-]{0,31}$/.test(USER.name)) {
     throw new Error("USER.name: expected 1 to 32 characters of a-z, 0-9 and -, beginning with a letter.");
   }
 }
 
-// The order with the members that are signed and no others, each in one form.
+// Returns the order with only the signed members, each in exactly one form.
 function checkedOrder(kind, order) {
   if (typeof kind !== "string" || !Object.hasOwn(KINDS, kind)) throw new Error('kind: expected "Payment" or "Migration".');
   const checked = {};
@@ -52,12 +53,12 @@ function checkedOrder(kind, order) {
   return { kind, order: checked };
 }
 
-// The provider signed this token, for this app, this user and this order, and it has not expired.
+// Checks that the provider signed this token for this app, this user and this order, and that it has not expired.
 function checkToken(token, digest) {
   const parts = typeof token === "string" && token.length <= 4000 ? token.split(".") : [];
   if (parts.length !== 3) throw new Error("token: expected a JWT of 4,000 characters at most.");
   const [header, claims] = parts.slice(0, 2).map((part) => json(part));
-  // The algorithm is fixed here. A token that chooses it could choose "none".
+  // The algorithm is fixed, because otherwise a token could use the algorithm "none".
   if (header?.alg !== "ES256K") throw new Error("token: expected the algorithm ES256K.");
   if (!signedByProvider(`${parts[0]}.${parts[1]}`, bytes(parts[2]))) {
     throw new Error("token: the identity provider did not sign it.");
@@ -77,7 +78,7 @@ function signedByProvider(text, signature) {
     try {
       return ethers.utils.recoverAddress(digest, { r, s, v }) === USER.provider;
     } catch {
-      return false; // values outside the curve
+      return false; // values that are not on the curve
     }
   });
 }
@@ -103,7 +104,7 @@ function address(given, name) {
   return ethers.utils.getAddress(given);
 }
 
-// A string of digits below 2^256: a JSON number may have been rounded.
+// Expects a string of digits below 2^256, because a JSON number may already be rounded.
 function whole(given, name) {
   const valid = typeof given === "string" && /^(?:0|[1-9][0-9]{0,77})$/.test(given) && BigInt(given) < 2n ** 256n;
   if (!valid) throw new Error(`order.${name}: expected a whole number below 2^256 as a string, for example "1000".`);

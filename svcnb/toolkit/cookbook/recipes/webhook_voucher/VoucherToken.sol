@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.30;
 
-/// @notice A token that is minted for vouchers of an action. Anyone may submit a voucher; each payment counts once.
+/// @notice A token that is minted once for each payment, with a voucher of an action. Anyone can submit a voucher.
 contract VoucherToken {
     error NotTheOwner();
     error NotTheSigner(address signer);
@@ -16,27 +16,27 @@ contract VoucherToken {
         keccak256("EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)");
     bytes32 private constant VOUCHER =
         keccak256("Voucher(address recipient,uint256 quantity,bytes32 payment,uint256 deadline)");
-    /// @dev Half of the order of secp256k1: of each pair of valid signatures, the lower one is accepted (EIP-2).
+    /// @dev Half of the order of secp256k1. The contract accepts only the lower form of a signature (EIP-2).
     uint256 private constant HALF = 0x7FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF5D576E7357A4501DDFE92F46681B20A0;
 
     address public immutable owner;
     address public signer;
     mapping(address => uint256) public balanceOf;
-    /// @notice Payments that were redeemed. The payment counts, not the signature.
+    /// @notice Redeemed payments, identified by the payment and not by the signature.
     mapping(bytes32 => bool) public redeemed;
 
     constructor() {
         owner = msg.sender;
     }
 
-    /// @notice Sets the action, by the address of its own key.
+    /// @notice Sets the action by the address of its key.
     function trust(address signer_) external {
         if (msg.sender != owner) revert NotTheOwner();
         signer = signer_;
         emit Trusted(signer_);
     }
 
-    /// @notice Mints the tokens that a payment bought.
+    /// @notice Mints the tokens that a payment paid for.
     function redeem(
         address recipient,
         uint256 quantity,

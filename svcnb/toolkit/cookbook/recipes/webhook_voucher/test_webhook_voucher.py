@@ -118,7 +118,7 @@ def test_the_parsed_event_of_a_caller_is_not_used(world: World) -> None:
 
 def test_an_old_or_future_delivery_is_refused(world: World) -> None:
     for at in (time.time() - 400, time.time() + 400):
-        with pytest.raises(svcnb.ActionError, match="not close to now"):
+        with pytest.raises(svcnb.ActionError, match="too far from the current time"):
             world.sign(params=world.params(body(), at=at))
 
 
@@ -128,7 +128,7 @@ def test_an_old_or_future_delivery_is_refused(world: World) -> None:
      {"processor-signature": ["t=1,v1=" + "0" * 64] * 2}, {"processor-signature": ["t=\uff11,v1=" + "0" * 64]}],
 )  # fmt: skip
 def test_a_malformed_header_is_refused(world: World, headers: Any) -> None:
-    with pytest.raises(svcnb.ActionError, match="no signature of the provider"):
+    with pytest.raises(svcnb.ActionError, match="no valid signature from the provider"):
         world.sign(params=world.params(body()) | {"headers": headers})
 
 

@@ -1,0 +1,24 @@
+/** The changes that permit a run, and warnings about what is permitted. */
+import { copyButton, h } from "./dom.ts";
+
+export interface Repairs {
+  repairs: { says: string; code: string; cost_cents: number }[];
+  warnings: string[];
+}
+
+/** One card a repair, with its Python code, and one notice a warning. */
+export function repairCards({ repairs, warnings }: Repairs): HTMLElement[] {
+  return [
+    ...repairs.map(({ says, code, cost_cents }, number) =>
+      h(
+        "div",
+        { class: "svcnb-card" },
+        h("strong", {}, `${number === 0 ? "Fix" : "Or"} (${cost_cents ? `${cost_cents} ¢` : "gas"}): `),
+        says,
+        h("pre", { tabindex: "0", "aria-label": `Fix ${number + 1} as Python code` }, h("code", {}, code)),
+        copyButton(() => code),
+      )
+    ),
+    ...warnings.map((text) => h("div", { class: "svcnb-notice" }, h("p", {}, text))),
+  ];
+}
