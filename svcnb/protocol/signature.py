@@ -107,4 +107,7 @@ def personal_digest(message: str | bytes) -> bytes:
 
 def _require_digest(digest: bytes) -> None:
     if len(digest) != HASH_BYTES:
-        raise InvalidArgument(f"a digest must have {HASH_BYTES} bytes, not {len(digest)}: hash the message first")
+        raise InvalidArgument(
+            f"a digest must have {HASH_BYTES} bytes, not {len(digest)}",
+            hint="Hash the message first, and sign the hash.",
+        )

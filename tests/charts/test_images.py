@@ -234,7 +234,7 @@ def test_pictures_are_written_by_the_ending_of_the_file(runs, tmp_path) -> None:
     wide, narrow = (int.from_bytes(each[16:20]) for each in (picture, half))
     assert abs(wide - 2 * narrow) <= 2
     assert charts.save(chart, tmp_path / "runs.SVG").read_text(encoding="utf-8") == charts.svg(chart)
-    with pytest.raises(InvalidArgument, match=r"cannot be saved as \.pdf"):
+    with pytest.raises(InvalidArgument, match=r"cannot save a chart as \.pdf"):
         charts.save(chart, tmp_path / "runs.pdf")
     with pytest.raises(InvalidArgument, match="does not support theme"):
         charts.png(chart, theme="auto")

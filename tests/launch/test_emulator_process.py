@@ -130,7 +130,7 @@ def test_a_setting_out_of_range_is_refused_with_what_was_seen() -> None:
 
 
 def test_a_seeded_emulator_refuses_to_listen_beyond_loopback() -> None:
-    with pytest.raises(launch.SettingRefused, match="not loopback"):
+    with pytest.raises(launch.SettingRefused, match="not a loopback address"):
         svcnb.Emulator(host="0.0.0.0", seed="demo")  # noqa: S104 - refused, which is the point
 
 

@@ -272,7 +272,7 @@ def test_numbers_that_belong_to_no_point_are_refused(numbers: bytes) -> None:
 
 
 def test_a_digest_has_32_bytes() -> None:
-    with pytest.raises(ValueError, match="hash the message first"):
+    with pytest.raises(ValueError, match="Hash the message first"):
         sign_digest(b"hello", b"\x11" * 32)
-    with pytest.raises(ValueError, match="hash the message first"):
+    with pytest.raises(ValueError, match="Hash the message first"):
         recover_address(b"hello", bytes(65))

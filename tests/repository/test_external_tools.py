@@ -93,7 +93,7 @@ def test_a_file_with_another_hash_is_not_kept(tmp_path: Path, cache: Path) -> No
     source = tmp_path / "download"
     source.write_bytes(b"something else")
     target = cache / "anvil"
-    with pytest.raises(fetch.PartCorrupt, match="expected " + "0" * 64):
+    with pytest.raises(fetch.PartCorrupt, match="expected hash is " + "0" * 64):
         fetch._place(source, target, "0" * 64)
     assert not target.exists()
 

@@ -36,7 +36,7 @@ async def require_may_execute(directory: PermissionCache, caller: Caller, cid: s
         raise unknown_key()
     if await directory.may_execute(caller, action_hash):
         return
-    named = f"action {cid} (hashed CID {action_hash:#066x})"
+    named = f"action {cid} (hashed CID {action_hash})"
     if directory.expired(caller):
         raise EndpointFailure(403, f"The API key has expired, so it is not authorized to execute {named}")
     raise EndpointFailure(

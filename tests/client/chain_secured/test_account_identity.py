@@ -39,7 +39,7 @@ def test_an_account_handed_on_twice_is_found_by_its_last_owner_alone(svc, mine, 
 
 
 def test_a_wallet_without_an_account_is_told_how_to_get_one(svc) -> None:
-    with pytest.raises(ChainError, match="owns no account") as caught:
+    with pytest.raises(ChainError, match="does not own an account") as caught:
         svc.chain_secured.open(LocalSigner.random())
     assert caught.value.name == "AccountDoesNotExist"
     assert "svc.chain_secured.create" in caught.value.hint

@@ -62,7 +62,7 @@ def test_the_billing_header_is_base64_of_json() -> None:
 
 
 def test_only_a_billing_signature_becomes_a_billing_header() -> None:
-    with pytest.raises(InvalidArgument, match="this one is for CreateWallet"):
+    with pytest.raises(InvalidArgument, match="this signature is for CreateWallet"):
         sign_flow(OWNER, "CreateWallet", 1, 1).as_headers()
 
 
