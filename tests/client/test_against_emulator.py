@@ -117,7 +117,7 @@ async def test_one_entry_is_read_by_its_reference(svc) -> None:
     assert (await done(svc.usage_keys.get(key))).api_key_hash == key.api_key_hash
     assert (await done(svc.actions.get(ADD.cid))).name == "increment"
     for noun, missing in (("wallets", "0x" + "1" * 40), ("groups", group.id + 1), ("usage_keys", "0x" + "1" * 64)):
-        with pytest.raises(errors.NotFound, match=r"To list the|Use a key of"):
+        with pytest.raises(errors.NotFound, match=r"To list the|Use a key from"):
             await done(getattr(svc, noun).get(missing))
     with pytest.raises(errors.NotFound, match=r"List them"):
         await done(svc.actions.get(ADDRESS))
