@@ -225,7 +225,7 @@ def test_a_setting_that_a_notebook_of_ones_own_misses_ends_with_two(tmp_path) ->
         [*report, "mine.ipynb"], cwd=tmp_path, env=kept, capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == ExitCode.USAGE
-    assert "no service address" in done.stderr
+    assert "the service address is not set" in done.stderr
     assert "SVC_BASE_URL" in done.stderr
 
 

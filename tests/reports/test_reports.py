@@ -42,7 +42,7 @@ CASES: dict[str, tuple[dict[str, Any], list[str]]] = {
         [
             "the key may add actions to group 1 and run them there",
             "in API mode, admin 0x",
-            "which may execute in group 1",
+            "which can execute in group 1",
             "Changes of an account per",
         ],
     ),

@@ -54,7 +54,7 @@ def step(project: Path, service: Emulator) -> Step:
 def test_a_price_reaches_the_contract(project: Path, sources: list[str], service: Emulator, step: Step) -> None:
     wallet = step("contract.py", "wallet").stdout.strip()
     assert step("-m", "svcnb", "emulator", "faucet", wallet, "--url", service.base_url).returncode == 0
-    assert "never overwritten" in step("contract.py", "wallet").stderr
+    assert "never overwrites a key" in step("contract.py", "wallet").stderr
     address, _, chain = step("contract.py", "deploy", "PriceConsumer", "ETH/USD", "300").stdout.partition(" ")
     assert "31337" in chain
 

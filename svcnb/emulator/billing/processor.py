@@ -26,7 +26,7 @@ _METHODS: Final[tuple[Method, ...]] = get_args(Method)
 _LONGEST_DELAY_S: Final = 30 * 24 * 3600
 _LONGEST_EMAIL: Final = 320
 _REFUSED: Final = ("payment_failed", "The payment failed.")
-_REVERTED: Final = ("transaction_reverted", "The payment failed: the transaction was reverted. Nothing was deducted.")
+_REVERTED: Final = ("transaction_reverted", "The payment failed: the transaction was reverted. No money was deducted.")
 
 
 class ProcessorRefusal(EndpointFailure):

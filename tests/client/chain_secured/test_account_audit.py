@@ -49,8 +49,8 @@ def test_names_and_initial_contents_are_told(busy, action) -> None:
     made = f"create group 'signers', which permits action {action.hashed_cid[:10]}…, wallet 'ops' {wallet}…"
     assert made in told
     assert "remove group 2 'short-lived', irreversibly" in told
-    assert "set usage key 'runner', which may execute in group 1 'signers'; create groups" in told
-    assert "set usage key 'runner', which may execute in group 1 'signers'" in told
+    assert "set usage key 'runner', which can execute in group 1 'signers'; create groups" in told
+    assert "set usage key 'runner', which can execute in group 1 'signers'" in told
     now = f"action 'increment', every action, wallet 'ops' {wallet}…"
     replaced = f"replace group 1 'signers' with 'signers', which permits {now}"
     assert replaced in told
