@@ -118,7 +118,7 @@ def test_a_usage_key_may_look_and_is_told_that_it_may_not_change(notebook):
     panel = nb.panel("Permissions")
     box(panel, "sign is permitted in group 2 desk").check()
     panel.get_by_role("button", name="Apply").click()
-    failure = panel.get_by_role("alert").filter(has_text="0 of 1 calls succeeded before this one")
+    failure = panel.get_by_role("alert").filter(has_text="0 of 1 calls succeeded before this call")
     failure.wait_for()
     assert nb.value("len(svc.groups.contents(2).actions)") == 0
     panel.get_by_role("button", name="Discard").click()

@@ -39,7 +39,7 @@ def test_the_events_of_the_account_in_the_period_are_listed_oldest_first(svc) ->
 def test_what_cannot_be_read_is_said(svc) -> None:
     key = svc.usage_keys.create("runner", execute_in_groups=[])
     with_usage_key = read_changes(svc.with_key(key), svc.usage_keys.list(), Period.back("1h"))
-    assert "needs the account key" in with_usage_key.not_visible[0]
+    assert "use the account key" in with_usage_key.not_visible[0]
     assert list(with_usage_key.entries) == []
     key_of_account = svc.config.api_key
     without_chain = svcnb.Client(svc.base_url, api_key=key_of_account, rpc_url="http://127.0.0.1:9", history=False)

@@ -285,7 +285,14 @@ function isKept([pattern, flags]: unknown[]): boolean {
 
 const SeenRegExp: RegExpConstructor = new Proxy(NativeRegExp, {
   apply: (target, _self, args) => isKept(args) ? args[0] : apply(target, undefined, judged(args)),
-  construct: (target, args, as) => Reflect.construct(target, judged(args), as === SeenRegExp ? target : as),
+  construct(target, args, as) {
+    if (as === SeenRegExp) return Reflect.construct(target, judged(args), target);
+    // V8 reads the prototype of the subclass first, and QuickJS converts the flags first.
+    if (typeof args[1] === "object" || typeof args[1] === "function") {
+      trap("flags of a RegExp subclass that are an object");
+    }
+    return Reflect.construct(target, judged(args), as);
+  },
 });
 definePropertyOf(NativeRegExp.prototype, "constructor", { value: SeenRegExp });
 definePropertyOf(globalThis, "RegExp", { value: SeenRegExp, writable: true, enumerable: false, configurable: true });
