@@ -233,7 +233,7 @@ def test_depth_is_refused_and_does_not_end_the_process(limit: int) -> None:
     finally:
         sys.setrecursionlimit(before)
     assert refused.rule == 1
-    assert "too deeply" in refused.message
+    assert "too many levels of nesting" in refused.message
 
 
 def test_what_is_no_json_at_all_is_refused() -> None:
