@@ -1,4 +1,4 @@
-"""Every cell of every lesson can be executed again at once, unless the text before it says that it works once."""
+"""Every cell of every lesson can be executed again at once, unless the text before it says that it works only once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_each_cell_runs_twice_unless_the_text_before_it_says_once(lesson: Path) 
     deliberate, executed = [], []
     for before, cell in pairwise(notebook.cells):
         if cell.cell_type == "code":
-            once = before.cell_type == "markdown" and "works once" in " ".join(before.source.split())
+            once = before.cell_type == "markdown" and "works only once" in " ".join(before.source.split())
             errors = {each.ename for each in cell.outputs if each.output_type == "error"}
             for _ in range(1 if once else 2):
                 deliberate.append(errors)
