@@ -188,7 +188,7 @@ def test_the_default_is_this_machine_and_a_seeded_emulator_listens_nowhere_else(
     from svcnb.emulator.settings import Settings
 
     assert Settings.load({}).host == "127.0.0.1"
-    with pytest.raises(ValueError, match="not loopback"):
+    with pytest.raises(ValueError, match="not a loopback address"):
         Settings.load({}, host="0.0.0.0", control_token="t", seed="lesson")  # noqa: S104 - refused, which is what is tested
 
 

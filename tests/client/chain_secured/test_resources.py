@@ -82,7 +82,7 @@ def test_a_key_that_the_service_does_not_resolve_is_told_with_the_way_on(start_e
     mine = svc.chain_secured.create(owner, "another")
     mine.billing.top_up(500)
     emulator.faults.until_cleared("runtime", status=401)
-    with pytest.raises(ChainError, match="does not resolve it") as refused:
+    with pytest.raises(ChainError, match="did not find it within") as refused:
         mine.usage_keys.create("late", execute_in_groups=everything, verify=0.3)
     assert refused.value.name == "NotResolved"
     assert "form='text'" in refused.value.hint
