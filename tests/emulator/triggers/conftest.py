@@ -25,7 +25,7 @@ from svcnb.emulator.triggers.queue import RetryPolicy, RunQueues
 START = 1_900_000_000.0
 PATIENCE_S = 300
 IDLE_LOOKS = 400
-"""Looks at the database in a row, at all of which a run waits and no queue is open: nobody will come any more."""
+"""Number of consecutive reads of the database in which a run waits and no queue is open: no worker will execute it."""
 
 
 class Scripted:

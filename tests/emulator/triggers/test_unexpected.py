@@ -1,6 +1,6 @@
-"""Errors that nobody thought of while a run is begun, executed or written down: it ends, and its queue goes on.
+"""An unexpected error while a run is started, executed or recorded ends this run, and its queue continues.
 
-They are real ones: the database refuses rows, by triggers of its own, or holds what is no JSON.
+The errors are real: triggers of the database reject rows, or a row contains invalid JSON.
 """
 
 from __future__ import annotations
