@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 
 import numpy as np
@@ -122,6 +123,12 @@ def test_the_unit_follows_the_lengths_and_stands_in_the_title() -> None:
     frame = pd.DataFrame({"started_at": pd.to_datetime([0], unit="s", utc=True), "ok": [True], "elapsed": [2.5]})
     assert repr(charts.latency(frame)).startswith("Latency of successful runs (s): 1 run, ")
     assert repr(charts.latency(frame.assign(elapsed=0.2))).startswith("Latency of successful runs (ms)")
+
+
+def test_percentiles_differ_in_their_lines_and_not_only_in_colour() -> None:
+    times = pd.to_datetime([0, 60], unit="s", utc=True)
+    drawn = charts.svg(charts.latency(pd.DataFrame({"started_at": times, "ok": True, "elapsed": 1.0})))
+    assert len(set(re.findall(r'stroke-dasharray="([^"]+)"', drawn))) >= 2
 
 
 def test_a_gap_in_time_is_a_gap_in_the_line(values) -> None:
