@@ -217,7 +217,9 @@ class Emulators:
             return hosted.start().handle()
 
     def running(self, learner: str | None = None) -> list[EmulatorControl]:
-        """Returns handles of the running emulators.
+        """Returns handles of the running emulators. Waits for emulators that are starting.
+
+        An emulator can answer a request before this process has read that the start has ended.
 
         Args:
             learner: Owner of the emulators. None means all learners.
@@ -225,7 +227,12 @@ class Emulators:
         with self._lock:
             names = list(self._all) if learner is None else [learner]
             hosted = [each for name in names for each in self._of(name).values()]
-        return [process.handle() for each in hosted if (process := each.process) is not None and process.running]
+        found = []
+        for each in hosted:
+            with each.lock:
+                if each.process is not None and each.process.running:
+                    found.append(each.process.handle())
+        return found
 
     def pids(self) -> list[int]:
         """Returns the process ids of all running emulators."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import socket
 import stat
+import threading
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
@@ -201,6 +203,25 @@ def test_a_learner_has_a_few_emulators_running_and_the_oldest_rests_until_it_is_
         assert len(room.running("grace")) == 1
         assert svcnb.Client(first.base_url, api_key=key).accounts.exists(), "its state is as it was"
         assert [each.base_url for each in room.running("ada")] == [first.base_url]
+
+
+def test_an_emulator_that_has_answered_is_listed_although_its_start_has_not_ended(
+    room: Workshop, ada: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answered = threading.Event()
+
+    class StartsSlowly(Emulator):
+        def __init__(self, **settings: Any) -> None:
+            super().__init__(**settings)
+            answered.wait()
+
+    monkeypatch.setattr("svcnb.workshop.emulators.Emulator", StartsSlowly)
+    with ThreadPoolExecutor() as threads:
+        own(room, ada).accounts.create("mine")
+        listed = threads.submit(room.running, ada)
+        wait([listed], timeout=0.2)
+        answered.set()
+        assert len(listed.result()) == 1
 
 
 def test_a_learner_records_requests_into_a_folder_of_the_emulator_alone(
