@@ -217,9 +217,7 @@ class Emulators:
             return hosted.start().handle()
 
     def running(self, learner: str | None = None) -> list[EmulatorControl]:
-        """Returns handles of the running emulators. Waits for emulators that are starting.
-
-        An emulator can answer a request before this process has read that the start has ended.
+        """Returns handles of the running emulators. Waits for emulators that are starting, which can already answer.
 
         Args:
             learner: Owner of the emulators. None means all learners.
