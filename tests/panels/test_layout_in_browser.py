@@ -35,6 +35,9 @@ WIDE = """lines => {
       return false;
     };
     const edge = panel.getBoundingClientRect().right + 0.5;
+    for (let at = panel.parentElement; at; at = at.parentElement) {
+      if (at.scrollWidth > at.clientWidth && scrolls(at)) found.push(`${at.scrollWidth - at.clientWidth} px: ${name(at)}`);
+    }
     if (panel.scrollWidth > panel.clientWidth) found.push(`panel: ${panel.scrollWidth - panel.clientWidth} px`);
     for (const it of panel.querySelectorAll("*")) {
       if (!shown(it) || it.closest(".svcnb-aside, svg, .cm-editor") || inside(it)) continue;

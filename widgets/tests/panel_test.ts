@@ -56,6 +56,25 @@ Deno.test("a failure is shown with its hint and what would happen, and can be cl
   close();
 });
 
+Deno.test("a long number in a failure is cut in the middle, and can be copied whole", async () => {
+  const model = new FakeModel();
+  const { el, close } = open(counter, model);
+  const number = "1".repeat(6) + "2".repeat(65) + "3".repeat(6);
+  click(button(el, "Count"));
+  await model.fail(`not permitted (${number}) in 1 group`);
+  equal(find(el, ".svcnb-failure strong").textContent, "not permitted (111111…333333 Copy) in 1 group");
+  equal(find(el, ".svcnb-failure code").getAttribute("title"), number);
+  let copied = "";
+  Object.defineProperty(navigator, "clipboard", {
+    configurable: true,
+    value: { writeText: (text: string) => Promise.resolve(void (copied = text)) },
+  });
+  click(find(el, "[aria-label='Copy the whole number']"));
+  await settled();
+  equal(copied, number);
+  close();
+});
+
 Deno.test("a wallet without gas is shown, and on an emulator a button funds it", async () => {
   const wallet = `0x${"ab".repeat(20)}`;
   for (const hasFaucet of [true, false]) {

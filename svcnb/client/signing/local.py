@@ -243,7 +243,7 @@ def _secret_bytes(key: Secret) -> bytes:
     try:
         return parse_hex(key.reveal(), SECRET_BYTES, "private key")
     except MalformedValue as error:
-        raise SigningError(error.message, hint="Pass 0x followed by 64 hex digits.") from None
+        raise SigningError(error.message, hint="Copy the whole private key from your wallet.") from None
 
 
 def _or_signing_error(work: Any) -> Any:

@@ -2,7 +2,7 @@
  * Browser side of every panel: a frame with a heading, a status line with Cancel, and a box for failures. A button
  * shows the performed actions as Python.
  */
-import { clearFieldError, copyable, copyButton, fieldError, h, uniqueId } from "./dom.ts";
+import { clearFieldError, copyable, copyButton, fieldError, h, shortened, uniqueId } from "./dom.ts";
 import { type Failure, failureOf, type Model, PanelError, Wire } from "./wire.ts";
 
 export { copyable, copyButton, field, h, refill, uniqueId } from "./dom.ts";
@@ -313,7 +313,7 @@ function failureBox(failure: Failure, close?: () => void, root?: HTMLElement): H
     h(
       "div",
       {},
-      h("strong", {}, message),
+      h("strong", {}, ...shortened(message)),
       consequences.length > 0 && h("ul", {}, ...consequences.map((text) => h("li", {}, text))),
       hint && h("p", {}, hint),
       isElsewhere && h("button", {

@@ -112,6 +112,7 @@ export function runWith(at: Panel, work: Work) {
         [...account, ...usable.map(({ hash, name }): [string, string] => [hash, `usage key ${name}`])],
         run_key,
       );
+      createWallet.update();
       createKey.update();
     },
   };
