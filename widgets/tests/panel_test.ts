@@ -99,6 +99,25 @@ Deno.test("a wallet without gas is shown, and on an emulator a button funds it",
   }
 });
 
+Deno.test("a message beside a field begins with a capital, unless it begins with a name", async () => {
+  for (
+    const [message, shown] of [["a key is missing", "A key is missing"], ["owner.json is empty", "owner.json is empty"]]
+  ) {
+    const input = h("input", {});
+    const model = new FakeModel();
+    const { el, close } = open(
+      panel("Form", (at) => at.body.append(input, at.button("Go", () => at.call("go"), { fields: { file: input } }))),
+      model,
+    );
+    click(button(el, "Go"));
+    const error = { type: "InvalidArgument", message, hint: "", consequences: [], field: "file" };
+    model.say({ type: "answer", id: model.last("command").id, ok: false, error });
+    await settled();
+    equal(find(el, ".svcnb-field-error").textContent, shown);
+    close();
+  }
+});
+
 Deno.test("a failure goes when the same is tried again", async () => {
   const model = new FakeModel();
   const { el, close } = open(counter, model);

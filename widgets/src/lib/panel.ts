@@ -299,7 +299,8 @@ export class Panel {
 }
 
 function sentence({ message, hint }: PanelError): string {
-  const said = `${message.slice(0, 1).toUpperCase()}${message.slice(1)}`;
+  // The first word can also be the name of a file or of a value, which keeps its case.
+  const said = /^[a-z]+ /.test(message) ? `${message.slice(0, 1).toUpperCase()}${message.slice(1)}` : message;
   return hint ? `${said.replace(/[.]$/, "")}. ${hint}` : said;
 }
 

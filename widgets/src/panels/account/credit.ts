@@ -45,6 +45,9 @@ export function creditPart(at: Panel): { element: HTMLElement; offer: (packages:
     }
     page.replaceChildren(h("p", { class: "svcnb-good", role: "status" }, `✓ ${dollars(asked.cents)} added.`));
   };
+  at.onSession((changed) => {
+    if (changed.has("account")) page.querySelector("[role=status]")?.remove(); // the credit of another account
+  });
 
   const element = h(
     "section",

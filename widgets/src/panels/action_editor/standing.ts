@@ -47,6 +47,9 @@ export function standing(look: () => Promise<Account>, at: Panel, work: Work): S
     account = await look();
     show(shown);
   };
+  at.onSession((changed) => {
+    if (changed.has("account")) said.textContent = "";
+  });
   const refresh = at.button("Refresh", read, { kind: "quiet" });
 
   const register = at.button("Register", async () => {
