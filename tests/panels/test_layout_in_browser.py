@@ -36,7 +36,8 @@ WIDE = """lines => {
     };
     const edge = panel.getBoundingClientRect().right + 0.5;
     for (let at = panel.parentElement; at; at = at.parentElement) {
-      if (at.scrollWidth > at.clientWidth && scrolls(at)) found.push(`${at.scrollWidth - at.clientWidth} px: ${name(at)}`);
+      const hidden = at.scrollWidth - at.clientWidth;
+      if (hidden > 0 && scrolls(at)) found.push(`${hidden} px around the panel: ${at.className}`);
     }
     if (panel.scrollWidth > panel.clientWidth) found.push(`panel: ${panel.scrollWidth - panel.clientWidth} px`);
     for (const it of panel.querySelectorAll("*")) {

@@ -65,9 +65,9 @@ export function shortened(message: string): Child[] {
   );
 }
 
-/** A number with its noun, in the singular for one. */
-export function counted(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+/** A number and a word, in the singular for one. */
+export function counted(number: number, word: string): string {
+  return `${number} ${word}${number === 1 ? "" : "s"}`;
 }
 
 /** Cents as dollars. */
