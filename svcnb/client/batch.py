@@ -52,7 +52,8 @@ class _Results(Sequence[Outcome]):
         name = getattr(action, "name", "")
         self._action: ActionRef = Action(source, name=name) if source is not None else self.cid
         self._concurrency = concurrency
-        rows = params.to_dict("records") if hasattr(params, "to_dict") else params
+        to_dict = getattr(params, "to_dict", None)  # of a frame
+        rows: Any = params if to_dict is None else to_dict("records")
         # Passing a dictionary or a string is a mistake, because the batch would iterate over its keys or characters.
         if isinstance(rows, (Mapping, str, bytes)) or not isinstance(rows, Iterable):
             raise InvalidArgument(

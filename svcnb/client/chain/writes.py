@@ -342,10 +342,10 @@ def _call(send: Callable[[dict[str, Any]], object] | None, fields: dict[str, Any
 
 
 def _shown(name: str, value: Any) -> Any:
-    if isinstance(value, int) and not isinstance(value, bool) and name.lower().endswith(("hash", "action")):
-        return f"0x{value:064x}"
     if name == "cidHashes":
         return [f"0x{item:064x}" for item in value]
+    if isinstance(value, int) and not isinstance(value, bool) and name.lower().endswith(("hash", "action")):
+        return f"0x{value:064x}"
     return list(value) if isinstance(value, (list, tuple)) else value
 
 

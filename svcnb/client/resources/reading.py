@@ -26,7 +26,7 @@ class Pages(Generic[M]):
 
     def __init__(self) -> None:
         self.number = 0
-        self.more = True
+        self.more: bool = True
         self._seen: set[object] = set()
 
     def take(self, page: list[M]) -> list[M]:
