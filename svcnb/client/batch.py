@@ -47,7 +47,8 @@ class _Results(Sequence[Outcome]):
                 f"invalid concurrency {concurrency!r}: expected 1 to {MAX_CONCURRENCY} runs at once",
                 hint="Omit this argument to use the default of 16.",
             )
-        source, self.cid = source_or_cid(action)
+        source, cid = source_or_cid(action)
+        self.cid: str = cid
         # The CID is computed once, not once per run.
         name = getattr(action, "name", "")
         self._action: ActionRef = Action(source, name=name) if source is not None else self.cid

@@ -180,12 +180,12 @@ class Writer:
             ]
         )
         estimate, nonce, block, tip, legacy_price, balance = answers
-        funds = 0 if isinstance(balance, RpcError) else int(balance, 16)
-        if isinstance(estimate, RpcError):
-            raise self._no_estimate(what.name, estimate, funds)
-        for answer in (nonce, block):
+        for answer in (nonce, block, balance):
             if isinstance(answer, RpcError):
                 raise answer
+        funds = int(balance, 16)
+        if isinstance(estimate, RpcError):
+            raise self._no_estimate(what.name, estimate, funds)
         gas = int(estimate, 16)
         limit = gas * SPARE_GAS[0] // SPARE_GAS[1]
         fees, price, most = _fees(block, tip, legacy_price)

@@ -25,7 +25,7 @@ class Pages(Generic[M]):
     """
 
     def __init__(self) -> None:
-        self.number = 0
+        self.number: int = 0
         self.more: bool = True
         self._seen: set[object] = set()
 
