@@ -1,7 +1,7 @@
 """Local record of all runs. Users can query it for costs, failures and results.
 
-The record is an SQLite file, which only its owner can read. `strip` removes secrets before a value is stored. The setting
-``history`` (``SVC_HISTORY``) is the path of the file, or ``off``. `History` of the toolkit reads the file.
+The record is an SQLite file, which only its owner can read. `strip` removes secrets before a value is stored. The
+setting ``history`` (``SVC_HISTORY``) is the path of the file, or ``off``. `History` of the toolkit reads the file.
 """
 
 from __future__ import annotations
