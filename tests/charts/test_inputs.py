@@ -66,12 +66,12 @@ def test_runs_of_triggers_are_drawn() -> None:
 @pytest.mark.parametrize("nothing", [[], pd.DataFrame({"started_at": [], "status": []}), {"started_at": []}])
 @pytest.mark.parametrize("draw", [*OF_RUNS, charts.audit_timeline])
 def test_nothing_is_said_to_be_nothing(draw, nothing) -> None:
-    with pytest.raises(charts.NothingToDraw, match=r"no (runs|events) to draw"):
+    with pytest.raises(charts.NothingToDraw, match=r"there are no (runs|events) to draw"):
         draw(nothing)
 
 
 def test_an_empty_history_is_nothing_too(tmp_path) -> None:
-    with pytest.raises(charts.NothingToDraw, match="no runs to draw"):
+    with pytest.raises(charts.NothingToDraw, match="there are no runs to draw"):
         charts.spend(History(tmp_path / "none.sqlite"))
 
 
@@ -89,7 +89,7 @@ def test_an_empty_history_is_nothing_too(tmp_path) -> None:
         ({"elapsed": ["quick", "slow"]}, "'elapsed' contains values that are not numbers"),
         ({"elapsed": [-1.0, 2.0]}, "'elapsed' contains negative numbers, such as -1"),
         ({"elapsed": [None, 2.0]}, "some successful runs have no duration"),
-        ({"status": ["failed", "failed"]}, "no successful run among 2 runs"),
+        ({"status": ["failed", "failed"]}, r"none of the runs succeeded \(2 runs\)"),
     ],
 )
 def test_a_wrong_frame_is_named_and_what_it_has(change, said) -> None:
