@@ -5,9 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from svcnb.emulator.http.dispatch import Dispatcher
 from svcnb.emulator.http.middleware import Middleware
-from svcnb.emulator.http.router import Router
+from svcnb.emulator.http.router import Dispatcher, Router
 
 if TYPE_CHECKING:
     from svcnb.emulator.http.endpoint import Endpoint

@@ -36,10 +36,10 @@ from svcnb.emulator.platform.faults import Faults
 from svcnb.emulator.platform.forgiven import Forgiven
 from svcnb.emulator.platform.idle import Resumption
 from svcnb.emulator.platform.offload import in_thread
+from svcnb.emulator.platform.origins import ServerAddress
 from svcnb.emulator.platform.quiesce import Quiesce
 from svcnb.emulator.platform.randomness import Randomness
 from svcnb.emulator.platform.schema import get_meta, set_meta
-from svcnb.emulator.platform.server_address import ServerAddress
 from svcnb.emulator.platform.store import Store, StoreUnavailable
 from svcnb.emulator.sandbox.engine import make_engine
 from svcnb.emulator.sandbox.load import LoadGauge
