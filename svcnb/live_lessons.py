@@ -60,7 +60,7 @@ LIVE: Final[dict[str, Live]] = {
     "typed-data": Live(0, skips="the cells that move the clock"),
     "chain-secured": Live(
         10,
-        "It needs your own wallet as `owner`, with currency of the service's chain for gas.",
+        "It needs your own wallet as `owner`, with coins of the service's chain for gas.",
         "the practice keys, the faucet, and the cells that move the clock. It also skips the cells that need `owner` "
         "until you set it",
         own_wallet=True,

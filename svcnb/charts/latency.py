@@ -55,7 +55,9 @@ def latency(
     table = Table(runs)
     well = table.status() == SUCCESS
     if not well.any():
-        raise NothingToDraw(f"no successful run among {count(len(well), 'run')}; only successful runs have a latency")
+        raise NothingToDraw(
+            f"none of the runs succeeded ({count(len(well), 'run')}); only successful runs have a latency"
+        )
     seconds = table.seconds()[well]
     if np.isnan(seconds).any():
         raise InvalidArgument(

@@ -41,7 +41,7 @@ def success_rate(runs: Any, *, by: Literal["time", "action"] = "time", zone: str
     status = table.status()
     ended = status != OPEN
     if not ended.any():
-        raise NothingToDraw(f"no ended run among {count(len(ended), 'run')}")
+        raise NothingToDraw(f"none of the runs has ended ({count(len(ended), 'run')})")
     failed = status[ended] == FAILED
     if by == "action":
         groups, texts = table.labels("action")

@@ -110,7 +110,7 @@ class Connection:
             client = Client()
         except ConfigError as error:
             raise ConfigError(
-                "not connected to a service",
+                "this notebook is not connected to a service",
                 hint=(
                     f"Start an emulator in a cell: {USUAL_NAME} = svcnb.Emulator().client(). Or run %svc connect "
                     f"VARIABLE "

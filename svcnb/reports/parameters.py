@@ -1,7 +1,7 @@
-"""Parameters of the reports. They are typed, and are checked before a report runs.
+"""Parameters of the reports. Checks their types and values before a report runs.
 
 papermill itself only warns about an unknown parameter, and accepts any type. The parameter cells of the templates
-contain the same names and defaults, so each template can also be opened and run manually.
+contain the same names and defaults, so users can also open each template and run it manually.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ class Rows:
 
     Args:
         columns: Names of the columns.
-        rows: Rows of the table. Texts are shown unchanged.
+        rows: Rows of the table. The table shows texts unchanged.
         empty: Text to show if there are no rows.
         total: Number of all rows, if only some are given. A line below the table then shows both numbers.
     """
@@ -80,7 +80,7 @@ class Rows:
 
 
 class Picture:
-    """Chart as an image. Unlike a drawing inside HTML, it is also shown in notebooks that are not trusted.
+    """Chart as an image. Unlike a drawing inside HTML, it also appears in notebooks that are not trusted.
 
     Args:
         chart: Any Altair chart.
@@ -120,7 +120,7 @@ def count(number: int, one: str) -> str:
 
     Args:
         number: The number.
-        one: Unit in the singular. The plural is formed with an s.
+        one: Unit in the singular. The function adds an s to form the plural.
     """
     return f"{number:,} {one}{'' if number == 1 else 's'}"
 

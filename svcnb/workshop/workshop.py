@@ -259,11 +259,11 @@ class Workshop(Checked):
             notebook: File name, for example ``"01-quickstart.ipynb"``.
 
         Raises:
-            InvalidArgument: The solution is not unlocked.
+            InvalidArgument: The solution is locked.
         """
         if notebook not in self.roster.unlocked:
             raise InvalidArgument(
-                f"the solution {notebook[:80]!r} is not unlocked", hint="Ask your instructor to unlock the solution."
+                f"the solution {notebook[:80]!r} is locked", hint="Ask your instructor to unlock the solution."
             )
         return next(path for path in solution_notebooks() if path.name == notebook).read_text(encoding="utf-8")
 

@@ -65,7 +65,7 @@ def _web3() -> Any:
             warnings.simplefilter("ignore", DeprecationWarning)  # dependencies issue warnings at import
             import web3
     except ImportError as error:
-        raise ChainError("this function requires web3", hint="pip install 'web3>=7'") from error
+        raise ChainError("this function requires web3", hint="Install web3: pip install 'web3>=7'") from error
     return web3
 
 

@@ -134,7 +134,7 @@ class ChainSecuredAccount(KnownAccount):
         Afterwards, this object is read-only. To change the account, open it with the new owner.
 
         Args:
-            to: The new owner, or its address. A wallet that has ever been the admin of an account is rejected.
+            to: The new owner, or its address. A wallet that is or was the admin of an account is rejected.
             confirm: Must be True. Otherwise nothing is sent, and the error lists the consequences.
 
         Raises:

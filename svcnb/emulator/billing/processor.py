@@ -130,7 +130,8 @@ class Processor:
             intent = intents.load(connection, intent_id, now)
             if intent is None:
                 raise EndpointFailure(
-                    404, "No such payment. Send the payment_intent_id that create_payment_intent returned."
+                    404,
+                    f"There is no payment {intent_id[:80]!r}. Send the payment_intent_id from create_payment_intent.",
                 )
             if problem := _not_creditable(intent, account):
                 raise EndpointFailure(400, problem)

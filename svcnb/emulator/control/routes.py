@@ -291,7 +291,9 @@ class ControlPlane:
         try:
             await in_thread(self._outbound.configure, body.policy, self._recording(body.file))
         except (ValueError, RecordingError) as error:
-            raise StructuredError(400, f"{error}.", fix="Send a policy; record and replay also need a file.") from None
+            raise StructuredError(
+                400, f"{error}.", fix="Send a policy. The policies record and replay also need a file."
+            ) from None
         return self._network()
 
     def _recording(self, name: str | None) -> Path | None:

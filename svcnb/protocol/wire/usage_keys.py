@@ -100,7 +100,7 @@ class ApiKeyItem(Response):
     """Entry of ``list_api_keys``. It never contains the key itself (docs/service/http.md#lists)."""
 
     id: str = Field(description="Same as api_key_hash.")
-    api_key_hash: str = Field(description="keccak256 of the key, as 0x + 64 hex digits.")
+    api_key_hash: str = Field(description="keccak256 of the key, as 0x followed by 64 hex digits.")
     name: str
     description: str
     expiration: str = Field(

@@ -113,7 +113,9 @@ def wallet() -> None:
         with open(key_file(), "x", encoding="utf-8", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
             file.write(account.key.hex())
     except FileExistsError:
-        raise click.ClickException(f"{key_file()} already exists: this command never overwrites a key.") from None
+        raise click.ClickException(
+            f"{key_file()} already exists: this command never overwrites a key. First move the file."
+        ) from None
     click.echo(account.address)
 
 
