@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from svcnb.client.errors import SigningError
 from svcnb.client.secret import Secret
-from svcnb.client.signing.eth import NEEDS, eth_account, is_local_account
+from svcnb.client.signing.eth import eth_account, is_local_account
 from svcnb.client.signing.signer import Signer
 from svcnb.client.signing.typed_data import typed_data_digest
 from svcnb.errors import InvalidType
+from svcnb.extras import install_command
 from svcnb.protocol.curve import SECRET_BYTES
 from svcnb.protocol.errors import MalformedValue
 from svcnb.protocol.hashes import checksum_address, parse_hex
@@ -252,7 +253,7 @@ def _or_signing_error(work: Any) -> Any:
     except MalformedValue as error:
         raise SigningError(error.message, hint=error.hint) from error
     except ImportError as error:
-        raise SigningError(str(error), hint=f"Install the missing package: {NEEDS}") from error
+        raise SigningError(str(error), hint=f"Install the missing package: {install_command('chain')}") from error
     except ValueError as error:
         raise SigningError(str(error)) from None
 
