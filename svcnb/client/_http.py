@@ -46,7 +46,7 @@ class SyncTransport:
     """Synchronous transport with keep-alive connections. It is thread-safe.
 
     Args:
-        base_url: Address of most requests. It determines whether TLS and a proxy are used.
+        base_url: Address of most requests. It determines whether the client uses TLS and a proxy.
         transport: Transport object of the HTTP library, for tests.
         client: The user's own client, whose limits, proxies, certificates and hooks apply. It is not closed.
 

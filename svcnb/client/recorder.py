@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 OFF: Final = "off"
 MAX_STORED: Final = 16_384
-"""Maximum length of stored parameters, responses and logs, in characters. Longer values are truncated."""
+"""Maximum length of stored parameters, responses and logs, in characters. The record truncates longer values."""
 
 KEPT_RUNS: Final = 2_000_000
-"""Maximum number of stored runs. The oldest excess runs are deleted, a thousand at a time."""
+"""Maximum number of stored runs. The record deletes the oldest excess runs, a thousand at a time."""
 
 KEPT_DETAILS: Final = 200_000
 """Number of the newest runs whose parameters, responses and logs are kept."""
@@ -62,7 +62,7 @@ _PATIENCE_WHEN_BEHIND: Final = 0.05
 """Shorter wait in seconds while earlier runs are still unwritten, because each wait delays the next run."""
 
 MAX_WAITING: Final = 500
-"""Maximum number of runs kept in memory while the file is not writable. The oldest excess runs are discarded."""
+"""Maximum number of runs kept in memory while the file is not writable. The record discards the oldest excess runs."""
 
 
 def default_path(environment: Mapping[str, str] = os.environ) -> Path | None:

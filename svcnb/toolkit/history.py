@@ -190,7 +190,7 @@ class History(Checked):
         """Adds up the cost of runs by group. The most expensive group comes first, but days are in chronological order.
 
         Args:
-            by: Property by which runs are grouped: ``action``, ``key``, ``day`` (UTC), ``service`` or ``trigger``.
+            by: Property that groups the runs: ``action``, ``key``, ``day`` (UTC), ``service`` or ``trigger``.
             **wanted: Filters of `runs`, without ``limit``. For example ``since="30d"``.
 
         Raises:
@@ -276,7 +276,7 @@ class History(Checked):
             Number of runs and ledger entries that were added.
 
         Raises:
-            ConfigError: A file does not exist or is not a history file. In this case, nothing is added.
+            ConfigError: A file does not exist or is not a history file. In this case, the method adds nothing.
         """
         with closing(self._connect()) as connection:
             return merge_files(connection, [Path(file).expanduser() for file in files])

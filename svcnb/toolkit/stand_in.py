@@ -59,7 +59,7 @@ class StandIn:
     Pass its `host` in the setting ``allow_address`` of the emulator. Otherwise, actions cannot access this machine.
 
     Args:
-        answers: Response for each path. Text is sent unchanged, and other values as JSON. The server calls a function
+        answers: Response for each path. The server sends text unchanged, and other values as JSON. It calls a function
             with the `Request`. Other paths return 404. You can change `answers` at any time.
 
     Example:

@@ -1,8 +1,8 @@
 """Registry of released templates and of the actions derived from them.
 
 A change of one byte in a template changes the CID, and therefore the key, of every action derived from it. For this
-reason, each version of a template is released once, under a name, and the registry records its CID. Each later use
-checks that the bytes are unchanged. To change a template, release a new version. The old version remains.
+reason, the registry releases each version of a template once, under a name, and records its CID. Each later use checks
+that the bytes are unchanged. To change a template, release a new version. The old version remains.
 
 Source: docs/service/index.md#derived-actions.
 """

@@ -35,7 +35,8 @@ HOST: Final = "127.0.0.1"
 IDLE_STOP_S: Final = 240.0
 """Time without a request after which a learner's emulator stops, in seconds. The next request restores its state."""
 MOST_EMULATORS: Final = 64
-"""Maximum number of emulators of one learner. Above it, the state of the emulator with the oldest start is deleted."""
+"""Maximum number of emulators of one learner. Above it, the workshop deletes the state of the emulator with the oldest
+start."""
 MOST_RUNNING: Final = 8
 """Maximum number of emulators of one learner that run at the same time.
 

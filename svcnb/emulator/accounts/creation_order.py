@@ -5,7 +5,7 @@ position, and clients that read the chain see that order. The HTTP lists stay in
 (docs/service/http.md#lists, list_groups). This module reads the order from the contract's events, once for each list
 from which an entry was removed.
 
-Other lists are already in creation order, so their pages are returned unchanged.
+Other lists are already in creation order, so the module returns their pages unchanged.
 """
 
 from __future__ import annotations

@@ -278,7 +278,7 @@ class Chain:
         return True
 
     async def rpc(self, body: Any) -> Any:
-        """Handles a JSON-RPC request or batch. Accepted transactions are written to the journal before they are sent.
+        """Handles a JSON-RPC request or batch. Writes accepted transactions to the journal before it sends them.
 
         Args:
             body: Parsed body of the request.

@@ -5,8 +5,8 @@ journal in one commit, and sends them to the node in the same order. It notifies
 to the callers. After a crash, requests wait until the chain has restarted the node and replayed the journal.
 
 The timestamp of a block is the emulator's time in whole seconds, and never less than that of the previous block. With a
-frozen clock, all blocks have the same timestamp, which the node allows. A block is only created for a write. Calls
-therefore use the clock's time, not that of the latest block.
+frozen clock, all blocks have the same timestamp, which the node allows. The node creates a block only for a write.
+Calls therefore use the clock's time, not that of the latest block.
 """
 
 from __future__ import annotations
@@ -373,7 +373,10 @@ class LocalChain:
             self._jobs.wake()
 
     async def _see_to_the_node(self) -> None:
-        """Restarts the node if it has stopped. After several failed attempts, requests are rejected for a while."""
+        """Restarts the node if it has stopped.
+
+        After several failed attempts, the chain rejects requests for a while.
+        """
         if self._ready.is_set() or self._broken is not None:
             return
         problem: Exception | None = None

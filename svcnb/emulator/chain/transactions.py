@@ -1,7 +1,7 @@
 """Signed transactions, which the relay creates, and the gateway decodes and validates.
 
-Supported types are legacy (with or without EIP-155), EIP-2930 and EIP-1559. Blob and set-code transactions are
-rejected.
+Supported types are legacy (with or without EIP-155), EIP-2930 and EIP-1559. The emulator rejects blob and set-code
+transactions.
 """
 
 from __future__ import annotations

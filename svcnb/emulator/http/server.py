@@ -16,7 +16,7 @@ from svcnb.emulator.http.connection import Connection, connection_limit, limited
 from svcnb.emulator.http.middleware import Middleware
 
 PIECE_BYTES: Final = 128 * 1024
-"""Size in bytes of the parts in which a large response is written."""
+"""Size in bytes of the parts of a large response."""
 _GRACE_S: Final = 5
 _KEEP_ALIVE_S: Final = 75
 

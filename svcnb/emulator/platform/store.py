@@ -120,7 +120,8 @@ class Store:
         """Runs ``work`` in a transaction and returns after its commit.
 
         Args:
-            work: Short function that only uses the database. If it raises an exception, its changes are rolled back.
+            work: Short function that only uses the database. If it raises an exception, the store rolls back its
+                changes.
 
         Returns:
             The return value of ``work``.
