@@ -87,7 +87,9 @@ def check_version(connection: sqlite3.Connection, path: Path) -> bool:
     try:
         return VERSIONS.needs_migration(_version(connection), path)
     except UnreadableVersion as error:
-        raise ConfigError(str(error), hint="Or use another file: SVC_HISTORY=path/to/history.sqlite.") from None
+        raise ConfigError(
+            str(error), hint="Use that version, or another file: SVC_HISTORY=path/to/history.sqlite."
+        ) from None
 
 
 def bring_forward(connection: sqlite3.Connection, path: Path) -> None:

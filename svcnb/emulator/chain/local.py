@@ -373,10 +373,7 @@ class LocalChain:
             self._jobs.wake()
 
     async def _see_to_the_node(self) -> None:
-        """Restarts the node if it has stopped.
-
-        After several failed attempts, the chain rejects requests for a while.
-        """
+        """Restarts the node if it has stopped. Rejects requests for a while after several failed attempts."""
         if self._ready.is_set() or self._broken is not None:
             return
         problem: Exception | None = None

@@ -33,7 +33,7 @@ class Hold(Protocol):
 
 
 class Call:
-    """One request, which is passed to its guards and its handler.
+    """One request, the argument of its guards and its handler.
 
     Args:
         endpoint: The endpoint that matches the request.
@@ -109,8 +109,8 @@ class Endpoint:
         path: Full path, in which ``{name}`` matches one segment.
         handler: Function that receives the call and the validated body (or query, or None). It returns the response
             body or a Response.
-        request: Type of the JSON body, or None if no body is read.
-        query: Model of the query string, or None if it is not read.
+        request: Type of the JSON body, or None for an endpoint without a body.
+        query: Model of the query string, or None for an endpoint without one.
         response: Type of the response body, for the OpenAPI description.
         guards: Checks that run before the body is read, in order.
         answers_for: Guards whose checks the handler makes itself, for the OpenAPI description.

@@ -50,7 +50,7 @@ class Server:
 
         Args:
             listener: A bound socket.
-            on_listening: Function that is called when the server accepts requests.
+            on_listening: Function to call when the server accepts requests.
         """
         self._server.on_listening = on_listening
         connections = cast("set[Connection]", self._server.server_state.connections)
