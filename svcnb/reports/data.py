@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from svcnb.checked import checked
 from svcnb.client.errors import ConfigError
-from svcnb.client.stripping import strip_text
+from svcnb.client.recorder import strip_text
 
 if TYPE_CHECKING:
     from svcnb.client import Client

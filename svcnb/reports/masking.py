@@ -9,8 +9,8 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from svcnb.client.errors import ConfigError
+from svcnb.client.recorder import names_secret
 from svcnb.client.secret import MASK
-from svcnb.client.stripping import names_secret
 from svcnb.logs import redact
 from svcnb.reports.data import TOKEN_FILE
 

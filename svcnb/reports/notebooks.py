@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from svcnb.client.errors import ConfigError
-from svcnb.client.stripping import names_secret
+from svcnb.client.recorder import names_secret
 from svcnb.protocol.nesting import parse
 from svcnb.reports.parameters import ParameterRefused
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
-from svcnb.client.stripping import strip
+from svcnb.client.recorder import strip
 from svcnb.logs import MASK
 from svcnb.protocol.nesting import parse
 from svcnb.protocol.vocabulary import Vocabulary

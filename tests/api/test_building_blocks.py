@@ -8,12 +8,11 @@ import threading
 import httpx
 import pytest
 
-from svcnb.emulator.access.grants import GrantDelay
+from svcnb.emulator.access.permission_cache import GrantDelay
 from svcnb.emulator.actions.sources import SourceCache
 from svcnb.emulator.errors import StructuredError
-from svcnb.emulator.http.dispatch import Dispatcher
 from svcnb.emulator.http.endpoint import Call, Endpoint
-from svcnb.emulator.http.router import Router
+from svcnb.emulator.http.router import Dispatcher, Router
 from svcnb.emulator.platform.forgiven import Forgiven
 from svcnb.emulator.platform.quiesce import Quiesce
 from svcnb.emulator.platform.token_bucket import TokenBuckets

@@ -11,6 +11,7 @@ import pytest
 
 import svcnb
 from svcnb import InvalidArgument, charts
+from svcnb.client.models.explanation import Explanation
 from svcnb.client.models.traces import Trace, TraceEvent
 from svcnb.client.models.triggers import TriggerRun
 from svcnb.client.recorder import INSERT, connect
@@ -128,6 +129,12 @@ def test_a_trace_shows_its_first_events_and_says_what_it_left_out(values) -> Non
 def test_only_explanations_are_drawn_as_graphs() -> None:
     with pytest.raises(InvalidArgument, match="expected an Explanation"):
         charts.permission_graph({"allowed": True})  # type: ignore[arg-type]
+
+
+def test_the_graph_of_a_rejected_call_names_the_call(values) -> None:
+    found = Explanation(allowed=False, reason="no permission", key="'runner' 0x12…34", action="", call="add_group")
+    shown = values(charts.permission_graph(found), layer=2)
+    assert [(row["kind"], row["text"]) for row in shown] == [("key", "runner"), ("call", "add_group")]
 
 
 @pytest.mark.slow

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from svcnb.emulator.access.credentials import presented_key
-from svcnb.emulator.http.caller import Caller
-from svcnb.emulator.http.endpoint import Call, Guard
+from svcnb.emulator.http.endpoint import Call, Caller, Guard
 
 if TYPE_CHECKING:
     from svcnb.emulator.access.permission_cache import PermissionCache

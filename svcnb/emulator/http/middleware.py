@@ -21,10 +21,9 @@ from svcnb.emulator.http.answers import failure
 from svcnb.emulator.http.body import CallerGone
 from svcnb.emulator.platform.clock import Clock
 from svcnb.emulator.platform.idle import Activity
-from svcnb.emulator.platform.origins import RPC, Origins
+from svcnb.emulator.platform.origins import RPC, Origins, ServerAddress
 from svcnb.emulator.platform.quiesce import Quiesce
 from svcnb.emulator.platform.randomness import Randomness
-from svcnb.emulator.platform.server_address import ServerAddress
 from svcnb.emulator.settings import Settings
 
 _LOG = logging.getLogger(__name__)

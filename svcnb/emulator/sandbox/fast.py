@@ -12,9 +12,8 @@ import os
 from pathlib import Path
 
 from svcnb.emulator.sandbox.isolate import Isolate
-from svcnb.emulator.sandbox.names import names_json
 from svcnb.emulator.sandbox.pooled import DENO_DATA_MIB, FLAGS, STATIC, PooledEngine
-from svcnb.emulator.sandbox.protocol import Host, Outcome
+from svcnb.emulator.sandbox.protocol import Host, Outcome, names_json
 from svcnb.emulator.sandbox.session import Session
 from svcnb.emulator.sandbox.trace import Trace
 from svcnb.protocol.limits import ActionLimits

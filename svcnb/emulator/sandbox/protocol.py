@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple, Protocol
 
 from svcnb.emulator.sandbox.trace import Trace
 from svcnb.protocol.limits import ActionLimits
+from svcnb.protocol.vocabulary import Vocabulary
 
 ErrorKind = Literal["throw", "syntax", "timeout", "memory", "funds", "host", "unsupported"]
 
@@ -224,3 +226,19 @@ class Engine(Protocol):
 
     def state(self) -> EngineState:
         """Returns the state of the engine."""
+
+
+def names_json(words: Vocabulary) -> str:
+    """Returns the names of the namespace and its functions as JSON text, which processes need for their warm-up."""
+    return json.dumps(
+        {
+            "namespace": words.namespace,
+            "actions": words.actions_global,
+            "auth": words.auth_global,
+            "headers": words.headers_global,
+            "privateKey": words.private_key_function,
+            "actionPrivateKey": words.action_private_key_function,
+            "actionPublicKey": words.action_public_key_function,
+            "actionWalletAddress": words.action_wallet_address_function,
+        }
+    )

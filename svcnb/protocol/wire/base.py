@@ -1,8 +1,8 @@
-"""Base classes of all models: strict requests, and responses that keep unknown members."""
+"""Base classes of all models: strict requests, and responses that keep unknown members. Also the error body."""
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 
 class Request(BaseModel):
@@ -24,3 +24,15 @@ class Success(Response):
     """Response of an endpoint that has no result (docs/service/endpoints.md#endpoints)."""
 
     success: bool = True
+
+
+class ErrorBody(Response):
+    """Body of an error in authentication, billing, routing or parsing (docs/service/http.md#errors).
+
+    The other form of an error is a bare JSON string.
+    """
+
+    error: str = Field(description="Error code, for example unauthorized.")
+    message: str = Field("", description="What is wrong, what was given and what is allowed.")
+    fix: str = Field("", description="How to fix it.")
+    docs_url: str = Field("", description="URL of the documentation of this error.")
