@@ -128,7 +128,7 @@ class LiveService:
 
         Raises:
             NotAnEmulator: No triggers service is set.
-            TimedOut: The token was not approved within ten minutes.
+            TimedOut: No user approved the token within ten minutes.
         """
         from svcnb.client.triggers import TriggersClient
 

@@ -337,7 +337,7 @@ class Emulators:
             self._wake()
 
     def _wake(self) -> None:
-        with suppress(OSError):  # the socket is closed, so no thread waits for connections any more
+        with suppress(OSError):  # the socket is closed, so threads no longer wait for connections
             self._waker.send(b"\0")
 
     def _watch(self) -> None:

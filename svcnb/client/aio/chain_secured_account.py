@@ -54,7 +54,7 @@ class AsyncChainSecuredAccount(KnownAccount):
 
     @cached_property
     def groups(self) -> AsyncOnChainGroups:
-        """Groups: which actions and which wallets belong together."""
+        """Groups, which link actions and wallets."""
         return AsyncOnChainGroups(self._session, self._account)
 
     @cached_property

@@ -95,7 +95,7 @@ class ChainSecuredAccount(KnownAccount):
 
     @cached_property
     def groups(self) -> OnChainGroups:
-        """Groups: which actions and which wallets belong together."""
+        """Groups, which link actions and wallets."""
         return OnChainGroups(self._session, self._account)
 
     @cached_property

@@ -83,7 +83,7 @@ class Sent(Model):
     """Address of the wallet that signed."""
 
     wallet_address: str = ""
-    """The created wallet, if any. It is not part of any account until it is registered on chain."""
+    """The created wallet, if any. It does not belong to an account until the owner registers it on chain."""
 
     derivation_path: str = ""
     usage_api_key: Secret | None = None

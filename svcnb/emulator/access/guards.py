@@ -1,4 +1,4 @@
-"""Authentication checks that run before a body is read, in the order of docs/service/http.md#order-of-checks."""
+"""Authentication checks, which run before the server reads a body (docs/service/http.md#order-of-checks)."""
 
 from __future__ import annotations
 

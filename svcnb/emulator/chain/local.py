@@ -65,9 +65,9 @@ class LocalChain:
         self._jobs = Jobs()
         self._writer: asyncio.Task[None] | None = None
         self.on_receipt: Callable[[Receipt], Awaitable[None]] = ignore
-        """Callback that is awaited with each receipt before the sender receives a response."""
+        """Coroutine function to call with each receipt before the sender receives a response."""
         self.on_reset: Callable[[], Awaitable[None]] | None = None
-        """Callback that is awaited after a restored snapshot, or a change of the chain without a reported receipt."""
+        """Coroutine function to call after a restored snapshot, or a change of the chain without a reported receipt."""
 
     # --- start and stop ---------------------------------------------------------------------------------------------
 

@@ -102,7 +102,7 @@ def read(raw: bytes) -> Transaction:
 
 def _read(raw: bytes) -> Transaction:
     if not raw:
-        raise TransactionInvalid("empty transaction data")
+        raise TransactionInvalid("the transaction data is empty")
     kind = 0 if raw[0] >= _FIRST_LEGACY else raw[0]
     if kind not in _FIELDS:
         raise TransactionInvalid(f"transaction type {kind} is not supported: send a {_KINDS} transaction")

@@ -107,7 +107,7 @@ class Call:
 
 
 class Guard(NamedTuple):
-    """Check that runs before the body is read.
+    """Check that runs before the server reads the body.
 
     Attributes:
         check: Function that raises a `ServiceError` to reject the request.
@@ -138,7 +138,7 @@ class Endpoint:
         request: Type of the JSON body, or None for an endpoint without a body.
         query: Model of the query string, or None for an endpoint without one.
         response: Type of the response body, for the OpenAPI description.
-        guards: Checks that run before the body is read, in order.
+        guards: Checks that run before the server reads the body, in order.
         answers_for: Guards whose checks the handler makes itself, for the OpenAPI description.
         price_cents: The price of a successful call in cents, charged after the handler returns.
         errors: HTTP statuses of the handler's own errors.

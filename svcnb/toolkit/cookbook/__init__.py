@@ -102,7 +102,8 @@ def create_project(name: str, folder: str | Path) -> Path:
         name: Name of the recipe.
         folder: Folder of the project. Created if it does not exist. The function does not overwrite existing files.
 
-    Returns: The folder of the project.
+    Returns:
+        The folder of the project.
 
     Raises:
         InvalidArgument: No recipe has this name, or the folder already contains files.
