@@ -4,8 +4,8 @@ Python distributions come from their installed metadata, with the hashes of `req
 the browser side and of the engines from `widgets/deno.lock`, those of fetched tools from the locks in `svcnb/tools`.
 
 cyclonedx-bom 7.5 does not replace this module: its `environment` command gives no hash of a wheel, 69 other licences
-(classifiers instead of SPDX names) and no npm package, so these lines would stay. It would also add 32 packages with
-31 MB to the development tools, and take 37 s instead of 3 s.
+(classifiers instead of SPDX names) and no npm package, so these lines would stay. It would also add 11 packages with
+21 MB to the development tools, and take 37 s instead of 3 s.
 """
 
 from __future__ import annotations
