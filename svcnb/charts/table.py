@@ -52,7 +52,7 @@ class Table:
     def __init__(self, data: Any, what: str = "runs") -> None:
         self._what = what
         self._frame = _frame(data, what)
-        self.columns = [str(name) for name in self._frame.columns]
+        self.columns: list[str] = [str(name) for name in self._frame.columns]
         if len(self) == 0:
             raise NothingToDraw(f"there are no {what} to draw")
 

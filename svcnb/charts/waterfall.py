@@ -75,7 +75,7 @@ def trace(run: Run | Trace) -> Layers | Stack:
         return Layers(
             layer=waterfall, title=title(text, *below), description=described, width=WIDTH, height=_ROW * len(rows)
         )
-    blank = x | {"axis": alt.Axis(labels=False, ticks=False, title=None)}
+    blank: dict[str, Any] = x | {"axis": alt.Axis(labels=False, ticks=False, title=None)}
     line = (
         alt.Chart(alt.InlineData(values=memory))
         .mark_line(interpolate="step-after", color=GREY, strokeWidth=1.5)

@@ -30,7 +30,7 @@ class BatchFile:
     """
 
     def __init__(self, path: Path, cid: str, params: Sequence[object]) -> None:
-        self.path = path.expanduser()
+        self.path: Path = path.expanduser()
         digest = hashlib.sha256()
         for each in params:
             digest.update(encode(each) + b"\n")

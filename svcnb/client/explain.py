@@ -127,7 +127,7 @@ def explain(
 
 def _picture(asked: AskedFor, kind: Kind, unix: float, **read: Any) -> Picture:
     nothing: dict[str, Any] = {"key": None, "wallets": (), "master_wallet": None, "groups": ()}
-    known = {"key_hash": asked.key_hash, "action_name": asked.name} | nothing | read
+    known: dict[str, Any] = {"key_hash": asked.key_hash, "action_name": asked.name} | nothing | read
     return Picture(kind=kind, action_hash=asked.action_hash, cid=asked.cid, wallet=asked.wallet, now=unix, **known)
 
 

@@ -39,6 +39,7 @@ class Codec(Protocol):
         Raises:
             AbiError: A value does not match its type.
         """
+        ...
 
     def decode(self, types: Sequence[str], data: bytes) -> tuple[Any, ...]:
         """Decodes one value for each type. Addresses become lower-case text, and arrays become tuples.
@@ -46,6 +47,7 @@ class Codec(Protocol):
         Raises:
             AbiError: The bytes are not an encoding of these types.
         """
+        ...
 
 
 class Function(NamedTuple):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
@@ -49,7 +49,7 @@ class Parameters(BaseModel):
     They contain no secrets: keys come from the environment, which reports do not show.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", frozen=True)
 
     since: Span = Field("7d", description="Period before now, for example 12h, 7d, 4w.")
     zone: Zone = Field("UTC", description="Time zone of the charts.")

@@ -57,10 +57,10 @@ class Rows:
     def __init__(
         self, columns: Sequence[str], rows: Iterable[Sequence[object]], empty: str, *, total: int | None = None
     ) -> None:
-        self.columns = tuple(columns)
-        self.rows = [tuple(row) for row in rows]
+        self.columns: tuple[str, ...] = tuple(columns)
+        self.rows: list[tuple[object, ...]] = [tuple(row) for row in rows]
         self.empty = empty
-        self.total = len(self.rows) if total is None else total
+        self.total: int = len(self.rows) if total is None else total
 
     def __repr__(self) -> str:
         if not self.rows:
@@ -90,7 +90,7 @@ class Picture:
         from svcnb.charts import svg
         from svcnb.charts.renderer import describe
 
-        self.said = describe(chart.to_dict(context={"pre_transform": False}))
+        self.said: str = describe(chart.to_dict(context={"pre_transform": False}))
         self._svg = svg(chart)
 
     def __repr__(self) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Protocol, runtime_checkable
 
 from svcnb.checked import Checked
 from svcnb.client.errors import ConfigError, InvalidArgument, InvalidType
@@ -87,7 +87,7 @@ class Spend(Model):
     seconds: float
     cost_cents: int
 
-    quiet = frozenset({"seconds"})
+    quiet: ClassVar[frozenset[str]] = frozenset({"seconds"})
 
     def summary(self) -> dict[str, Any]:
         """Returns the fields with the amount in dollars."""
@@ -129,7 +129,7 @@ class History(Checked):
             raise ConfigError(
                 "the run history is disabled", hint=("Set SVC_HISTORY to a file, or pass one: History(path).")
             )
-        self.path = Path(told).expanduser()
+        self.path: Path = Path(told).expanduser()
 
     def __repr__(self) -> str:
         count = self._one("SELECT count(*) FROM runs")

@@ -9,7 +9,7 @@ The list contains a check of a new usage key only if the service charged it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 from svcnb.checked import Checked
 from svcnb.client import Client
@@ -61,7 +61,7 @@ class SeenRun(Model):
     past: PastRun | None = None
     """Local record of the run, with its parameters and response, without secrets."""
 
-    quiet = frozenset({"id", "started_at", "elapsed", "past"})
+    quiet: ClassVar[frozenset[str]] = frozenset({"id", "started_at", "elapsed", "past"})
 
 
 class RunFeed(Checked):

@@ -145,7 +145,7 @@ def _handler(owner: StandIn) -> type[BaseHTTPRequestHandler]:
             self.end_headers()
             self.wfile.write(body)
 
-        def log_message(self, *_: object) -> None:
+        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name in the base class
             """Disables the log of the base class."""
 
     return Handler

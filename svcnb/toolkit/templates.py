@@ -88,7 +88,7 @@ class Templates(Checked):
     """
 
     def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
+        self.path: Path = Path(path)
         self._content = _read(self.path)
 
     def __len__(self) -> int:

@@ -38,11 +38,12 @@ def read_roster(path: Path) -> list[Entry]:
     """
     try:
         raw = path.read_bytes()
-        text = raw.decode("utf-8-sig")
     except OSError as error:
         raise InvalidArgument(
             f"cannot read learners from {path}: {error.strerror or error}", hint="Check the name of the file."
         ) from None
+    try:
+        text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = 1 + raw.count(b"\n", 0, error.start)
         raise InvalidArgument(

@@ -70,12 +70,14 @@ class Workshop(Checked):
         hosts_emulators: bool = True,
     ) -> None:
         self._temporary = tempfile.TemporaryDirectory(prefix="svcnb-workshop-") if folder is None else None
-        self.folder = Path(self._temporary.name if self._temporary else folder or "")
+        self.folder: Path = Path(self._temporary.name if self._temporary else folder or "")
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # it contains all learners' tokens and keys
         self.credit_cents = credit_cents
-        self.roster = Roster(self.folder / ROSTER_FILE)
+        self.roster: Roster = Roster(self.folder / ROSTER_FILE)
         self.server: WorkshopServer | None = None
-        self.emulators = Emulators(self.folder / "learners", idle_stop_s=idle_stop_s) if hosts_emulators else None
+        self.emulators: Emulators | None = (
+            Emulators(self.folder / "learners", idle_stop_s=idle_stop_s) if hosts_emulators else None
+        )
         for name in learners:
             self.add(name)
 

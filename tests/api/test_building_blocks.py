@@ -69,11 +69,13 @@ def test_the_jitter_varies_the_delay_within_its_bound():
 def test_a_bucket_fills_again_within_a_minute_and_for_each_address_alone():
     watch = Watch()
     buckets = TokenBuckets(2, watch)
-    assert [buckets.take("a"), buckets.take("a"), buckets.take("a"), buckets.take("b")] == [True, True, False, True]
-    watch.now += 30
-    assert [buckets.take("a"), buckets.take("a")] == [True, False]
+    assert [buckets.take("a"), buckets.take("a"), buckets.take("a"), buckets.take("b")] == [None, None, 30.0, None]
+    watch.now += 20
+    assert buckets.take("a") == pytest.approx(10.0)
+    watch.now += 10
+    assert [buckets.take("a"), buckets.take("a")] == [None, pytest.approx(30.0)]
     watch.now += 3_600
-    assert [buckets.take("a"), buckets.take("a"), buckets.take("a")] == [True, True, False]
+    assert [buckets.take("a"), buckets.take("a"), buckets.take("a")] == [None, None, 30.0]
 
 
 def test_the_oldest_sources_make_room():

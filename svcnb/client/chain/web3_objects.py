@@ -86,6 +86,7 @@ def _signing(found: Any, account: LocalAccount | None) -> Any:
     if account is not None:
         from web3.middleware import SignAndSendRawMiddlewareBuilder
 
-        found.middleware_onion.inject(SignAndSendRawMiddlewareBuilder.build(account), layer=0)
+        builder: Any = SignAndSendRawMiddlewareBuilder  # web3 types `build` as a function of two arguments
+        found.middleware_onion.inject(builder.build(account), layer=0)
         found.eth.default_account = account.address
     return found

@@ -180,12 +180,12 @@ class Writer:
             ]
         )
         estimate, nonce, block, tip, legacy_price, balance = answers
-        funds = 0 if isinstance(balance, RpcError) else int(balance, 16)
-        if isinstance(estimate, RpcError):
-            raise self._no_estimate(what.name, estimate, funds)
-        for answer in (nonce, block):
+        for answer in (nonce, block, balance):
             if isinstance(answer, RpcError):
                 raise answer
+        funds = int(balance, 16)
+        if isinstance(estimate, RpcError):
+            raise self._no_estimate(what.name, estimate, funds)
         gas = int(estimate, 16)
         limit = gas * SPARE_GAS[0] // SPARE_GAS[1]
         fees, price, most = _fees(block, tip, legacy_price)
@@ -342,10 +342,10 @@ def _call(send: Callable[[dict[str, Any]], object] | None, fields: dict[str, Any
 
 
 def _shown(name: str, value: Any) -> Any:
-    if isinstance(value, int) and not isinstance(value, bool) and name.lower().endswith(("hash", "action")):
-        return f"0x{value:064x}"
     if name == "cidHashes":
         return [f"0x{item:064x}" for item in value]
+    if isinstance(value, int) and not isinstance(value, bool) and name.lower().endswith(("hash", "action")):
+        return f"0x{value:064x}"
     return list(value) if isinstance(value, (list, tuple)) else value
 
 

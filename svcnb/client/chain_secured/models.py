@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from svcnb.client.models.base import Model
 from svcnb.client.secret import Secret
@@ -32,7 +32,7 @@ class Transfer(Model):
     """Master hash of the account, which the transfer did not change."""
 
     transaction_hash: str = ""
-    quiet = frozenset({"transaction_hash"})
+    quiet: ClassVar[frozenset[str]] = frozenset({"transaction_hash"})
 
 
 class OnChain(Model):
@@ -92,4 +92,4 @@ class Sent(Model):
     balance_display: str = ""
     """The credit. Only ``BillingAuth`` returns it."""
 
-    quiet = frozenset({"usage_api_key"})
+    quiet: ClassVar[frozenset[str]] = frozenset({"usage_api_key"})

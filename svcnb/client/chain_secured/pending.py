@@ -16,7 +16,7 @@ import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
@@ -79,7 +79,7 @@ class PendingMint(Model):
     secret: Secret | None = None
     """The usage key after its creation. The client never displays it."""
 
-    quiet = frozenset(
+    quiet: ClassVar[frozenset[str]] = frozenset(
         {"arguments", "api_key_hash", "base_url", "begun", "chain_id", "contract_address", "derivation_path", "id"}
     )
 
@@ -105,9 +105,9 @@ class PendingFolder:
         state = environment.get("XDG_STATE_HOME")
         config = environment.get("XDG_CONFIG_HOME")
         chosen = folder or (Path(environment[_FOLDER]) if environment.get(_FOLDER) else None)
-        self.folder = chosen or (Path(state) if state else Path.home() / ".local" / "state") / "svcnb" / "pending"
+        self.folder: Path = chosen or (Path(state) if state else Path.home() / ".local" / "state") / "svcnb" / "pending"
         settings = (Path(config) if config else Path.home() / ".config") / "svcnb"
-        self.key_file = key_file or (chosen.with_suffix(".key") if chosen else settings / "pending.key")
+        self.key_file: Path = key_file or (chosen.with_suffix(".key") if chosen else settings / "pending.key")
 
     def begin(self, **fields: Any) -> PendingMint:
         """Writes the first record of a mint.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from html import escape
-from typing import Final
+from typing import ClassVar, Final
 
 from pydantic import Field
 
@@ -62,7 +62,7 @@ class TraceEvent(Model):
     error_kind: str | None = None
     """Cause of a failure, only for ``end``: ``throw``, ``syntax``, ``timeout``, ``memory``, ``funds`` or ``host``."""
 
-    quiet = frozenset({"at_ms", "memory_bytes", "took_ms"})
+    quiet: ClassVar[frozenset[str]] = frozenset({"at_ms", "memory_bytes", "took_ms"})
 
     @property
     def label(self) -> str:

@@ -200,7 +200,8 @@ class Processor:
             delay_s: Seconds of processing before the outcome.
             problem: Code and text of a failure, or None for the default.
         """
-        how, end = _one_of("method", method, _METHODS), _one_of("outcome", outcome, _OUTCOMES)
+        how: Method = _one_of("method", method, _METHODS)
+        end: Outcome = _one_of("outcome", outcome, _OUTCOMES)
         now = self._clock.now()
         why = problem or (_REVERTED if method == "crypto" else _REFUSED)
 
@@ -242,7 +243,7 @@ class Processor:
             ProcessorRefusal: 404, the payment does not exist. 400, it already has another final status, or the outcome
                 is unknown.
         """
-        end = _one_of("outcome", outcome, _OUTCOMES)
+        end: Outcome = _one_of("outcome", outcome, _OUTCOMES)
         now = self._clock.now()
 
         def change(intent: Intent) -> Intent:

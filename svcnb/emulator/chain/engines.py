@@ -29,6 +29,7 @@ class Node(Protocol):
     @property
     def connection(self) -> Connection:
         """Connection to the node."""
+        ...
 
     async def stop(self) -> None:
         """Stops the node and waits until it has ended. Its state is lost."""

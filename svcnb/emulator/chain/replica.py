@@ -76,7 +76,7 @@ class Replica:
         self._store = store
         self._clock = clock
         self._memory_mb = memory_mb
-        self._engine = engine_of(engine)
+        self._engine: Engine = engine_of(engine)
         self._on_exit = on_exit
         self.node: Node | None = None
         """Running node, or None while no node is running."""

@@ -48,6 +48,7 @@ class Answers(Protocol):
 
     def bare(self, refusal: StructuredError) -> Response:
         """Returns a response without using other components."""
+        ...
 
 
 def connection_limit(wanted: int) -> int:

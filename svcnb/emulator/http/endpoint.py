@@ -47,12 +47,14 @@ class Hold(Protocol):
     @property
     def cents(self) -> int:
         """The reserved amount, in cents."""
+        ...
 
     async def grow(self, cents: int) -> None:
         """Increases the hold to ``cents`` in total."""
 
     async def settle(self, cents: int, *, reason: str, request_id: str) -> int:
         """Charges the call and ends the hold."""
+        ...
 
     def release(self) -> None:
         """Ends the hold without a charge. Repeated calls have no effect."""

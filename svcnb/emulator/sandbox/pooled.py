@@ -98,10 +98,8 @@ class PooledEngine(ABC):
         self._watch: asyncio.Task[None] | None = None
         self._stopped = True
 
-    @property
-    @abstractmethod
-    def _brief_s(self) -> float:
-        """Seconds after which a run gets a lower priority than other runs."""
+    _brief_s: float
+    """Seconds after which a run gets a lower priority than other runs."""
 
     @abstractmethod
     def _command(self, bootstrap: Path) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from pydantic import BaseModel, ConfigDict, Field
 
 
@@ -11,13 +13,17 @@ class Request(BaseModel):
     The constructor validates the values, so the client rejects invalid requests before it sends them.
     """
 
-    model_config = ConfigDict(strict=True, extra="ignore", frozen=True, defer_build=True, hide_input_in_errors=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        strict=True, extra="ignore", frozen=True, defer_build=True, hide_input_in_errors=True
+    )
 
 
 class Response(BaseModel):
     """Base class of response bodies. Unknown members are kept."""
 
-    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True, hide_input_in_errors=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        extra="allow", frozen=True, defer_build=True, hide_input_in_errors=True
+    )
 
 
 class Success(Response):

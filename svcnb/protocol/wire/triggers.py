@@ -8,7 +8,7 @@ is not a field of these models, but one of the extra members.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import ConfigDict, Field
 
@@ -36,7 +36,7 @@ _Limit = Annotated[int, Field(ge=0, le=2**31 - 1)]
 class CreateTrigger(Request):
     """Body of ``POST /api/triggers``."""
 
-    model_config = ConfigDict(extra="allow")
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="allow")
 
     name: str = Field(description="Name of the trigger. It must not be blank.")
     kind: Kind
@@ -58,7 +58,7 @@ class CreateTrigger(Request):
 class PatchTrigger(Request):
     """Body of ``PATCH /api/triggers/{id}``. A member that is absent or null leaves the value unchanged."""
 
-    model_config = ConfigDict(extra="allow")
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="allow")
 
     name: str | None = None
     kind: Kind | None = None

@@ -30,7 +30,7 @@ class SecretsFile(Checked):
     """
 
     def __init__(self, path: str | Path) -> None:
-        self.path = Path(path).expanduser()
+        self.path: Path = Path(path).expanduser()
         self.read()
 
     def read(self) -> dict[str, str]:

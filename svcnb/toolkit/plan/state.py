@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -23,7 +23,7 @@ SCHEMA: Final = DocumentSchema("plan state", 1)
 class Begun(BaseModel):
     """Creation whose request was sent, but whose response may not have arrived."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
 
     kind: str
     """Kind of resource: ``wallets``, ``groups``, ``keys`` or ``triggers``."""

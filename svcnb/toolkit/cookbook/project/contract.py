@@ -37,7 +37,8 @@ def connected() -> Web3:
         raise click.ClickException(f"{key_file()} does not exist. Create a wallet: python contract.py wallet")
     account = svcnb.LocalSigner.from_keyfile(key_file()).account
     w3 = Web3(HTTPProvider(os.environ["SVC_RPC_URL"]))
-    w3.middleware_onion.inject(SignAndSendRawMiddlewareBuilder.build(account), layer=0)
+    builder: Any = SignAndSendRawMiddlewareBuilder  # web3 types `build` as a function of two arguments
+    w3.middleware_onion.inject(builder.build(account), layer=0)
     w3.eth.default_account = account.address
     return w3
 

@@ -122,7 +122,8 @@ def test_an_event_of_another_contract_is_refused(world: World) -> None:
 def test_a_transaction_without_the_event_or_with_another_number_is_refused(world: World) -> None:
     plain = world.first.eth.send_transaction({"to": RECIPIENT, "value": 1}).to_0x_hex()
     world.confirm()
-    for changed in ({"transaction": plain}, {"number": "7"}):
+    changes: list[dict[str, Any]] = [{"transaction": plain}, {"number": "7"}]
+    for changed in changes:
         with pytest.raises(svcnb.ActionError, match="did not emit this event"):
             world.sign(**changed)
 
