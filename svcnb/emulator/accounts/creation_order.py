@@ -82,7 +82,7 @@ class CreationOrder:
             *arguments: Additional arguments of the function, such as the group.
 
         Returns:
-            Positions by group id, hash, or lower-case address. Empty for a list from which no entry was removed. The
+            Positions by group id, hash, or lower-case address. Empty for a list that never lost an entry. The
             result is also empty if the node rejects a query over all blocks, as public nodes do. The caller then uses
             the contract's order.
         """

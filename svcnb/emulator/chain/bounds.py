@@ -81,5 +81,5 @@ def _number(name: str, value: Any) -> int | None:
     if value is None or isinstance(value, int):
         return value
     if not isinstance(value, str) or not _QUANTITY.fullmatch(value):
-        raise RpcError(INVALID_PARAMS, f"{name} must be a number as 0x hex")
+        raise RpcError(INVALID_PARAMS, f"{name} is {str(value)[:80]!r}: expected a number as 0x hex, for example 0x10")
     return int(value, 16)
