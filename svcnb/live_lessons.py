@@ -131,7 +131,7 @@ class LiveService:
 
         Raises:
             NotAnEmulator: No triggers service is set.
-            TimedOut: The token was not approved within ten minutes.
+            TimedOut: No user approved the token within ten minutes.
         """
         from svcnb.client.triggers import TriggersClient
 
@@ -278,7 +278,7 @@ class Skipper:
 
 
 class PageSkipper(Skipper):
-    """Version of `Skipper` for a browser page, which lacks some packages and cannot start processes."""
+    """Version of `Skipper` for a browser page, which does not have some packages and cannot start processes."""
 
     TITLE: ClassVar = "Skipped in this page"
     REASONS: ClassVar[tuple[type[Exception], ...]] = (ImportError,)

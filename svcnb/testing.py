@@ -66,7 +66,7 @@ def assert_signed_by(signed: dict[str, Any] | str | bytes, signature: str | byte
 def assert_trace(
     trace: Trace, *, key_operations: int | None = None, fetches: int | None = None, hosts: Iterable[str] | None = None
 ) -> None:
-    """Asserts that a run did exactly what the arguments describe. Omitted arguments are not checked.
+    """Asserts that a run did exactly what the arguments describe. The function does not check omitted arguments.
 
     Args:
         trace: Timeline of the run: ``svc.trace(run)``.

@@ -16,7 +16,7 @@ from svcnb.client.models.runs import Run
 from svcnb.client.models.traces import Trace, TraceEvent
 
 MAX_EVENTS: Final = 60
-"""Maximum number of events in one chart. The first events of a run are shown."""
+"""Maximum number of events in one chart. The chart shows the first events of a run."""
 
 _GROUPS: Final = {
     "start": "run", "end": "run", "lost": "run", "console": "console", "key": "keys", "encrypt": "keys",

@@ -46,9 +46,10 @@ class SyncTransport:
     """Synchronous transport with keep-alive connections. It is thread-safe.
 
     Args:
-        base_url: Address of most requests. It determines whether TLS and a proxy are used.
+        base_url: Address of most requests. It determines whether the client uses TLS and a proxy.
         transport: Transport object of the HTTP library, for tests.
-        client: The user's own client, whose limits, proxies, certificates and hooks apply. It is not closed.
+        client: The user's own client, whose limits, proxies, certificates and hooks apply. The transport does not close
+            it.
 
     Raises:
         InvalidType: ``client`` is not an `httpx.Client`.

@@ -72,7 +72,7 @@ class AskedFor:
     def find(self, known: Listing[UsageKey]) -> UsageKey | None:
         """Finds the key's record in a list of an account's usage keys.
 
-        A ChainSecured key is listed under the hash of its text, or of its 32 bytes
+        The list contains a ChainSecured key under the hash of its text, or of its 32 bytes
         (docs/service/signatures.md#follow-up-transactions).
         """
         hashes = {self.key_hash, _hash_of_bytes(self.secret) if self.secret else None}

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 OFF: Final = "off"
 MAX_STORED: Final = 16_384
-"""Maximum length of stored parameters, responses and logs, in characters. Longer values are truncated."""
+"""Maximum length of stored parameters, responses and logs, in characters. The record truncates longer values."""
 
 KEPT_RUNS: Final = 2_000_000
-"""Maximum number of stored runs. The oldest excess runs are deleted, a thousand at a time."""
+"""Maximum number of stored runs. The record deletes the oldest excess runs, a thousand at a time."""
 
 KEPT_DETAILS: Final = 200_000
 """Number of the newest runs whose parameters, responses and logs are kept."""
@@ -63,7 +63,7 @@ _PATIENCE_WHEN_BEHIND: Final = 0.05
 """Shorter wait in seconds while earlier runs are still unwritten, because each wait delays the next run."""
 
 MAX_WAITING: Final = 500
-"""Maximum number of runs kept in memory while the file is not writable. The oldest excess runs are discarded."""
+"""Maximum number of runs kept in memory while the file is not writable. The record discards the oldest excess runs."""
 
 
 def default_path(environment: Mapping[str, str] = os.environ) -> Path | None:
@@ -292,8 +292,8 @@ def strip(value: Any, name: str = "") -> Any:
     """Masks every secret and every possible secret in a JSON value.
 
     The function masks members whose names refer to a secret, and strings that look like a secret. Such strings are 32
-    bytes in base64 or hex, words of a wallet's recovery phrase, signed tokens, and PEM keys. A 32-byte hex value is
-    kept if the member's name indicates a public value, for example ``transactionHash``.
+    bytes in base64 or hex, words of a wallet's recovery phrase, signed tokens, and PEM keys. A 32-byte hex value stays
+    if the member's name indicates a public value, for example ``transactionHash``.
 
     Args:
         value: Any JSON value.

@@ -149,7 +149,7 @@ def encode(body: object) -> bytes:
 
 
 def may_repeat(call: Call[Any], error: errors.TransportError) -> bool:
-    """Returns whether a call may be retried after a transport error."""
+    """Returns whether the client can retry a call after a transport error."""
     if isinstance(error, errors.NotTheApi) or error.refused:
         return False
     return error.unsent or call.method == "GET" or call.repeatable

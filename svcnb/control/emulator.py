@@ -187,7 +187,7 @@ class EmulatorControl(Checked):
         """Saves the database and the chain in one snapshot.
 
         Args:
-            name: Name of the snapshot. An older snapshot with the same name is replaced.
+            name: Name of the snapshot. The call replaces an older snapshot with the same name.
         """
         self._plane.request("POST", f"/snapshots/{_named(name)}", {})
 

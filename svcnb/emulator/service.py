@@ -71,8 +71,7 @@ class Service:
         RootSecretUnusable: The root secret is damaged or does not belong to the state.
 
     Attributes:
-        control_token: Secret of the control plane. It is the setting or a random value, and is never derived from the
-            seed.
+        control_token: Secret of the control plane. It is the setting or a random value. The seed never determines it.
     """
 
     def __init__(self, settings: Settings, engine: Engine | None = None, beginning: Beginning | None = None) -> None:

@@ -371,7 +371,7 @@ class Settings(BaseModel):
 
         Args:
             environment: The environment variables. None means the variables of this process.
-            **given: Settings by name. None means that a setting is not given.
+            **given: Settings by name. None means that the user did not set a setting.
 
         Returns:
             The validated settings.

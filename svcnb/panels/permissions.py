@@ -86,7 +86,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
         return self._given_owner or (session.owner if session.account is not None else None)
 
     def about(self) -> dict[str, object]:
-        """Returns nothing, because the panel reads the account only when it is displayed."""
+        """Returns nothing, because the panel reads the account only when a notebook displays it."""
         return {}
 
     @command

@@ -86,7 +86,7 @@ class SigningPanel(WalletPanel, bundle="signing"):
 
     @command
     def address_of(self, key: str) -> dict[str, str]:
-        """Returns the address of a typed private key. The key is not stored."""
+        """Returns the address of a typed private key. The panel does not store the key."""
         with field("key", SigningError):
             return {"address": LocalSigner.from_key(key).address}
 

@@ -145,8 +145,7 @@ def execute(
         environment: Environment of the kernel.
         cell_timeout: Time limit of one cell in seconds.
         folder: Working directory of the kernel. None means that of this process.
-        progress: Function that is called before each cell with the number of completed cells and the number of all
-            cells.
+        progress: Function to call before each cell with the number of completed cells and the number of all cells.
         own_kernel: Whether the kernel is `svcnb.reports.kernel`, which starts faster.
 
     Returns:

@@ -124,8 +124,7 @@ def run(
         settings: Additional environment variables for this report only, for example ``{"SVC_BASE_URL": ...}``.
         cell_timeout: Time limit of one cell in seconds.
         pdf: Whether to also print the page to a PDF, if Chromium is installed.
-        progress: Function that is called before each cell with the number of completed cells and the number of all
-            cells.
+        progress: Function to call before each cell with the number of completed cells and the number of all cells.
         **more: Parameters as keyword arguments.
 
     Returns:

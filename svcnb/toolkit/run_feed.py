@@ -70,7 +70,7 @@ class RunFeed(Checked):
     Args:
         client: Client of the service. Its control token gives access to the record of an emulator.
         history: Local record. None means the record of the client, or no record if recording is disabled.
-        triggers: Client of the triggers service. Its runs are also read.
+        triggers: Client of the triggers service. The feed also reads its runs.
     """
 
     def __init__(self, client: Client, history: History | None = None, triggers: Triggered | None = None) -> None:

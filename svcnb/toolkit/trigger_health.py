@@ -127,7 +127,7 @@ def judge(
     Args:
         trigger: The trigger.
         recent: Runs of the trigger in the examined period, newest first.
-        all_read: All runs of the trigger that were read, newest first.
+        all_read: All runs of the trigger that the function read, newest first.
         now: Time of the service in Unix seconds.
         wanted: Minimum percentage of finished runs that must succeed.
     """

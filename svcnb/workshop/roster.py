@@ -136,7 +136,7 @@ class Roster:
                 document = parse(path.read_text(encoding="utf-8"))
                 self._content = _Content.model_validate(SCHEMA.read(document, path))
             except UnreadableVersion as error:
-                raise InvalidArgument(str(error), hint="Or choose a different folder.") from error
+                raise InvalidArgument(str(error), hint="Use that version, or choose a different folder.") from error
             except (ValidationError, TypeError, ValueError, OSError) as error:
                 raise InvalidArgument(
                     f"{path} is not the roster of a workshop", hint="Choose a different folder, or move this file."

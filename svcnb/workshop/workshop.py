@@ -98,11 +98,11 @@ class Workshop(Checked):
         """Adds a learner. An existing learner stays unchanged.
 
         Args:
-            name: Display name, in any script. Without it, the name is derived from the e-mail address or a number.
+            name: Display name, in any script. Without it, the e-mail address or a number determines the name.
             email: E-mail address.
 
         Returns:
-            The learner. ``learner.name`` is the identifier, which is used in the names of the learner's files.
+            The learner. ``learner.name`` is the identifier, which the names of the learner's files contain.
         """
         with self.roster.lock:
             learner = self.roster.add(name, email)
@@ -293,7 +293,7 @@ class Workshop(Checked):
 
         Args:
             name: The learner.
-            label: Name of the saved state. An older state with the same label is replaced.
+            label: Name of the saved state. The call replaces an older state with the same label.
         """
         learner = self.learner(name)
         self._hosted().copy(learner.name, self._saved(learner, label))

@@ -40,7 +40,7 @@ class RpcError(ChainError):
 def request(url: str, method: str, params: Sequence[Any]) -> Flow[Any]:
     """Sends one request to a node, and returns the result.
 
-    Reads and raw transactions can be retried, because the chain executes a signed transaction only once.
+    The client can retry reads and raw transactions, because the chain executes a signed transaction only once.
 
     Raises:
         RpcError: The node responded with an error.

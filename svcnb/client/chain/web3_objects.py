@@ -1,4 +1,4 @@
-"""Factories for web3 objects of a service's chain. The web3 library is imported on first use."""
+"""Factories for web3 objects of a service's chain. The module imports web3 on first use."""
 
 from __future__ import annotations
 

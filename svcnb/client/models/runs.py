@@ -14,7 +14,7 @@ from svcnb.client.models.traces import Trace
 
 
 class _Teller:
-    """Reader of a run's timeline. It does not affect the equality of runs and is never stored."""
+    """Reader of a run's timeline. It does not affect the equality of runs, and no file contains it."""
 
     def __init__(self, trace: Callable[[Run], Trace] | None = None) -> None:
         self.trace = trace

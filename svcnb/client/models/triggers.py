@@ -31,7 +31,7 @@ class Trigger(Model):
     """Settings for this kind of trigger, for example ``{"cron": "0 9 * * *"}``."""
 
     default_params: Mapping[str, Any] = Field(default_factory=dict)
-    """Default params of every run. The event's data is merged into them."""
+    """Default params of every run. The service merges the event's data into them."""
 
     action_cid: str = ""
     """CID of the action."""
@@ -172,7 +172,7 @@ class EventPreview(Model):
     """Preview of an event signature."""
 
     signature: str
-    """Canonical form of the signature, which is hashed: full types, no names, no spaces."""
+    """Canonical form of the signature, the input of the hash: full types, no names, no spaces."""
 
     topic0: str
     """First topic of this event's logs."""

@@ -146,7 +146,7 @@ def create(access: ServiceAccess, action: ActionRef, usage_key: object, kind: st
 
 
 def body_of(action: ActionRef, usage_key: object, kind: str, **members: Any) -> dict[str, Any]:
-    """Checks the members of a new trigger before anything is sent.
+    """Checks the members of a new trigger before the client sends a request.
 
     Raises:
         InvalidArgument: A member is invalid.

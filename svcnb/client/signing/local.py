@@ -202,7 +202,7 @@ class LocalSigner(Signer):
         """Signs typed data (EIP-712) of any types; see `Signer.sign_typed_data`.
 
         Raises:
-            SigningError: A value does not match its type. Values are never converted silently.
+            SigningError: A value does not match its type. The signer never converts values silently.
         """
         return self.sign_digest(typed_data_digest(typed_data))
 

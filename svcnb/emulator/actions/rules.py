@@ -84,5 +84,7 @@ async def wallet_secret(
         )
     if custody.wallet_address(path) != address:
         # The account registered this address with the derivation path of another address.
-        raise KeyRefused(f"Wallet {address} is registered with the derivation path of another wallet")
+        raise KeyRefused(
+            f"Wallet {address} is registered with the derivation path of another wallet: use another wallet"
+        )
     return custody.wallet_secret(path)

@@ -219,7 +219,7 @@ class ControlPlane:
             raise StructuredError(
                 400,
                 f"{_MAX_FAULTS} faults are pending, which is the maximum.",
-                fix="DELETE /_emulator/faults clears them.",
+                fix="Remove them with DELETE /_emulator/faults.",
             )
         fault = self._faults.add(body.part, body.status, body.delay_ms, body.times)
         return asdict(fault)

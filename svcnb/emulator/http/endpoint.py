@@ -61,7 +61,7 @@ class Hold(Protocol):
 
 
 class Call:
-    """One request, which is passed to its guards and its handler.
+    """One request, the argument of its guards and its handler.
 
     Args:
         endpoint: The endpoint that matches the request.
@@ -109,7 +109,7 @@ class Call:
 
 
 class Guard(NamedTuple):
-    """Check that runs before the body is read.
+    """Check that runs before the server reads the body.
 
     Attributes:
         check: Function that raises a `ServiceError` to reject the request.
@@ -137,10 +137,10 @@ class Endpoint:
         path: Full path, in which ``{name}`` matches one segment.
         handler: Function that receives the call and the validated body (or query, or None). It returns the response
             body or a Response.
-        request: Type of the JSON body, or None if no body is read.
-        query: Model of the query string, or None if it is not read.
+        request: Type of the JSON body, or None for an endpoint without a body.
+        query: Model of the query string, or None for an endpoint without one.
         response: Type of the response body, for the OpenAPI description.
-        guards: Checks that run before the body is read, in order.
+        guards: Checks that run before the server reads the body, in order.
         answers_for: Guards whose checks the handler makes itself, for the OpenAPI description.
         price_cents: The price of a successful call in cents, charged after the handler returns.
         errors: HTTP statuses of the handler's own errors.

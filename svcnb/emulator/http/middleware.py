@@ -57,7 +57,7 @@ class Middleware:
         settings: Names of the service, allowed origins, and maximum number of connections.
         clock: Clock for the Date header.
         randomness: Source of request ids.
-        quiesce: Lock that delays requests while the state is replaced.
+        quiesce: Lock that delays requests during a replacement of the state.
         address: The address of this server, for links to its pages.
 
     Attributes:

@@ -123,7 +123,7 @@ class Router:
     Args:
         dispatcher: Dispatcher that handles a request for an endpoint.
         endpoints: The endpoints that are available from the start.
-        others: Function that loads all other endpoints. It is called once, in a thread.
+        others: Function that loads all other endpoints. The router calls it once, in a thread.
     """
 
     def __init__(

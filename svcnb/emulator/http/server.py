@@ -21,7 +21,7 @@ from svcnb.emulator.http.middleware import Middleware
 from svcnb.protocol.limits import MAX_BODIES_BYTES, MAX_BODIES_BYTES_PER_CALLER
 
 PIECE_BYTES: Final = 128 * 1024
-"""Size in bytes of the parts in which a large response is written."""
+"""Size in bytes of the parts of a large response."""
 _GRACE_S: Final = 5
 _KEEP_ALIVE_S: Final = 75
 
@@ -55,7 +55,7 @@ class Server:
 
         Args:
             listener: A bound socket.
-            on_listening: Function that is called when the server accepts requests.
+            on_listening: Function to call when the server accepts requests.
         """
         self._server.on_listening = on_listening
         connections = cast("set[Connection]", self._server.server_state.connections)

@@ -109,7 +109,7 @@ class Clock:
         checked_time(time.time() + (state["offset"] or 0.0) if frozen_at is None else frozen_at)
 
     def on_change(self, listener: Callable[[], None]) -> None:
-        """Registers a listener that is called after every freeze, advance, return to real time and restore."""
+        """Registers a listener. The clock calls it after every freeze, advance, return to real time and restore."""
         self._listeners.append(listener)
 
     def _changed(self) -> None:

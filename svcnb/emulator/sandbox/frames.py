@@ -77,7 +77,7 @@ class FrameReader:
     """Parser that splits the output of one isolate into frames.
 
     Args:
-        secret: Bytes with which each frame must begin.
+        secret: Bytes at the start of each frame.
         max_blob_bytes: Maximum length of a frame's binary part in this run, in bytes.
     """
 

@@ -47,7 +47,7 @@ class Operations:
         return bool(self._held)
 
     def release(self) -> None:
-        """Releases the memory budget of answers that the isolate has received or will not receive any more."""
+        """Releases the memory budget of answers that the isolate has received or will never receive."""
         held, self._held = self._held, ()
         for give_back in held:
             give_back()

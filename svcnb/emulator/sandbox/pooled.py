@@ -41,10 +41,10 @@ _BLANK = frozenset(" \t\n\r\f\v")
 
 
 class PooledEngine(ABC):
-    """Engine that runs actions in separate processes, which are warmed up in advance.
+    """Engine that runs actions in separate processes, with a warm-up in advance.
 
     Args:
-        limits: Limits for which processes are prepared. A run can have lower limits.
+        limits: Limits of the prepared processes. A run can have lower limits.
         name: Name of the engine in settings and traces.
         bootstrap: Bundle that the processes run.
         beside: Names of other files that must be in the bundle's folder.

@@ -103,7 +103,7 @@ class Session:
 
         Args:
             source: JavaScript source.
-            params: JSON value that is passed to ``main``.
+            params: JSON value, the argument of ``main``.
         """
         if is_large([source, params]):
             job = await offload(self._job, source, params)

@@ -54,7 +54,7 @@ class V8Engine(PooledEngine):
     """Engine that runs each action in its own Deno process.
 
     Args:
-        limits: Limits for which processes are prepared. A run can have lower limits.
+        limits: Limits of the prepared processes. A run can have lower limits.
         spares: Number of warmed-up processes to keep.
         idle: Number of processes to keep before the first run and after half a minute without a run. None means all.
         concurrency: Maximum number of runs at the same time. Other runs wait in a queue. One account never uses all

@@ -66,7 +66,7 @@ async def me(ask: Ask) -> Response:
 
 
 async def create(ask: Ask) -> Response:
-    """Creates an enabled trigger. The usage key is stored encrypted and is not checked before the first run."""
+    """Creates an enabled trigger. The service encrypts the usage key, and checks it only when the trigger runs."""
     user = await ask.user()
     body: CreateTrigger = read(CreateTrigger, await ask.json())
     triggers = ask.triggers

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class Request(BaseModel):
-    """Base class of request bodies. JSON types are not converted into each other, and unknown members are ignored.
+    """Base class of request bodies. The models do not convert one JSON type into another, and ignore unknown members.
 
     The constructor validates the values, so the client rejects invalid requests before it sends them.
     """

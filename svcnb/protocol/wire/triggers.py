@@ -104,7 +104,7 @@ class TriggerRun(Response):
 
 
 class RunsQuery(Request):
-    """Query of ``GET /api/triggers/{id}/runs``. Values outside a range are clamped to it."""
+    """Query of ``GET /api/triggers/{id}/runs``. The service changes a value outside a range to the nearest limit."""
 
     limit: int = Field(RUNS_PAGE_DEFAULT, description=f"Maximum number of runs to return, from 1 to {RUNS_PAGE_MAX}.")
     offset: int = Field(0, description="Number of runs to skip, newest first.")

@@ -13,7 +13,7 @@ from svcnb.protocol.wire.values import KeyGroups
 
 
 class UsageKeyPermissions(CompleteRequest):
-    """Permissions of a usage key. Omitted permissions are not granted."""
+    """Permissions of a usage key. The service does not grant omitted permissions."""
 
     required_by_service: ClassVar = (
         "name",

@@ -51,7 +51,7 @@ def parse_group_id(text: str) -> int | None:
     """Parses a group id.
 
     Args:
-        text: Decimal or ``0x`` hex. Surrounding spaces are ignored.
+        text: Decimal or ``0x`` hex. The service ignores surrounding spaces.
 
     Returns:
         The number, or None if the text is not an unsigned 64-bit integer.
@@ -246,7 +246,7 @@ OneHashedCid = Annotated[str, BeforeValidator(_hashed_cid), AfterValidator(_one_
 """Hash of one action's CID. Zero is rejected."""
 
 RawCid = Annotated[str, AfterValidator(_raw_cid), Field(description="Raw CID of the action. The service hashes it.")]
-"""A raw CID: any non-empty text that is not a hash. Surrounding spaces are ignored."""
+"""A raw CID: any non-empty text that is not a hash. The service ignores surrounding spaces."""
 
 CidHashes = Annotated[
     list[CidHash], at_most(MAX_GROUP_ENTRIES, "permitted CID hashes", f"{_REST_INSTEAD} add_action_to_group")

@@ -26,7 +26,7 @@ class Begun(BaseModel):
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
 
     kind: str
-    """``wallets``, ``groups``, ``keys`` or ``triggers``."""
+    """Kind of resource: ``wallets``, ``groups``, ``keys`` or ``triggers``."""
 
     name: str
     before: tuple[str, ...] = ()
@@ -122,7 +122,7 @@ def _read(path: Path) -> _Content:
     try:
         return _Content.model_validate(SCHEMA.read(parse(path.read_text(encoding="utf-8")), path))
     except UnreadableVersion as error:
-        raise InvalidArgument(str(error), hint="Or use a different file with state=...") from error
+        raise InvalidArgument(str(error), hint="Use that version, or a different file: state=...") from error
     except (TypeError, ValueError, ValidationError, OSError) as error:
         raise InvalidArgument(
             f"{path} is not the state of a plan", hint=("Use a different file with state=...")
