@@ -132,7 +132,10 @@ class RunsPanel(Panel, bundle="runs"):
     def choose(self, filters: dict[str, Any]) -> None:
         """Changes the filters."""
         if set(filters) != {*FILTERS, "everyone"}:
-            raise InvalidArgument(f"unknown filter: expected {', '.join(FILTERS)} or everyone", hint="Reload the page.")
+            raise InvalidArgument(
+                f"invalid filters {sorted(filters)}: expected {', '.join(FILTERS)} and everyone",
+                hint="Reload the page.",
+            )
         self.filters = filters
         self.record(self._chosen())
 

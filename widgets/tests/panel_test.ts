@@ -46,9 +46,9 @@ Deno.test("a failure is shown with its hint and what would happen, and can be cl
   const model = new FakeModel();
   const { el, close } = open(counter, model);
   click(button(el, "Count"));
-  await model.fail("no credit", "Add credit", ["No credit was charged."]);
+  await model.fail("no credit", "Add credit", ["Nothing was charged."]);
   const alert = find(el, "[role=alert] .svcnb-failure");
-  for (const text of ["no credit", "Add credit", "No credit was charged."]) {
+  for (const text of ["no credit", "Add credit", "Nothing was charged."]) {
     equal(alert.textContent!.includes(text), true, text);
   }
   click(find(el, "[aria-label='Close this message']"));

@@ -65,6 +65,6 @@ function failed(found: Outcome & { ok: false }, goTo: (line: number, column: num
       `Go to line ${line}`,
     ),
     stack && stack !== message ? h("details", {}, h("summary", {}, "Stack"), h("pre", { tabindex: "0" }, stack)) : null,
-    h("p", { class: "svcnb-hint" }, "No credit was charged."),
+    h("p", { class: "svcnb-hint" }, "Nothing was charged."),
   ];
 }
