@@ -1,7 +1,11 @@
 """The bill of materials of this environment as CycloneDX 1.6, or its licences: ``python .ci/sbom.py [--licences]``.
 
 Python distributions come from their installed metadata, with the hashes of `requirements.hashed.txt`; npm packages of
-the browser side and of the engines from `widgets/deno.lock`, those of fetched parts from the locks in `svcnb/parts`.
+the browser side and of the engines from `widgets/deno.lock`, those of fetched tools from the locks in `svcnb/tools`.
+
+cyclonedx-bom 7.5 does not replace this module: its `environment` command gives no hash of a wheel, 69 other licences
+(classifiers instead of SPDX names) and no npm package, so these lines would stay. It would also add 11 packages with
+21 MB to the development tools, and take 37 s instead of 3 s.
 """
 
 from __future__ import annotations

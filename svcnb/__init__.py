@@ -1,6 +1,6 @@
 """Workbook, toolkit and emulator for the account, key-custody and action-execution service.
 
-Importing this package loads almost nothing, because each name below is imported on first use. If a name needs packages
+Importing this package loads almost nothing, because it imports each name below on first use. If a name needs packages
 that are not installed, the error names the extra that installs them.
 """
 
@@ -199,7 +199,7 @@ _HOME: Final = {
     "recover": _SIGNING,
     "verify": _SIGNING,
 }
-"""Module of each public name. Names that are not listed are errors in `svcnb.client.errors`."""
+"""Module of each public name. Names that this list does not contain are errors in `svcnb.client.errors`."""
 
 _ROOMS: Final = {
     "charts": "lab",

@@ -22,7 +22,8 @@ from svcnb.errors import InvalidArgument, InvalidType, SvcnbError
 F = TypeVar("F", bound=Callable[..., Any])
 _INT64: Final = 1 << 63
 DEPRECATED = "Deprecated name"
-"""First words of a deprecated method's docstring. Such methods are not wrapped, because their warning counts frames."""
+"""First words of a deprecated method's docstring. The decorator does not wrap such methods, because their warning
+counts frames."""
 
 
 def checked(function: F) -> F:

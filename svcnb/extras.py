@@ -8,12 +8,16 @@ import sys
 def install_command(extra: str) -> str:
     """Returns the command that installs an extra.
 
-    The command refers to a clone of the repository, because the project is not on the package index.
+    In a clone, it uses the tested versions. Elsewhere, pip keeps svcnb and adds the packages of the extra.
 
     Args:
         extra: An extra of ``pyproject.toml``, for example ``chain``.
     """
-    return f"pip install '.[{extra}]' in your clone of this project"
+    from pathlib import Path  # the first CID and the first signature do not need it
+
+    if (Path(__file__).parents[1] / "constraints.txt").is_file():
+        return f"pip install -c constraints.txt -e '.[{extra}]' in your clone of this project"
+    return f"pip install 'svcnb[{extra}]'"
 
 
 def how_to_get(extra: str) -> str:

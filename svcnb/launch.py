@@ -315,7 +315,7 @@ class _Process:
             if self._ready is None and line.startswith("{"):
                 self._ready = json.loads(line)
                 self._told.set()
-        self._told.set()  # the stream has ended, so the emulator cannot become ready any more
+        self._told.set()  # the stream has ended, so the emulator can no longer become ready
 
     def _read_log(self, stream: IO[str]) -> None:
         for line in stream:

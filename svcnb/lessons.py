@@ -85,7 +85,8 @@ def lesson(
             return live_lessons.begin(name, base_url, confirm=confirm)
     if (earlier := _running.pop(name, None)) is not None:
         earlier.stop()
-    emulator = Emulator(**(lesson_settings(name) | settings))
+    chosen: dict[str, Any] = lesson_settings(name) | settings
+    emulator = Emulator(**chosen)
     _running[name] = emulator
     return emulator
 

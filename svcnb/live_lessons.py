@@ -20,6 +20,7 @@ from svcnb.client.models.accounts import Account
 from svcnb.client.models.billing import Balance, Payment
 from svcnb.client.resources.accounts import Accounts
 from svcnb.client.resources.billing import Billing
+from svcnb.client.secret import Secret
 from svcnb.control import EmulatorError
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ LIVE: Final[dict[str, Live]] = {
     "typed-data": Live(0, skips="the cells that move the clock"),
     "chain-secured": Live(
         10,
-        "It needs your own wallet as `owner`, with currency of the service's chain for gas.",
+        "It needs your own wallet as `owner`, with coins of the service's chain for gas.",
         "the practice keys, the faucet, and the cells that move the clock. It also skips the cells that need `owner` "
         "until you set it",
         own_wallet=True,
@@ -95,7 +96,7 @@ class LiveService:
     """
 
     def __init__(self, base_url: str) -> None:
-        self.base_url = base_url.rstrip("/")
+        self.base_url: str = base_url.rstrip("/")
 
     def __repr__(self) -> str:
         """Returns the address, because readers must see which live service the lesson uses."""
@@ -112,7 +113,8 @@ class LiveService:
 
     def client(self, **options: Any) -> Client:
         """Returns a client of this service. The arguments are those of `svcnb.Client`."""
-        client = LiveClient(**({"base_url": self.base_url} | options))
+        options.setdefault("base_url", self.base_url)
+        client = LiveClient(**options)
         # As with an emulator, the client uses only the key in its arguments. `accounts.create` returns the key of
         # SVC_API_KEY.
         return client if "api_key" in options else client.with_key(None)
@@ -121,14 +123,15 @@ class LiveService:
         """Returns an asynchronous client of this service."""
         from svcnb.client import AsyncClient
 
-        return AsyncClient(**({"base_url": self.base_url} | options))
+        options.setdefault("base_url", self.base_url)
+        return AsyncClient(**options)
 
     def triggers(self, label: str = "lesson") -> TriggersClient:  # noqa: ARG002 - the person who approves the token names it
         """Returns a client of the triggers service. A person must approve its token in a browser.
 
         Raises:
             NotAnEmulator: No triggers service is set.
-            TimedOut: The token was not approved within ten minutes.
+            TimedOut: No user approved the token within ten minutes.
         """
         from svcnb.client.triggers import TriggersClient
 
@@ -165,7 +168,7 @@ class _Accounts(Accounts):
         with Client(api_key=key) as client:
             master = client.wallets.list()[0]
         print("The lesson uses the account of SVC_API_KEY. No account was created.")  # noqa: T201 - a notebook's text
-        return Account(name=name, wallet_address=master.wallet_address, api_key=key)
+        return Account(account_name=name, wallet_address=master.wallet_address, api_key=Secret(key))
 
 
 class _Billing(Billing):
@@ -173,7 +176,8 @@ class _Billing(Billing):
         if (balance := self.balance()).available_cents > 0:
             print("The account has credit. No payment was made.")  # noqa: T201 - as above
             return balance
-        return self.create_payment_intent(amount_cents, **{"method": "card"} | options)
+        options.setdefault("method", "card")
+        return self.create_payment_intent(amount_cents, **options)
 
 
 def begin(name: str, base_url: str, *, confirm: bool) -> LiveService:
@@ -274,7 +278,7 @@ class Skipper:
 
 
 class PageSkipper(Skipper):
-    """Version of `Skipper` for a browser page, which lacks some packages and cannot start processes."""
+    """Version of `Skipper` for a browser page, which does not have some packages and cannot start processes."""
 
     TITLE: ClassVar = "Skipped in this page"
     REASONS: ClassVar[tuple[type[Exception], ...]] = (ImportError,)

@@ -97,7 +97,7 @@ class DocumentSchema(Schema[dict[str, Any]]):
             raise ValueError("it is not a JSON object")  # noqa: TRY004 - the same class as for all other invalid content
         found = document.get(VERSION_KEY, 0)
         if not isinstance(found, int) or found < 0:
-            raise ValueError(f"{VERSION_KEY} is not a number of at least 0")
+            raise ValueError(f"{VERSION_KEY} must be a whole number of at least 0")
         if self.needs_migration(found, path, str(document.get(WRITER_KEY, ""))):
             copy_file(path, found)
             document = self.migrate(document, found)

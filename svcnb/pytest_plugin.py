@@ -66,7 +66,7 @@ def svc_start(request: pytest.FixtureRequest) -> Iterator[tuple[Emulator, Accoun
 
 @pytest.fixture
 def svc_emulator(request: pytest.FixtureRequest) -> Iterator[EmulatorControl]:
-    """The emulator in its initial state. Tests with this fixture are skipped with ``--svc-live``."""
+    """The emulator in its initial state. With ``--svc-live``, pytest skips tests that use this fixture."""
     if _live(request):
         pytest.skip("requires an emulator, but --svc-live uses a live service")
     emulator, _ = request.getfixturevalue("svc_start")

@@ -59,14 +59,14 @@ def assert_signed_by(signed: dict[str, Any] | str | bytes, signature: str | byte
 
     who = recover(signed, signature)
     if who.lower() != address.lower():
-        raise AssertionError(f"signed by {who}, not by {address}: the key or the signed message is different")
+        raise AssertionError(f"the signer is {who}, not {address}: the key or the signed message is different")
 
 
 @checked
 def assert_trace(
     trace: Trace, *, key_operations: int | None = None, fetches: int | None = None, hosts: Iterable[str] | None = None
 ) -> None:
-    """Asserts that a run did exactly what the arguments describe. Omitted arguments are not checked.
+    """Asserts that a run did exactly what the arguments describe. The function does not check omitted arguments.
 
     Args:
         trace: Timeline of the run: ``svc.trace(run)``.
@@ -80,12 +80,12 @@ def assert_trace(
     keys = [str(event.operation) for event in trace.of("key") if event.refused is None]
     asked = [str(event.host) for event in trace.of("fetch") if event.phase != "start"]
     if key_operations is not None and len(keys) != key_operations:
-        raise AssertionError(f"{len(keys)} key operations, expected {key_operations}: {keys}")
+        raise AssertionError(f"number of key operations: expected {key_operations}, got {len(keys)}: {keys}")
     if fetches is not None and len(asked) != fetches:
-        raise AssertionError(f"{len(asked)} outbound requests, expected {fetches}: {asked}")
+        raise AssertionError(f"number of outbound requests: expected {fetches}, got {len(asked)}: {asked}")
     if hosts is not None and (strangers := sorted(set(asked) - set(hosts))):
         raise AssertionError(
-            f"sent requests to {', '.join(strangers)}: expected only {', '.join(sorted(hosts)) or 'no host'}"
+            f"the run sent requests to {', '.join(strangers)}: expected only {', '.join(sorted(hosts)) or 'no host'}"
         )
 
 

@@ -17,7 +17,7 @@ from svcnb.checked import checked
 from svcnb.client.errors import InvalidArgument
 
 MAX_ACTIONS: Final = 20
-"""Maximum number of actions in one chart. The actions with the most runs are shown."""
+"""Maximum number of actions in one chart. The chart shows the actions with the most runs."""
 
 _COLOURS: Final = (BLUE, GREEN, VERMILLION, PURPLE)
 _SHAPES: Final = ("circle", "square", "triangle-up", "diamond")
@@ -40,8 +40,8 @@ def latency(
 
     Args:
         runs: A `svcnb.toolkit.history.History`, its runs, runs of a trigger, or a frame. A frame needs the columns
-            ``started_at``, ``status`` and ``elapsed`` (seconds), and ``action`` if the runs are grouped by action.
-        by: Property by which runs are grouped.
+            ``started_at``, ``status`` and ``elapsed`` (seconds), and ``action`` to group the runs by action.
+        by: Property that groups the runs.
         percentiles: Up to four percentiles, each from 0 to 100. A percentile is the shortest duration that this
             percentage of runs did not exceed.
         log: Whether the axis is logarithmic.
@@ -55,7 +55,9 @@ def latency(
     table = Table(runs)
     well = table.status() == SUCCESS
     if not well.any():
-        raise NothingToDraw(f"no successful run among {count(len(well), 'run')}; only successful runs have a latency")
+        raise NothingToDraw(
+            f"none of the runs succeeded ({count(len(well), 'run')}); only successful runs have a latency"
+        )
     seconds = table.seconds()[well]
     if np.isnan(seconds).any():
         raise InvalidArgument(

@@ -1,8 +1,8 @@
 """Client of the child process that draws charts with vl-convert.
 
 vl-convert is native code and aborts its process on some inputs, for example on a control character in a text.
-Therefore, it runs in a child process, which starts with the first chart and is reused. A crash or a timeout affects
-only one chart, and the next chart gets a new process.
+Therefore, it runs in a child process, which starts with the first chart and draws all later charts. A crash or a
+timeout affects only one chart, and the next chart gets a new process.
 """
 
 from __future__ import annotations

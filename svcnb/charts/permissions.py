@@ -1,8 +1,10 @@
-"""Chart of the links between a key, groups, an action and a wallet, with missing links."""
+"""Chart of the links between a key, groups, an action and a wallet, with missing links.
+
+`svcnb.client.explanation_graph` places the boxes and lines, and says why there are two renderers.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Final
 
 import altair as alt
@@ -12,7 +14,8 @@ from svcnb.charts.theme import BLUE, MUTED, OUTLINE, VERMILLION
 from svcnb.charts.words import TIMES, said, short, title
 from svcnb.checked import checked
 from svcnb.client.errors import InvalidArgument
-from svcnb.client.models.explanation import Explanation, GroupLink
+from svcnb.client.explanation_graph import Box, Line, layout
+from svcnb.client.models.explanation import Explanation
 
 MAX_GROUPS: Final = 12
 """Maximum number of groups in one drawing. Groups with the most existing links come first."""
@@ -22,9 +25,7 @@ _STEP: Final = 54
 _BOX: Final = 180
 _TALL: Final = 38
 _LETTERS: Final = 26
-_LEFT: Final = _BOX / 2
-_MIDDLE: Final = _WIDTH / 2
-_RIGHT: Final = _WIDTH - _BOX / 2
+_COLUMNS: Final = (_BOX / 2, _WIDTH / 2, _WIDTH - _BOX / 2)
 
 
 @checked
@@ -42,17 +43,13 @@ def permission_graph(explanation: Explanation) -> Layers:
             f"invalid argument explanation: expected an Explanation, got {type(explanation).__name__}",
             hint=("Pass the result of svc.explain(key, action)."),
         )
-    groups = sorted(explanation.groups, key=lambda link: (-_links(link), link.id))[:MAX_GROUPS]
-    rows = max(len(groups), 2 if explanation.wallet else 1)
-    height = rows * _STEP
-    apart = max(_STEP, (rows - 1) * _STEP) / 2 if explanation.wallet else 0
-    targets = {"action": height / 2 - apart, "wallet": height / 2 + apart}
-    lines = list(_lines(explanation, groups, height, targets))
-    boxes = list(_boxes(explanation, groups, height, targets))
+    graph = layout(explanation, MAX_GROUPS)
+    height = graph.rows * _STEP
+    lines = [_line(line, height / 2) for line in graph.lines]
+    boxes = [_box(box, height / 2) for box in graph.boxes]
     verdict = "Allowed" if explanation.allowed else "Refused"
-    left_out = len(explanation.groups) - len(groups)
     below = [explanation.reason, *(f"warning: {each.text}" for each in explanation.warnings)]
-    below += [f"{left_out} more groups not shown"] * bool(left_out)
+    below += [f"{graph.left_out} more groups not shown"] * bool(graph.left_out)
     return Layers(
         layer=[*_line_marks(lines), *_box_marks(boxes)],
         title=title(verdict, *(part for text in below for part in _wrapped(text))),
@@ -62,50 +59,25 @@ def permission_graph(explanation: Explanation) -> Layers:
     )
 
 
-def _lines(
-    explanation: Explanation, groups: list[GroupLink], height: float, targets: dict[str, float]
-) -> Iterator[dict[str, Any]]:
-    if not groups:
-        yield _line(_LEFT, height / 2, _RIGHT, targets["action"], there=explanation.every_group)
-        if explanation.wallet:
-            yield _line(_LEFT, height / 2, _RIGHT, targets["wallet"], there=explanation.allowed)
-    for row, link in enumerate(groups):
-        y = _row(row, len(groups), height)
-        wide = link.by_wildcard
-        yield _line(_LEFT, height / 2, _MIDDLE, y, there=link.key, wildcard="key" in wide)
-        yield _line(_MIDDLE, y, _RIGHT, targets["action"], there=link.action, wildcard="action" in wide)
-        if link.wallet is not None:
-            yield _line(_MIDDLE, y, _RIGHT, targets["wallet"], there=link.wallet, wildcard="wallet" in wide)
-
-
-def _line(x: float, y: float, x2: float, y2: float, *, there: bool, wildcard: bool = False) -> dict[str, Any]:
+def _line(line: Line, middle: float) -> dict[str, Any]:
     # Boxes cover the ends of a line, so put the sign in the middle of the visible part.
-    begin, end = x + _BOX / 2, x2 - _BOX / 2
+    begin, end = _COLUMNS[line.start.column] + _BOX / 2, _COLUMNS[line.end.column] - _BOX / 2
+    y, y2 = middle + line.start.row * _STEP, middle + line.end.row * _STEP
     # Do not put the sign at a crossing of lines.
-    share = 0.36 if wildcard else 0.5
+    share = 0.36 if line.wildcard else 0.5
     return {
-        "x": begin, "y": y, "x2": end, "y2": y2, "link": "existing" if there else "missing",
-        "sign": ("any" if wildcard else "") if there else TIMES,
-        "at_x": begin + (end - begin) * share, "at_y": y + (y2 - y) * share - (7 if wildcard else 0),
+        "x": begin, "y": y, "x2": end, "y2": y2, "link": "existing" if line.there else "missing",
+        "sign": ("any" if line.wildcard else "") if line.there else TIMES,
+        "at_x": begin + (end - begin) * share, "at_y": y + (y2 - y) * share - (7 if line.wildcard else 0),
     }  # fmt: skip
 
 
-def _boxes(
-    explanation: Explanation, groups: list[GroupLink], height: float, targets: dict[str, float]
-) -> Iterator[dict[str, Any]]:
-    yield _box(_LEFT, height / 2, "key", _name(explanation.key))
-    yield _box(_RIGHT, targets["action"], "action", _name(explanation.action))
-    if explanation.wallet:
-        yield _box(_RIGHT, targets["wallet"], "wallet", short(explanation.wallet, 15))
-    for row, link in enumerate(groups):
-        y = _row(row, len(groups), height)
-        yield _box(_MIDDLE, y, "group", f"{link.id} {link.name}", strong=link.connects)
-
-
-def _box(x: float, y: float, kind: str, text: str, *, strong: bool = False) -> dict[str, Any]:
+def _box(box: Box, middle: float) -> dict[str, Any]:
+    x, y = _COLUMNS[box.column], middle + box.row * _STEP
+    text = short(box.text, 15) if box.kind == "wallet" else short(box.text, _LETTERS)
     return {
-        "x": x - _BOX / 2, "x2": x + _BOX / 2, "y": y - _TALL / 2, "y2": y + _TALL / 2, "kind": kind, "at": x,
-        "kind_y": y - 9, "text_y": y + 8, "text": short(text, _LETTERS), "strong": strong,
+        "x": x - _BOX / 2, "x2": x + _BOX / 2, "y": y - _TALL / 2, "y2": y + _TALL / 2, "kind": box.kind, "at": x,
+        "kind_y": y - 9, "text_y": y + 8, "text": text, "strong": box.strong,
     }  # fmt: skip
 
 
@@ -154,19 +126,6 @@ def _at(x: str, y: str) -> dict[str, Any]:
         "x": alt.X(x, type="quantitative", scale=None, axis=None),
         "y": alt.Y(y, type="quantitative", scale=None, axis=None),
     }
-
-
-def _row(row: int, drawn: int, height: float) -> float:
-    return height / 2 + (row - (drawn - 1) / 2) * _STEP
-
-
-def _links(link: GroupLink) -> int:
-    return sum((link.key, link.action, bool(link.wallet)))
-
-
-def _name(label: str) -> str:
-    """Returns the name without the hash that follows it. A label without a name stays unchanged."""
-    return label.rpartition(" ")[0].strip("'\"") if label.startswith(("'", '"')) else label
 
 
 def _wrapped(text: str) -> list[str]:

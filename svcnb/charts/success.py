@@ -15,7 +15,7 @@ from svcnb.charts.words import count, said, short, span, time_axis, title
 from svcnb.checked import checked
 
 MAX_ACTIONS: Final = 20
-"""Maximum number of actions in one chart. The actions with the most runs are shown."""
+"""Maximum number of actions in one chart. The chart shows the actions with the most runs."""
 
 _Z: Final = 1.959964
 """Quantile of the normal distribution for 95 %."""
@@ -30,8 +30,8 @@ def success_rate(runs: Any, *, by: Literal["time", "action"] = "time", zone: str
 
     Args:
         runs: A `svcnb.toolkit.history.History`, its runs, runs of a trigger, or a frame with ``status`` and
-            ``started_at``, and ``action`` if the runs are grouped by action.
-        by: Property by which runs are grouped.
+            ``started_at``, and ``action`` to group the runs by action.
+        by: Property that groups the runs.
         zone: Time zone of the axis.
 
     Raises:
@@ -41,7 +41,7 @@ def success_rate(runs: Any, *, by: Literal["time", "action"] = "time", zone: str
     status = table.status()
     ended = status != OPEN
     if not ended.any():
-        raise NothingToDraw(f"no ended run among {count(len(ended), 'run')}")
+        raise NothingToDraw(f"none of the runs has ended ({count(len(ended), 'run')})")
     failed = status[ended] == FAILED
     if by == "action":
         groups, texts = table.labels("action")

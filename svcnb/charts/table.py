@@ -52,9 +52,9 @@ class Table:
     def __init__(self, data: Any, what: str = "runs") -> None:
         self._what = what
         self._frame = _frame(data, what)
-        self.columns = [str(name) for name in self._frame.columns]
+        self.columns: list[str] = [str(name) for name in self._frame.columns]
         if len(self) == 0:
-            raise NothingToDraw(f"no {what} to draw")
+            raise NothingToDraw(f"there are no {what} to draw")
 
     def __len__(self) -> int:
         return len(self._frame)

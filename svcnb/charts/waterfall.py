@@ -16,7 +16,7 @@ from svcnb.client.models.runs import Run
 from svcnb.client.models.traces import Trace, TraceEvent
 
 MAX_EVENTS: Final = 60
-"""Maximum number of events in one chart. The first events of a run are shown."""
+"""Maximum number of events in one chart. The chart shows the first events of a run."""
 
 _GROUPS: Final = {
     "start": "run", "end": "run", "lost": "run", "console": "console", "key": "keys", "encrypt": "keys",
@@ -75,7 +75,7 @@ def trace(run: Run | Trace) -> Layers | Stack:
         return Layers(
             layer=waterfall, title=title(text, *below), description=described, width=WIDTH, height=_ROW * len(rows)
         )
-    blank = x | {"axis": alt.Axis(labels=False, ticks=False, title=None)}
+    blank: dict[str, Any] = x | {"axis": alt.Axis(labels=False, ticks=False, title=None)}
     line = (
         alt.Chart(alt.InlineData(values=memory))
         .mark_line(interpolate="step-after", color=GREY, strokeWidth=1.5)

@@ -1,6 +1,6 @@
 """Command line of svcnb, with one file for each resource.
 
-The module of a command is imported when the command runs, and its dependencies are imported on first use. ``svcnb
+A command imports its module when it runs, and its dependencies on first use. ``svcnb
 --help`` does not import click, because `svcnb.cli._overview` contains its text.
 """
 

@@ -190,7 +190,7 @@ def fault(
 ) -> None:
     """Make the next calls that need PART fail or wait. Without PART, list the faults."""
     if clear and part is not None:
-        raise click.UsageError("pass the PART of the service that must fail, or pass --clear.")
+        raise click.UsageError("--clear removes all faults, so it cannot be combined with PART: omit one of them.")
     faults = control.faults
     if clear:
         faults.clear()

@@ -50,7 +50,7 @@ def explain(error: BaseException) -> Explanation | None:
         error: The exception.
 
     Returns:
-        The explanation, or None for an unexpected exception, whose traceback is shown.
+        The explanation, or None for an unexpected exception, whose traceback the command shows.
     """
     code = getattr(error, "exit_code", None)
     if isinstance(code, ExitCode):

@@ -142,7 +142,7 @@ def save_option(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextmanager
 def new_key_file(file: Path | None) -> Iterator[TextIO | None]:
-    """Creates the file for a key before the key itself, because a key that cannot be saved would be lost.
+    """Creates the file for a key before the key itself, because a key without a file would be lost.
 
     Args:
         file: Path of a file that does not exist, or None to print the key instead.

@@ -99,10 +99,10 @@ def create(
             tell_secret("api_key", account.api_key.reveal(), as_json=as_json, beside=beside, into=into)
         return
     if save is not None:
-        raise click.UsageError("Omit --save: a ChainSecured account has no key, because its wallet is the credential.")
+        raise click.UsageError("--save saves a key, but a ChainSecured account has no key: omit --save.")
     if wallet_key_file is None:
         raise click.UsageError(
-            "--chain-secured requires --wallet-key-file, the key of the wallet that will own the account."
+            "--chain-secured requires --wallet-key-file, a file with the key of the wallet that will own the account."
         )
     owner = _signer(wallet_key_file, contract_wallet)
     mine = service.chain_secured.create(owner, name, description=description)

@@ -33,7 +33,7 @@ def cid_or_file(text: str) -> str:
 def command() -> None:
     """Register actions and add them to groups.
 
-    ACTION is a CID or a source file. The CID of a file is computed locally.
+    ACTION is a CID or a source file. The command computes the CID of a file locally.
     """
 
 

@@ -105,7 +105,7 @@ def pending(service: Client, as_json: bool) -> None:
 @with_wallet
 @with_service
 def resume(service: Client, owner: Signer, mint: str, save: Path | None, as_json: bool) -> None:
-    """Finish an interrupted creation. Completed steps are not repeated."""
+    """Finish an interrupted creation. The command does not repeat completed steps."""
     from svcnb.client.models.usage_keys import UsageKey
 
     with new_key_file(save) as into:

@@ -23,8 +23,8 @@ def command(file: Path, expect: str | None, as_json: bool) -> None:
     """Print the CID of a source file, or of each action of a plan.
 
     The command reads FILE as bytes, without changes. Use - for standard input. A file that ends with .toml is a plan:
-    the command lists its actions, including derived actions. The CIDs (IPFS CIDv0 of UnixFS) are computed without the
-    service.
+    the command lists its actions, including derived actions. The command computes the CIDs (IPFS CIDv0 of UnixFS)
+    without the service.
     """
     from svcnb.errors import InvalidArgument
     from svcnb.protocol.cid import cid, parse_cid

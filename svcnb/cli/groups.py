@@ -63,7 +63,7 @@ def create(
 @click.argument("group")
 @with_service
 def delete(service: Client, group: str) -> None:
-    """Delete a group permanently. Its number is never reused. This costs one cent."""
+    """Delete a group permanently. The service never reuses its number. This costs one cent."""
     service.groups.delete(group)
 
 

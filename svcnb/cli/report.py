@@ -92,7 +92,7 @@ def command(ctx: click.Context, /, name: str | None, file_of_new: str | None, **
         _create(file_of_new)
         return
     if file_of_new is not None:
-        raise click.UsageError(f"create one report at a time: unexpected argument {file_of_new!r}")
+        raise click.UsageError(f"unexpected argument {file_of_new!r}: create one report at a time.")
     if options["listed"] or name is None:
         _list(name, as_json=options["as_json"])
         return

@@ -232,7 +232,12 @@ def _parsed(text: str, option: str) -> dict[str, Any]:
     try:
         value = parse(text)
     except ValueError as error:
-        raise click.BadParameter(f"invalid JSON ({error}). Pass a JSON object.", param_hint=option) from None
+        raise click.BadParameter(
+            f"invalid JSON ({error}). Write, for example, '{{\"n\": 1}}'.", param_hint=option
+        ) from None
     if not isinstance(value, dict):
-        raise click.BadParameter("expected a JSON object.", param_hint=option)
+        raise click.BadParameter(
+            f"expected a JSON object, got {type(value).__name__}. Write, for example, '{{\"n\": 1}}'.",
+            param_hint=option,
+        )
     return value

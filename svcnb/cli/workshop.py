@@ -321,7 +321,7 @@ def _write_place(folder: Path, name: str, environment: Mapping[str, str]) -> Pat
 
 
 def _serve(room: Workshop, host: str, port: int, url: str | None, folder: Path) -> WorkshopServer:
-    """Starts the server. If no port is given, the server uses its previous port, which the learners' files contain."""
+    """Starts the server. Without a port, the server uses its previous port, which the learners' files contain."""
     from svcnb.toolkit.files import replace_file
 
     serve = partial(room.serve, host=host, url=url, instructor_token=os.environ.get("SVC_INSTRUCTOR_TOKEN"))

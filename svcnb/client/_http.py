@@ -46,9 +46,10 @@ class SyncTransport:
     """Synchronous transport with keep-alive connections. It is thread-safe.
 
     Args:
-        base_url: Address of most requests. It determines whether TLS and a proxy are used.
+        base_url: Address of most requests. It determines whether the client uses TLS and a proxy.
         transport: Transport object of the HTTP library, for tests.
-        client: The user's own client, whose limits, proxies, certificates and hooks apply. It is not closed.
+        client: The user's own client, whose limits, proxies, certificates and hooks apply. The transport does not close
+            it.
 
     Raises:
         InvalidType: ``client`` is not an `httpx.Client`.
@@ -64,7 +65,7 @@ class SyncTransport:
         # Notebooks rarely close their clients. The connections are closed when the last client that uses this transport
         # is deleted.
         self._closing = weakref.finalize(self, self._client.close if client is None else _nothing)
-        self.clock = _Clock()
+        self.clock: _Clock = _Clock()
 
     def send(self, request: Request) -> Answer:
         """Sends one request.
@@ -101,7 +102,7 @@ class AsyncTransport:
         own = transport or _async_page_transport()
         self._client = httpx.AsyncClient(**_options(base_url), transport=own) if client is None else client
         self._owner = client is None
-        self.clock = _Clock()
+        self.clock: _Clock = _Clock()
 
     async def send(self, request: Request) -> Answer:
         """Sends one request.

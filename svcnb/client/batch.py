@@ -47,12 +47,14 @@ class _Results(Sequence[Outcome]):
                 f"invalid concurrency {concurrency!r}: expected 1 to {MAX_CONCURRENCY} runs at once",
                 hint="Omit this argument to use the default of 16.",
             )
-        source, self.cid = source_or_cid(action)
+        source, cid = source_or_cid(action)
+        self.cid: str = cid
         # The CID is computed once, not once per run.
         name = getattr(action, "name", "")
         self._action: ActionRef = Action(source, name=name) if source is not None else self.cid
         self._concurrency = concurrency
-        rows = params.to_dict("records") if hasattr(params, "to_dict") else params
+        to_dict = getattr(params, "to_dict", None)  # of a frame
+        rows: Any = params if to_dict is None else to_dict("records")
         # Passing a dictionary or a string is a mistake, because the batch would iterate over its keys or characters.
         if isinstance(rows, (Mapping, str, bytes)) or not isinstance(rows, Iterable):
             raise InvalidArgument(

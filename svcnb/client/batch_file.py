@@ -21,7 +21,7 @@ class BatchFile:
     """File with the outcomes of one batch. Only the owner can read the file, because responses can be confidential.
 
     Args:
-        path: Path of the file, which is created when the batch starts.
+        path: Path of the file. The batch creates it at the start.
         cid: CID of the action.
         params: Parameters of all runs.
 
@@ -30,7 +30,7 @@ class BatchFile:
     """
 
     def __init__(self, path: Path, cid: str, params: Sequence[object]) -> None:
-        self.path = path.expanduser()
+        self.path: Path = path.expanduser()
         digest = hashlib.sha256()
         for each in params:
             digest.update(encode(each) + b"\n")
@@ -74,7 +74,7 @@ class BatchFile:
             self._line(outcome.model_dump(exclude={"params", "exception"}))
 
     def close(self) -> None:
-        """Closes the file. Outcomes of runs that end later are not saved."""
+        """Closes the file. The file does not store the outcomes of runs that end later."""
         if self._file is not None:
             self._file.close()
             self._file = None

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 ATTEMPTS: Final = 4
 """Maximum number of attempts of one run that an overloaded service rejects.
 
-The client's own retries are not counted.
+The count does not include the client's own retries.
 """
 
 _FATAL: Final = (Unauthorized, Forbidden, OutOfCredit, ConfigError, ExecutorLost)
@@ -56,7 +56,7 @@ class Pace:
         self._until = 0.0
 
     def refused(self) -> None:
-        """Records a 429 or 503 response. Simultaneous rejections are counted once."""
+        """Records a 429 or 503 response. Simultaneous rejections count once."""
         now = self._clock()
         if now >= self._until:
             self._delay = min(self._longest, max(self._first, self._delay * 2))
@@ -77,7 +77,7 @@ class Work:
 
     Args:
         params: Parameters of all runs.
-        file: File with earlier outcomes, to which new ones are saved. None keeps them only in memory.
+        file: File with earlier outcomes, which also stores new outcomes. None keeps them only in memory.
         pace: Rate controller of the batch.
     """
 

@@ -196,8 +196,8 @@ class Client(ClientSettings):
             action: An action, a source, or the CID of a source that was executed on this node before.
             params: Argument of ``main``, any JSON value.
             until_effective: Seconds for which the client retries while the key is unknown (401) or not permitted (403).
-                A new key or permission takes effect after a few seconds. Missing credit and errors of the action are
-                raised immediately.
+                A new key or permission takes effect after a few seconds. Raises immediately if credit is missing or the
+                action fails.
             **named: Parameters by name, instead of ``params`` or merged into it.
 
         Raises:
@@ -249,8 +249,7 @@ class Client(ClientSettings):
             params: Arguments of ``main``, one for each run. Each row of a frame becomes an object.
             concurrency: Maximum number of simultaneous runs.
             progress: Whether to show a progress bar. None shows one in a terminal or a notebook, if tqdm is installed.
-            resume: File in which every result is saved immediately, and from which a repeated call reads earlier
-                results.
+            resume: File that immediately stores every result. A repeated call reads earlier results from it.
             executor: `concurrent.futures` executor for the runs, for example with processes or a cluster. Its workers
                 receive the key. None executes the runs in this process.
 

@@ -95,7 +95,7 @@ class Config:
         retries: Retry policy.
         correlation_id: Id that the client sends with every call and that the service returns, or None.
         history: File that records runs. ``off`` disables the record, and None selects the default path.
-        headers: Headers that are sent with every request to the service, for example for a gateway. Displays never show
+        headers: Headers of every request to the service, for example for a gateway. Displays never show
             them.
         wallet_auth: Provider of the header that authenticates a wallet instead of a key at the billing endpoints, or
             None.
@@ -135,11 +135,11 @@ def load(
     """Loads every setting from the argument, otherwise from the environment, otherwise from the file.
 
     Args:
-        base_url: Address of the service. A trailing ``/core/v1`` is ignored.
+        base_url: Address of the service. The client ignores a trailing ``/core/v1``.
         api_key: Account or usage key.
         triggers_url: Address of the triggers service.
         rpc_url: JSON-RPC address of the chain.
-        control_token: Token of an emulator's control plane. It is never read from the environment, because the client
+        control_token: Token of an emulator's control plane. The client never reads it from the environment, because it
             could then send it to the wrong service.
         vocabulary: Names of the service and of the payment processor.
         history: File that records runs, or ``off``.

@@ -260,7 +260,7 @@ class ServiceError(SvcnbError):
 class BadRequest(ServiceError):
     """The request is malformed, or a value has the wrong format (400)."""
 
-    default_hint = "Correct the value that the message names. No credit was charged."
+    default_hint = "Correct the value that the message names. Nothing was charged."
 
 
 class Unauthorized(ServiceError, Explicable):
@@ -307,13 +307,13 @@ class PayloadTooLarge(ServiceError):
 class UnprocessableEntity(ServiceError):
     """The body is valid JSON, but does not match the endpoint's schema (422)."""
 
-    default_hint = "Correct the field that the message names. No credit was charged."
+    default_hint = "Correct the field that the message names. Nothing was charged."
 
 
 class RateLimited(ServiceError):
     """The node is overloaded and rejects requests (429)."""
 
-    default_hint = "Try again in a few seconds, with fewer calls at the same time. No credit was charged."
+    default_hint = "Try again in a few seconds, with fewer calls at the same time. Nothing was charged."
 
 
 class InternalError(ServiceError):
@@ -323,7 +323,7 @@ class InternalError(ServiceError):
 class Unavailable(ServiceError):
     """Billing, the chain or the action runtime is temporarily down (503)."""
 
-    default_hint = "Try again in a few seconds. No credit was charged."
+    default_hint = "Try again in a few seconds. Nothing was charged."
 
 
 class WorkerLost(SvcnbError):

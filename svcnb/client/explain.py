@@ -72,7 +72,7 @@ class AskedFor:
     def find(self, known: Listing[UsageKey]) -> UsageKey | None:
         """Finds the key's record in a list of an account's usage keys.
 
-        A ChainSecured key is listed under the hash of its text, or of its 32 bytes
+        The list contains a ChainSecured key under the hash of its text, or of its 32 bytes
         (docs/service/signatures.md#follow-up-transactions).
         """
         hashes = {self.key_hash, _hash_of_bytes(self.secret) if self.secret else None}
@@ -127,7 +127,7 @@ def explain(
 
 def _picture(asked: AskedFor, kind: Kind, unix: float, **read: Any) -> Picture:
     nothing: dict[str, Any] = {"key": None, "wallets": (), "master_wallet": None, "groups": ()}
-    known = {"key_hash": asked.key_hash, "action_name": asked.name} | nothing | read
+    known: dict[str, Any] = {"key_hash": asked.key_hash, "action_name": asked.name} | nothing | read
     return Picture(kind=kind, action_hash=asked.action_hash, cid=asked.cid, wallet=asked.wallet, now=unix, **known)
 
 

@@ -1,5 +1,9 @@
 """Drawing of an `Explanation`: the key, the groups, the action, the wallet, and the links between them.
 
+`layout` places everything once, for two renderers. This module writes SVG text, because an explanation needs no extras,
+and a saved notebook must show an image. `svcnb.charts.permissions` makes a chart, because charts have themes, can be
+combined, and can be saved as PNG.
+
 The drawing does not depend on colour: an existing link is a solid line, and a missing link is dashed and crossed out.
 The drawing is an image, which untrusted notebooks also show. Its alternative text contains the result and the reason.
 The image has a light background, which `display.DARK` inverts in a dark theme.
@@ -8,9 +12,8 @@ The image has a light background, which `display.DARK` inverts in a dark theme.
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterator, Mapping
 from html import escape
-from typing import Final
+from typing import Final, NamedTuple
 
 from svcnb.brief import NO_MATH
 from svcnb.client import display
@@ -24,9 +27,8 @@ _WIDTH: Final = 720
 _BOX: Final = 168
 _HEIGHT: Final = 40
 _STEP: Final = 54
-_LEFT: Final = 4
 _MIDDLE: Final = (_WIDTH - _BOX) // 2
-_RIGHT: Final = _WIDTH - _BOX - 4
+_COLUMNS: Final = (4, _MIDDLE, _WIDTH - _BOX - 4)
 _LETTERS: Final = 22
 _TEXT: Final = "#17202b"
 _MUTED: Final = "#545f6d"
@@ -60,58 +62,81 @@ def draw(explanation: Explanation) -> str:
     return xml_text(f"<div class='{NO_MATH}' style='{_STYLE}'>{''.join(parts)}</div>")
 
 
+class Box(NamedTuple):
+    """Box in a column (0: key, 1: groups, 2: action and wallet), at a number of rows below the middle of the graph."""
+
+    column: int
+    row: float
+    kind: str
+    text: str
+    strong: bool = False
+
+
+class Line(NamedTuple):
+    """Link between two boxes, from left to right. The link exists or is missing, and can come from a wildcard."""
+
+    start: Box
+    end: Box
+    there: bool
+    wildcard: bool = False
+
+
+class Layout(NamedTuple):
+    """Boxes and lines of a graph, its height in rows, and the number of groups that it leaves out."""
+
+    boxes: list[Box]
+    lines: list[Line]
+    rows: int
+    left_out: int
+
+
+def layout(explanation: Explanation, max_groups: int) -> Layout:
+    """Places the boxes and lines of an explanation.
+
+    Args:
+        explanation: The explanation.
+        max_groups: Maximum number of groups. Groups with the most existing links come first.
+    """
+    links = sorted(explanation.groups, key=lambda link: (-_count(link), link.id))[:max_groups]
+    rows = max(len(links), 2 if explanation.wallet else 1)
+    apart = max(1, rows - 1) / 2 if explanation.wallet else 0
+    key = Box(0, 0, "key", _short(explanation.key))
+    what = ("call", explanation.call) if explanation.call else ("action", _short(explanation.action))
+    action = Box(2, -apart, *what)
+    wallet = Box(2, apart, "wallet", explanation.wallet) if explanation.wallet else None
+    groups = [
+        Box(1, row - (len(links) - 1) / 2, "group", f"{link.id} {link.name}", strong=link.connects)
+        for row, link in enumerate(links)
+    ]
+    lines = []
+    if not groups:
+        lines.append(Line(key, action, explanation.every_group or bool(explanation.call and explanation.allowed)))
+        if wallet:
+            lines.append(Line(key, wallet, explanation.allowed))
+    for group, link in zip(groups, links, strict=True):
+        wide = link.by_wildcard
+        lines.append(Line(key, group, link.key, "key" in wide))
+        lines.append(Line(group, action, link.action, "action" in wide))
+        if wallet and link.wallet is not None:
+            lines.append(Line(group, wallet, link.wallet, "wallet" in wide))
+    boxes = [key, *groups, action, *([wallet] if wallet else [])]
+    return Layout(boxes, lines, rows, len(explanation.groups) - len(links))
+
+
 def drawing(explanation: Explanation) -> str:
     """Returns the drawing as SVG."""
-    groups = sorted(explanation.groups, key=lambda link: (-_count(link), link.id))[:MAX_GROUPS]
-    left_out = len(explanation.groups) - len(groups)
-    rows = max(len(groups), 2 if explanation.wallet else 1, 1)
-    height = rows * _STEP + (18 if left_out else 0)
-    middle = rows * _STEP // 2
-    apart = max(_STEP, (rows - 1) * _STEP) // 2 if explanation.wallet else 0
-    targets = {"action": middle - apart, "wallet": middle + apart}
-    shapes = [_box(_LEFT, middle, "key", _short(explanation.key))]
-    for row, link in enumerate(groups):
-        shapes.append(
-            _box(_MIDDLE, _row(row, len(groups), rows), "group", f"{link.id} {link.name}", strong=link.connects)
-        )
-    what = ("call", explanation.call) if explanation.call else ("action", _short(explanation.action))
-    shapes.append(_box(_RIGHT, targets["action"], *what))
-    if explanation.wallet:
-        wallet = explanation.wallet
-        shapes.append(_box(_RIGHT, targets["wallet"], "wallet", f"{wallet[:10]}…{wallet[-4:]}"))
-    if left_out:
-        shapes.append(_label(_MIDDLE + _BOX / 2, height - 6, f"and {left_out} more", _MUTED))
-    shapes += _links(groups, middle, targets, rows, explanation)
+    graph = layout(explanation, MAX_GROUPS)
+    middle = graph.rows * _STEP // 2
+    height = graph.rows * _STEP + (18 if graph.left_out else 0)
+    shapes = [_box(box, middle) for box in graph.boxes]
+    if graph.left_out:
+        shapes.append(_label(_MIDDLE + _BOX / 2, height - 6, f"and {graph.left_out} more", _MUTED))
+    shapes += [_line(line, middle) for line in graph.lines]
     return (
         f"<svg xmlns='http://www.w3.org/2000/svg' width='{_WIDTH}' height='{height}' viewBox='0 0 {_WIDTH} {height}' "
         f"font-family='sans-serif' font-size='12'><rect width='100%' height='100%' rx='6' fill='{_PAGE}'/>"
         f"{' '.join(shapes)}</svg>"
     )
-
-
-def _links(
-    groups: list[GroupLink], middle: float, targets: Mapping[str, float], rows: int, explanation: Explanation
-) -> Iterator[str]:
-    if not groups:
-        yield _line(
-            _LEFT + _BOX,
-            middle,
-            _RIGHT,
-            targets["action"],
-            there=explanation.every_group or bool(explanation.call and explanation.allowed),
-        )
-        if explanation.wallet:
-            yield _line(_LEFT + _BOX, middle, _RIGHT, targets["wallet"], there=explanation.allowed)
-    for row, link in enumerate(groups):
-        y = _row(row, len(groups), rows)
-        yield _line(_LEFT + _BOX, middle, _MIDDLE, y, there=link.key, wildcard="key" in link.by_wildcard)
-        yield _line(
-            _MIDDLE + _BOX, y, _RIGHT, targets["action"], there=link.action, wildcard="action" in link.by_wildcard
-        )
-        if link.wallet is not None:
-            yield _line(
-                _MIDDLE + _BOX, y, _RIGHT, targets["wallet"], there=link.wallet, wildcard="wallet" in link.by_wildcard
-            )
 
 
 def _short(label: str) -> str:
@@ -123,26 +148,24 @@ def _count(link: GroupLink) -> int:
     return sum((link.key, link.action, bool(link.wallet)))
 
 
-def _row(row: int, drawn: int, rows: int) -> float:
-    return (row + 0.5 + (rows - drawn) / 2) * _STEP
-
-
-def _line(x1: float, y1: float, x2: float, y2: float, *, there: bool, wildcard: bool = False) -> str:
-    style = f"stroke:{_TEXT};stroke-width:1.6" if there else f"stroke:{_BAD};stroke-width:1.2;stroke-dasharray:4 4"
+def _line(line: Line, middle: float) -> str:
+    x1, y1 = _COLUMNS[line.start.column] + _BOX, middle + line.start.row * _STEP
+    x2, y2 = _COLUMNS[line.end.column], middle + line.end.row * _STEP
+    style = f"stroke:{_TEXT};stroke-width:1.6" if line.there else f"stroke:{_BAD};stroke-width:1.2;stroke-dasharray:4 4"
     drawn = f"<line x1='{x1}' y1='{y1:g}' x2='{x2}' y2='{y2:g}' style='{style}'/>"
-    x, y = (x1 + x2) / 2, (y1 + y2) / 2
-    if not there:
-        return drawn + _label(x, y + 4, "✕", _BAD)
+    if not line.there:
+        return drawn + _label((x1 + x2) / 2, (y1 + y2) / 2 + 4, "✕", _BAD)
     # Place the mark near the group, where the lines do not overlap yet.
-    return drawn + (_label(x1 + (x2 - x1) * 0.3, y1 + (y2 - y1) * 0.3 - 3, "any", _TEXT) if wildcard else "")
+    return drawn + (_label(x1 + (x2 - x1) * 0.3, y1 + (y2 - y1) * 0.3 - 3, "any", _TEXT) if line.wildcard else "")
 
 
-def _box(x: float, y: float, kind: str, text: str, *, strong: bool = False) -> str:
-    width = 2.2 if strong else 1
+def _box(box: Box, middle: float) -> str:
+    x, y = _COLUMNS[box.column], middle + box.row * _STEP
+    text = f"{box.text[:10]}…{box.text[-4:]}" if box.kind == "wallet" else box.text
     return (
         f"<rect x='{x}' y='{y - _HEIGHT / 2:g}' width='{_BOX}' height='{_HEIGHT}' rx='4' "
-        f"style='fill:{_PAGE};stroke:{_TEXT};stroke-width:{width}'/>"
-        f"{_label(x + _BOX / 2, y - 4, kind, _MUTED)} {_label(x + _BOX / 2, y + 12, text, _TEXT)}"
+        f"style='fill:{_PAGE};stroke:{_TEXT};stroke-width:{2.2 if box.strong else 1}'/>"
+        f"{_label(x + _BOX / 2, y - 4, box.kind, _MUTED)} {_label(x + _BOX / 2, y + 12, text, _TEXT)}"
     )
 
 

@@ -74,7 +74,7 @@ class Listing(Sequence[M], Generic[M]):
     def to_frame(self) -> DataFrame:
         """Returns the models as a pandas frame: one row for each model, and one column for each field except secrets.
 
-        Times are UTC timestamps, amounts in cents are integers, states and kinds are categories.
+        Times are UTC timestamps, amounts in cents are integers, and states and kinds are categories.
 
         Raises:
             ExtraMissing: pandas is not installed. The hint names the extra that installs it.

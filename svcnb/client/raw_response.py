@@ -23,7 +23,7 @@ class RawResponse(Generic[T]):
 
     Attributes:
         value: The result.
-        responses: All responses, in order. Bodies are never displayed, because they can contain a new key.
+        responses: All responses, in order. The display never contains bodies, because they can contain a new key.
     """
 
     value: T

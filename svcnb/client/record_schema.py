@@ -87,7 +87,9 @@ def check_version(connection: sqlite3.Connection, path: Path) -> bool:
     try:
         return VERSIONS.needs_migration(_version(connection), path)
     except UnreadableVersion as error:
-        raise ConfigError(str(error), hint="Or use another file: SVC_HISTORY=path/to/history.sqlite.") from None
+        raise ConfigError(
+            str(error), hint="Use that version, or another file: SVC_HISTORY=path/to/history.sqlite."
+        ) from None
 
 
 def bring_forward(connection: sqlite3.Connection, path: Path) -> None:
@@ -126,7 +128,7 @@ def _version(connection: sqlite3.Connection) -> int:
 
 
 def _copy(path: Path, found: int) -> None:
-    """Copies the file as it was before the transaction. Only the owner can read the copy. An existing copy is kept."""
+    """Copies the file as it was before the transaction. Only the owner can read the copy. Keeps an existing copy."""
     import sqlite3
 
     copy = copy_path(path, found)

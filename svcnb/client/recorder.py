@@ -1,7 +1,7 @@
 """Local record of all runs. Users can query it for costs, failures and results.
 
-The record is an SQLite file without secrets, which only its owner can read. The setting ``history`` (``SVC_HISTORY``)
-is the path of the file, or ``off``. `History` of the toolkit reads the file.
+The record is an SQLite file, which only its owner can read. `strip` removes secrets before a value is stored. The
+setting ``history`` (``SVC_HISTORY``) is the path of the file, or ``off``. `History` of the toolkit reads the file.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import threading
 import time
 from collections import deque
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from svcnb.client.errors import ConfigError
 from svcnb.client.record_schema import bring_forward
-from svcnb.client.stripping import strip, strip_text
+from svcnb.logs import MASK, redact
 from svcnb.protocol.hashes import api_key_hash
 
 if TYPE_CHECKING:
@@ -31,10 +32,10 @@ if TYPE_CHECKING:
 
 OFF: Final = "off"
 MAX_STORED: Final = 16_384
-"""Maximum length of stored parameters, responses and logs, in characters. Longer values are truncated."""
+"""Maximum length of stored parameters, responses and logs, in characters. The record truncates longer values."""
 
 KEPT_RUNS: Final = 2_000_000
-"""Maximum number of stored runs. The oldest excess runs are deleted, a thousand at a time."""
+"""Maximum number of stored runs. The record deletes the oldest excess runs, a thousand at a time."""
 
 KEPT_DETAILS: Final = 200_000
 """Number of the newest runs whose parameters, responses and logs are kept."""
@@ -62,7 +63,7 @@ _PATIENCE_WHEN_BEHIND: Final = 0.05
 """Shorter wait in seconds while earlier runs are still unwritten, because each wait delays the next run."""
 
 MAX_WAITING: Final = 500
-"""Maximum number of runs kept in memory while the file is not writable. The oldest excess runs are discarded."""
+"""Maximum number of runs kept in memory while the file is not writable. The record discards the oldest excess runs."""
 
 
 def default_path(environment: Mapping[str, str] = os.environ) -> Path | None:
@@ -134,7 +135,7 @@ class Recorder:
     """
 
     def __init__(self, path: str | Path) -> None:
-        self.path = Path(path).expanduser()
+        self.path: Path = Path(path).expanduser()
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
         self._owner = 0
@@ -274,3 +275,62 @@ def stored(value: Any) -> str:
     if len(text) <= MAX_STORED:
         return text
     return json.dumps({"cut": text[: MAX_STORED // 2], "characters": len(text)}, ensure_ascii=False)
+
+
+_SECRET_NAME: Final = re.compile(
+    r"(?i)(?:pass(?:word|phrase|wd)|secret|token|mnemonic|seed|private|credential|authorization|cookie|bearer|jwt"
+    r"|(?:api|usage|access|signing|encryption|auth|master)[_-]?key|\bkey\b|\bpin\b|\botp\b)"
+)
+_PUBLIC_HASH_NAME: Final = re.compile(r"(?i)hash|tx|transaction|topic|cid|root|digest|block|salt|nonce|\bid\b")
+_WORD32: Final = re.compile(r"(?<![0-9a-fA-Fx])(?:0x)?[0-9a-fA-F]{64}(?![0-9a-fA-F])")
+_MNEMONIC: Final = re.compile(r"(?<![\w])(?:[a-z]{3,8}\s+){11,23}[a-z]{3,8}(?![\w])")
+_SIGNED: Final = re.compile(r"(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*")
+_PEM: Final = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL)
+
+
+def strip(value: Any, name: str = "") -> Any:
+    """Masks every secret and every possible secret in a JSON value.
+
+    The function masks members whose names refer to a secret, and strings that look like a secret. Such strings are 32
+    bytes in base64 or hex, words of a wallet's recovery phrase, signed tokens, and PEM keys. A 32-byte hex value stays
+    if the member's name indicates a public value, for example ``transactionHash``.
+
+    Args:
+        value: Any JSON value.
+        name: Name of the member that contains the value.
+
+    Example:
+        >>> strip({"to": "0x01", "apiKey": "c2VjcmV0"})
+        {'to': '0x01', 'apiKey': '********'}
+    """
+    if isinstance(value, Mapping):
+        return {str(key): strip(item, str(key)) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [strip(item, name) for item in value]
+    if value is None or isinstance(value, (bool, float)):
+        return value
+    if names_secret(name):
+        return MASK
+    return strip_text(value, public=bool(_PUBLIC_HASH_NAME.search(name))) if isinstance(value, str) else value
+
+
+def names_secret(name: str) -> bool:
+    """Returns whether a member's name indicates a secret value.
+
+    Args:
+        name: Name of the member, for example ``apiKey``.
+    """
+    return bool(_SECRET_NAME.search(name)) and not _PUBLIC_HASH_NAME.search(name)
+
+
+def strip_text(text: str, *, public: bool = False) -> str:
+    """Masks everything in a string that looks like a secret.
+
+    Args:
+        text: Any string.
+        public: Whether to keep 32-byte hex values.
+    """
+    text = redact(text)
+    for pattern in (_PEM, _SIGNED, _MNEMONIC):
+        text = pattern.sub(MASK, text)
+    return text if public else _WORD32.sub(MASK, text)

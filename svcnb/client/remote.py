@@ -106,7 +106,7 @@ class RemoteRuns(Generic[AnySession]):
     """Runner that executes a client's runs on an executor.
 
     Args:
-        session: Session of the client, whose listeners are called.
+        session: Session of the client, with the listeners to call.
         executor: The executor.
     """
 

@@ -1,4 +1,9 @@
-"""Flow that converts a call into a result, with headers, retries and errors. It performs no input or output."""
+"""Flow that converts a call into a result, with headers, retries and errors. It performs no input or output.
+
+The flow also detects calls that change or return an account's credit, for the local record.
+
+Source: docs/service/http.md#lists, docs/service/billing.md#prices.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +12,15 @@ import random
 import re
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
-from typing import Any, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 from svcnb import control_tokens
 from svcnb.client import errors
-from svcnb.client.calls import Answer, Call, Flow, Pause, Request, later
+from svcnb.client.calls import Answer, Call, Flow, Noted, Pause, Request, later
 from svcnb.client.config import API_PATH, Config
-from svcnb.client.ledger import money_of
 from svcnb.client.secret import MASK
 from svcnb.protocol.error_codes import ERROR_CODES, code_of
+from svcnb.protocol.limits import MANAGEMENT_COST_CENTS
 from svcnb.protocol.nesting import parse
 from svcnb.protocol.text import whole
 
@@ -144,7 +149,7 @@ def encode(body: object) -> bytes:
 
 
 def may_repeat(call: Call[Any], error: errors.TransportError) -> bool:
-    """Returns whether a call may be retried after a transport error."""
+    """Returns whether the client can retry a call after a transport error."""
     if isinstance(error, errors.NotTheApi) or error.refused:
         return False
     return error.unsent or call.method == "GET" or call.repeatable
@@ -272,3 +277,36 @@ def _text(value: object) -> str:
 
 def _one_line(error: Exception) -> str:
     return " ".join(str(error).split())[:300]
+
+
+METERED_PATHS: Final = frozenset(
+    {
+        "/add_action", "/add_action_to_group", "/add_group", "/add_pkp_to_group", "/add_usage_api_key",
+        "/create_wallet", "/delete_action", "/remove_action_from_group", "/remove_group", "/remove_pkp_from_group",
+        "/remove_usage_api_key", "/update_action_metadata", "/update_group", "/update_usage_api_key",
+        "/update_usage_api_key_metadata",
+    }
+)  # fmt: skip
+"""Management calls that cost `MANAGEMENT_COST_CENTS` if they succeed."""
+
+BALANCE_PATH: Final = "/billing/balance"
+
+
+def money_of(call: Call[Any], answer: Answer, result: object) -> Noted | None:
+    """Returns the fee, payment or balance of a successful call, or None if the call has none.
+
+    Args:
+        call: The call.
+        answer: Response of the service.
+        result: Parsed value of the response.
+    """
+    if not call.key or not isinstance(call.path, str):
+        return None
+    reference = answer.headers.get("x-request-id", "")
+    if call.path in METERED_PATHS:
+        created = str(getattr(result, "api_key_hash", "")) if call.path == "/add_usage_api_key" else ""
+        name = call.path.removeprefix("/")
+        return Noted("fee", MANAGEMENT_COST_CENTS, name, created, reference, answer.sent_at)
+    if call.path == BALANCE_PATH and isinstance(cents := getattr(result, "balance_cents", None), int):
+        return Noted("balance", -cents, "balance", reference=reference, at=answer.sent_at)
+    return None

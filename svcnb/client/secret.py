@@ -1,4 +1,4 @@
-"""Secret strings, which are masked in every display.
+"""Secret strings, which every display masks.
 
 Code that uses keys often saves notebooks, logs, tracebacks and files. `Secret` keeps the string out of all of them.
 Only `reveal()` returns the string, so every use is easy to find in the code.
@@ -21,7 +21,7 @@ MASK: Final = "********"
 
 @final
 class Secret:
-    """Secret string, which is masked in every display, rejected by pickle and JSON, and compared in constant time.
+    """Secret string. Every display masks it, pickle and JSON reject it, and comparisons take constant time.
 
     Args:
         value: The string to protect.

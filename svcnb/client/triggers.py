@@ -114,7 +114,7 @@ class TriggersClient(TriggersSettings):
 
     Args:
         triggers_url: Address of the service, the part before ``/api``. None means the value of SVC_TRIGGERS_URL.
-        token: An existing token. If omitted, a new token is created, which a user must approve (`authorize`).
+        token: An existing token. If omitted, the client creates a new token, which a user must approve (`authorize`).
         config: Settings of a `Client` to share (`Client.config`), except its key and its headers.
         http_client: Your own `httpx.Client`, which you must close yourself.
         headers: Headers to send with every request to the service.
@@ -146,12 +146,12 @@ class TriggersClient(TriggersSettings):
     ) -> Me:
         """Opens the approval page in a browser, and waits until the user has approved the token.
 
-        If the token is already approved, the method returns immediately. The token is not sent before the approval.
+        If the token is already approved, the method returns immediately. The client does not send the token before the
+        approval.
 
         Args:
-            timeout: Seconds to wait, ten minutes by default. The approval is checked every two seconds.
-            open_page: Function that is called with the page's address instead of opening the browser, for example
-                ``print``.
+            timeout: Seconds to wait, ten minutes by default. The client checks the approval every two seconds.
+            open_page: Function that receives the page's address instead of the browser, for example ``print``.
 
         Raises:
             TimedOut: No one approved the token in time. The page stays valid, so you can call `authorize` again.
@@ -378,7 +378,7 @@ class TriggersClient(TriggersSettings):
 
         Args:
             trigger: A webhook trigger.
-            body: Body of the post. Bytes and strings are sent unchanged, and all other values as JSON.
+            body: Body of the post. The client sends bytes and strings unchanged, and all other values as JSON.
             headers: Additional headers, for example the signature of a sender.
 
         Raises:

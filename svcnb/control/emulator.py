@@ -45,13 +45,13 @@ class EmulatorControl(Checked):
     def __init__(
         self, base_url: str, *, control_token: str | None = None, names: Mapping[str, Any] | None = None
     ) -> None:
-        self.base_url = base_url.rstrip("/")
+        self.base_url: str = base_url.rstrip("/")
         self._names: dict[str, Any] = dict(names or {})
         self._clients = ExitStack()
         self._control_token = control_token
         self._plane = ControlPlane(self.control_url, control_token)
-        self.clock = ClockControl(self._plane)
-        self.faults = FaultControl(self._plane)
+        self.clock: ClockControl = ClockControl(self._plane)
+        self.faults: FaultControl = FaultControl(self._plane)
 
     def __repr__(self) -> str:
         """Returns a representation without the port, so that notebook outputs are the same in every run."""
@@ -187,7 +187,7 @@ class EmulatorControl(Checked):
         """Saves the database and the chain in one snapshot.
 
         Args:
-            name: Name of the snapshot. An older snapshot with the same name is replaced.
+            name: Name of the snapshot. The call replaces an older snapshot with the same name.
         """
         self._plane.request("POST", f"/snapshots/{_named(name)}", {})
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from svcnb.emulator.http.dispatch import Dispatcher
 from svcnb.emulator.http.middleware import Middleware
-from svcnb.emulator.http.router import Router
+from svcnb.emulator.http.router import Dispatcher, Router
 
 if TYPE_CHECKING:
     from svcnb.emulator.http.endpoint import Endpoint
@@ -87,24 +86,61 @@ def other_endpoints(service: Service, first: list[Endpoint]) -> list[Endpoint]:
         service: The components.
         first: The result of `first_endpoints`, for the OpenAPI description.
     """
-    from svcnb.emulator.accounts import routes as accounts
     from svcnb.emulator.billing.processor_routes import ProcessorPages
-    from svcnb.emulator.billing.routes import Credits
-    from svcnb.emulator.control.guards import control_guard
-    from svcnb.emulator.control.routes import ControlPlane
     from svcnb.emulator.http import pages
     from svcnb.emulator.http.openapi import describe
     from svcnb.emulator.http.rpc import RpcGateway
     from svcnb.emulator.triggers import approval, routes as triggers, webhook_routes
     from svcnb.emulator.triggers.requests import Rows
 
-    credit = Credits(
+    rows = Rows(service.get_triggers, service.faults)
+    others = [
+        *_resources(service),
+        *_credits(service),
+        *ProcessorPages(service.processor).endpoints(),
+        *_control_plane(service),
+        *RpcGateway(service.chain.rpc, service.faults, service.settings.max_body_bytes).endpoints(),
+        *triggers.endpoints(rows),
+        *webhook_routes.endpoints(rows),
+        *approval.endpoints(rows),
+    ]
+    described = [*first, *others]
+    return [*others, *pages.endpoints(cache(lambda: describe(described, service.settings.vocabulary)))]
+
+
+def _resources(service: Service) -> list[Endpoint]:
+    from svcnb.emulator.accounts import routes
+
+    return routes.endpoints(
+        settings=service.settings,
+        contract=service.contract,
+        creation_order=service.creation_order,
+        chain=service.chain,
+        custody=service.custody,
+        clock=service.clock,
+        permissions=service.permissions,
+        access=service.access,
+        billing=service.billing,
+        faults=service.faults,
+    )
+
+
+def _credits(service: Service) -> list[Endpoint]:
+    from svcnb.emulator.billing.routes import Credits
+
+    return Credits(
         processor=service.processor,
         ledger=service.ledger,
         guards=service.billing,
         vocabulary=service.settings.vocabulary,
-    )
-    control = ControlPlane(
+    ).endpoints()
+
+
+def _control_plane(service: Service) -> list[Endpoint]:
+    from svcnb.emulator.control.guards import control_guard
+    from svcnb.emulator.control.routes import ControlPlane
+
+    return ControlPlane(
         settings=service.settings,
         guard=control_guard(service.control_token),
         clock=service.clock,
@@ -119,28 +155,4 @@ def other_endpoints(service: Service, first: list[Endpoint]) -> list[Endpoint]:
         forgiven=service.forgiven,
         triggers=service.get_triggers,
         addresses=service.addresses,
-    )
-    rows = Rows(service.get_triggers, service.faults)
-    others = [
-        *accounts.endpoints(
-            settings=service.settings,
-            contract=service.contract,
-            creation_order=service.creation_order,
-            chain=service.chain,
-            custody=service.custody,
-            clock=service.clock,
-            permissions=service.permissions,
-            access=service.access,
-            billing=service.billing,
-            faults=service.faults,
-        ),
-        *credit.endpoints(),
-        *ProcessorPages(service.processor).endpoints(),
-        *control.endpoints(),
-        *RpcGateway(service.chain.rpc, service.faults, service.settings.max_body_bytes).endpoints(),
-        *triggers.endpoints(rows),
-        *webhook_routes.endpoints(rows),
-        *approval.endpoints(rows),
-    ]
-    described = [*first, *others]
-    return [*others, *pages.endpoints(cache(lambda: describe(described, service.settings.vocabulary)))]
+    ).endpoints()

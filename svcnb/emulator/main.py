@@ -50,7 +50,7 @@ def serve(
 
     Args:
         settings: The emulator's settings.
-        on_ready: Function that is called with the addresses and the control token when the emulator accepts requests.
+        on_ready: Function to call with the addresses and the control token when the emulator accepts requests.
         listener: Listening socket to use instead of host and port.
 
     Raises:

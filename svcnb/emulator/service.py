@@ -36,10 +36,10 @@ from svcnb.emulator.platform.faults import Faults
 from svcnb.emulator.platform.forgiven import Forgiven
 from svcnb.emulator.platform.idle import Resumption
 from svcnb.emulator.platform.offload import in_thread
+from svcnb.emulator.platform.origins import ServerAddress
 from svcnb.emulator.platform.quiesce import Quiesce
 from svcnb.emulator.platform.randomness import Randomness
 from svcnb.emulator.platform.schema import get_meta, set_meta
-from svcnb.emulator.platform.server_address import ServerAddress
 from svcnb.emulator.platform.store import Store, StoreUnavailable
 from svcnb.emulator.sandbox.engine import make_engine
 from svcnb.emulator.sandbox.load import LoadGauge
@@ -71,8 +71,7 @@ class Service:
         RootSecretUnusable: The root secret is damaged or does not belong to the state.
 
     Attributes:
-        control_token: Secret of the control plane. It is the setting or a random value, and is never derived from the
-            seed.
+        control_token: Secret of the control plane. It is the setting or a random value. The seed never determines it.
     """
 
     def __init__(self, settings: Settings, engine: Engine | None = None, beginning: Beginning | None = None) -> None:
@@ -101,23 +100,30 @@ class Service:
 
     def _construct(self, engine: Engine | None) -> None:
         """Constructs all components, each after the components that it uses."""
-        settings, clock, store, root = self.settings, self.clock, self.store, self._beginning.root_secret
-        is_known = self._beginning.is_known and settings.database is None
-        store.run_now(lambda connection: bind_root(connection, root, is_known=is_known))
+        root = self._beginning.root_secret
+        is_known = self._beginning.is_known and self.settings.database is None
+        self.store.run_now(lambda connection: bind_root(connection, root, is_known=is_known))
         if self._beginning.folder is not None:
             self._beginning.folder.complete_first_start()
-        # Platform and keys.
+        self._construct_platform(root)
+        self._construct_chain_and_billing()
+        self._construct_sandbox(engine)
+        self._construct_control_plane()
+
+    def _construct_platform(self, root: bytes) -> None:
+        settings, store = self.settings, self.store
         self._resumption = None if settings.idle_stop_s is None else Resumption(store, settings.clock)
         self._boot = self._number_of_start()
         self.randomness = Randomness(settings.seed, boot=self._boot)
         self.quiesce, self.faults, self.forgiven = Quiesce(), Faults(), Forgiven()
         self.custody = Custody(root, settings.vocabulary, self.randomness)
-        # The chain, and the data that is read from it.
+
+    def _construct_chain_and_billing(self) -> None:
+        settings, store, clock = self.settings, self.store, self.clock
         self.chain = Chain(settings, store, self.custody, clock)
         self.contract = ContractCalls(self.chain)
         self.permissions = PermissionCache(settings, self.chain, clock)
         self.creation_order = CreationOrder(self.chain)
-        # Authentication and billing.
         self.access = Access(self.permissions, self.faults)
         self.ledger = Ledger(store, clock)
         self.processor = Processor(
@@ -132,19 +138,23 @@ class Service:
             clock=clock,
             settings=settings,
         )
-        # Actions.
+
+    def _construct_sandbox(self, engine: Engine | None) -> None:
+        settings = self.settings
         self.action_addresses = AddressPolicy(settings.allow_address)
         self.network = Network(settings.network_policy, settings.network_file, addresses=self.action_addresses)
         self.packages = None if settings.action_packages is None else Packages(settings.action_packages)
         self.load = LoadGauge(multiplier=settings.cpu_overload_multiplier, psi_threshold=settings.cpu_psi_threshold)
         self.sources = SourceCache()
-        self.runs = RunLog(store)
+        self.runs = RunLog(self.store)
         self.engine = make_engine(settings) if engine is None else engine
-        # The control plane.
+
+    def _construct_control_plane(self) -> None:
+        settings = self.settings
         self.snapshots = Snapshots(
-            store=store,
+            store=self.store,
             chain=self.chain,
-            clock=clock,
+            clock=self.clock,
             randomness=self.randomness,
             quiesce=self.quiesce,
             runs=self.runs,
@@ -153,7 +163,7 @@ class Service:
         self.control_token = settings.control_token or secrets.token_urlsafe(32)
         if self._resumption is not None:
             self.control_token = settings.control_token or self._resumption.control_token
-            self._resumption.resume(clock, self.randomness)
+            self._resumption.resume(self.clock, self.randomness)
 
     # --- life ---------------------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_serializer, field_validator, model_validator
 
@@ -49,7 +49,9 @@ class Settings(BaseModel):
         pydantic.ValidationError: A value is outside its range, or two settings contradict each other.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", ignored_types=(cached_property,), hide_input_in_errors=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        frozen=True, extra="forbid", ignored_types=(cached_property,), hide_input_in_errors=True
+    )
 
     # --- addresses and state ------------------------------------------------------------------------------------
     host: str = Field("127.0.0.1", description="Address to listen on.")
@@ -369,7 +371,7 @@ class Settings(BaseModel):
 
         Args:
             environment: The environment variables. None means the variables of this process.
-            **given: Settings by name. None means that a setting is not given.
+            **given: Settings by name. None means that the user did not set a setting.
 
         Returns:
             The validated settings.

@@ -30,7 +30,7 @@ def build_site(target: Path, report: Callable[[str], None], *, distribution: Pat
 
     Args:
         target: Folder of the site. It is created, or replaced if it contains an earlier site.
-        report: Function that is called with one line for each step.
+        report: Function that receives one line for each step.
         distribution: Folder with the wheels of Pyodide's own distribution, from which the site gets pandas; None
             builds a site without pandas and charts.
 

@@ -42,7 +42,7 @@ def unload(shell: InteractiveShell) -> None:
     Args:
         shell: The running IPython.
     """
-    connection = shell.__dict__.pop(_CONNECTION, None)
+    connection = vars(shell).pop(_CONNECTION, None)
     if isinstance(connection, Connection):
         connection.disconnect()
     for kind, name in (("line", LINE), ("cell", CELL)):

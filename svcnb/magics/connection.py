@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from svcnb.client import Client
 from svcnb.client.errors import ConfigError, InvalidArgument
@@ -44,7 +44,7 @@ class Status(Model):
     from_: str = ""
     """Where the choice of the service comes from."""
 
-    quiet = frozenset({"service"})
+    quiet: ClassVar[frozenset[str]] = frozenset({"service"})
 
     def summary(self) -> dict[str, Any]:
         """Returns the values to display. Omits a local address, because its port differs between runs."""
@@ -69,7 +69,7 @@ class Connection:
         self._chosen: Client | None = None
         self._by = ""
         self._own: list[Client] = []
-        self.options = Options(
+        self.options: Options = Options(
             prog="%svc",
             description="Shows and chooses the service that %%action uses.",
             epilog=" ".join(f"{name}: {says}" for name, says in VERBS.items()),
@@ -110,7 +110,7 @@ class Connection:
             client = Client()
         except ConfigError as error:
             raise ConfigError(
-                "not connected to a service",
+                "this notebook is not connected to a service",
                 hint=(
                     f"Start an emulator in a cell: {USUAL_NAME} = svcnb.Emulator().client(). Or run %svc connect "
                     f"VARIABLE "

@@ -13,8 +13,8 @@ from svcnb.client.errors import ActionError, InvalidArgument, SigningError, Svcn
 from svcnb.client.models.explanation import Explanation
 from svcnb.client.models.runs import Run
 from svcnb.client.permission_snapshot import master_wallet_of
+from svcnb.client.recorder import strip
 from svcnb.client.signing import recover
-from svcnb.client.stripping import strip
 from svcnb.control import EmulatorError
 from svcnb.panels.base import command
 from svcnb.panels.code_editor import CodePanel, names

@@ -25,7 +25,7 @@ async def connected(owner: Signer, channel: Channel) -> Signer:
         channel: Channel that reports the wait.
 
     Raises:
-        SigningError: The wallet was not connected.
+        SigningError: The user did not connect the wallet.
     """
     connect = getattr(owner, "connect", None)
     if connect is not None:

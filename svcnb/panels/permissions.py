@@ -65,7 +65,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
         given = list(actions)
         if not all(isinstance(each, Action) for each in given):
             raise InvalidArgument(
-                "expected a list of svcnb.Action objects",
+                "the actions of a PermissionsPanel must be svcnb.Action objects",
                 hint="Pass them as PermissionsPanel(svc, [svcnb.Action(...)]).",
             )
         self._extra = {action.hashed_cid: action for action in given}
@@ -86,7 +86,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
         return self._given_owner or (session.owner if session.account is not None else None)
 
     def about(self) -> dict[str, object]:
-        """Returns nothing, because the panel reads the account only when it is displayed."""
+        """Returns nothing, because the panel reads the account only when a notebook displays it."""
         return {}
 
     @command
@@ -284,4 +284,4 @@ def _changes(told: list[dict[str, Any]]) -> list[Change]:
     try:
         return [Change(each["kind"], str(each["id"]), int(each["group"]), bool(each["on"])) for each in told]
     except (KeyError, TypeError, ValueError) as error:
-        raise InvalidArgument(f"not a list of changes: {error!r}", hint="Reload the page.") from None
+        raise InvalidArgument(f"the changes from the page cannot be read: {error!r}", hint="Reload the page.") from None

@@ -166,7 +166,10 @@ def _named(name: str, what: str) -> str:
 
 
 def wallet_title(wallet: Wallet, number: int, master: str | None) -> str:
-    """Returns the displayed name of a wallet. In API mode, all wallets have the same name, so they are numbered."""
+    """Returns the displayed name of a wallet.
+
+    In API mode, all wallets have the same name, so the panel numbers them.
+    """
     if wallet.wallet_address == master:
         return "master wallet"
     return f"wallet {number}" if wallet.name in {"", "Wallet"} else wallet.name

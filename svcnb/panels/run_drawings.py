@@ -30,7 +30,7 @@ def draw(runs: Sequence[SeenRun]) -> list[str]:
     pd = pandas()
 
     if not runs:
-        raise charts.NothingToDraw("no runs to draw")
+        raise charts.NothingToDraw("there are no runs to draw")
     frame = pd.DataFrame(
         {
             "started_at": pd.to_datetime([run.started_at for run in runs], unit="s", utc=True),

@@ -59,6 +59,7 @@ class RunsPanel(Panel, bundle="runs"):
         self._has_triggers = triggers is not None
         self._actions: dict[str, str] = {}
         self._keys: dict[str, str] = {}
+        self._has_names = False
         self._named_at = -NAMES_KEPT_S  # the monotonic clock can start at 0 when the machine starts
         self._seen: dict[str, SeenRun] = {}
 
@@ -67,7 +68,7 @@ class RunsPanel(Panel, bundle="runs"):
         if what & {"account", "resources"}:
             self._named_at = -NAMES_KEPT_S
         if "account" in what:
-            self._actions, self._keys = {}, {}
+            self._actions, self._keys, self._has_names = {}, {}, False
 
     def about(self) -> dict[str, object]:
         """Filters of the displayed runs."""
@@ -131,7 +132,10 @@ class RunsPanel(Panel, bundle="runs"):
     def choose(self, filters: dict[str, Any]) -> None:
         """Changes the filters."""
         if set(filters) != {*FILTERS, "everyone"}:
-            raise InvalidArgument(f"unknown filter: expected {', '.join(FILTERS)} or everyone", hint="Reload the page.")
+            raise InvalidArgument(
+                f"invalid filters {sorted(filters)}: expected {', '.join(FILTERS)} and everyone",
+                hint="Reload the page.",
+            )
         self.filters = filters
         self.record(self._chosen())
 
@@ -184,7 +188,7 @@ class RunsPanel(Panel, bundle="runs"):
             return  # the list of runs then shows hashes instead of names
         self._actions = {each.hashed_cid: each.name for each in actions if each.hashed_cid}
         self._keys = {each.api_key_hash: each.name for each in keys}
-        self._named_at = time.monotonic()
+        self._named_at, self._has_names = time.monotonic(), True
 
     def _named(self, run: SeenRun) -> SeenRun:
         return run if run.action or not run.cid else run.model_copy(update={"action": self._action_name(run)})
@@ -195,7 +199,8 @@ class RunsPanel(Panel, bundle="runs"):
     def _key_name(self, key_hash: str) -> str:
         if key_hash in self._keys:
             return self._keys[key_hash] or _short(key_hash)
-        return "this client's key" if key_hash in self._own_keys() else _short(key_hash)
+        # The account key is the only key of the account that the service does not list.
+        return "account key" if self._has_names and key_hash in self._own_keys() else _short(key_hash)
 
     def _row(self, run: SeenRun) -> dict[str, Any]:
         return {

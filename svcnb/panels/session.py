@@ -22,10 +22,11 @@ CLOSED: Final = {"mode": "", "address": "", "hash": "", "balance": ""}
 """Displayed values while no account is open."""
 
 BALANCE_DELAY_S: Final = 0.2
-"""Delay before the credit is refreshed, so that several billed calls in a row cause only one refresh."""
+"""Delay before the panel refreshes the credit, so that several billed calls in a row cause only one refresh."""
 
 SETTLING_S: Final = 60.0
-"""Time after a grant during which a rejected run is repeated, because a new grant takes effect after a short delay."""
+"""Time after a grant during which the panel repeats a rejected run, because a new grant takes effect after a short
+delay."""
 
 RETRY_S: Final = 15.0
 """Time limit for repeating such a run."""
@@ -46,7 +47,8 @@ class Session:
     Attributes:
         account: The open ChainSecured account, with asynchronous methods. None in API mode.
         owner: The wallet that signs for ChainSecured accounts.
-        host: Panel that sends requests to a browser wallet, and requests a confirmation before a transaction is signed.
+        host: Panel that sends requests to a browser wallet, and requests a confirmation before the wallet signs a
+            transaction.
         state: ``mode`` (``api``, ``chain`` or empty), ``address``, ``hash`` and ``balance`` of the open account.
         lines: Python code of the performed actions.
     """
@@ -183,7 +185,7 @@ class Session:
 
     @property
     def until_effective(self) -> float | None:
-        """Time for which a rejected run is repeated, in seconds. None without a recent change of permissions."""
+        """Time for which the panel repeats a rejected run, in seconds. None without a recent change of permissions."""
         return RETRY_S if time.monotonic() - self._granted_at < SETTLING_S else None
 
     # --- credit -------------------------------------------------------------------------------------------------

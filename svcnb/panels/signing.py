@@ -86,7 +86,7 @@ class SigningPanel(WalletPanel, bundle="signing"):
 
     @command
     def address_of(self, key: str) -> dict[str, str]:
-        """Returns the address of a typed private key. The key is not stored."""
+        """Returns the address of a typed private key. The panel does not store the key."""
         with field("key", SigningError):
             return {"address": LocalSigner.from_key(key).address}
 
@@ -97,8 +97,9 @@ class SigningPanel(WalletPanel, bundle="signing"):
             signer = LocalSigner.from_key(key) if key else self._signer
         if signer is None:
             raise SigningError(
-                "no signing key",
-                hint="Enter a private key, or pass a signer to the panel: SigningPanel(svc, signer=LocalSigner...).",
+                "there is no signing key",
+                hint="Enter a private key, or pass a signer: "
+                "svcnb.panels.SigningPanel(svc, signer=svcnb.LocalSigner.from_key(...)).",
             )
         self._record_signing(typed_data, "svcnb.LocalSigner.from_key(os.environ['SVC_WALLET_KEY'])", signer.address)
         return {"signature": signer.sign_typed_data(typed_data)}

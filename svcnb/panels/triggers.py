@@ -65,9 +65,9 @@ class TriggersPanel(Panel, bundle="triggers"):
 
     def close(self) -> None:
         """Closes the panel and its connections. The given client of the triggers service stays open."""
-        awaited: AsyncTriggersClient | None = self.__dict__.pop("awaited", None)
-        if awaited is not None:
-            BACKGROUND.submit(awaited.close())
+        if "awaited" in self.__dict__:
+            BACKGROUND.submit(self.awaited.close())
+            del self.awaited
         super().close()
 
     # --- authorisation ------------------------------------------------------------------------------------------

@@ -81,7 +81,7 @@ def field(name: str, *also: type[SvcnbError]) -> Iterator[None]:
 def failure(error: BaseException) -> dict[str, Any]:
     """Returns the displayed form of an error.
 
-    Messages of this package's errors contain no secrets. In other messages, secrets are masked.
+    Messages of this package's errors contain no secrets. Masks secrets in other messages.
     """
     if isinstance(error, (asyncio.CancelledError, TimeoutError)) and not isinstance(error, SvcnbError):
         stopped = isinstance(error, asyncio.CancelledError)

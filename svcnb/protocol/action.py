@@ -109,8 +109,8 @@ class Action:
         """Derives an action from this template by appending a constant to its source.
 
         The derived source starts with the unchanged bytes of the audited template. Each constant results in a different
-        CID, and therefore in a different key. The constant is declared after all other code. Functions of the template
-        can therefore use it, but statements that run during the loading of the source cannot.
+        CID, and therefore in a different key. The action declares the constant after all other code. Functions of the
+        template can therefore use it, but statements that run during the loading of the source cannot.
 
         Args:
             constant: Value that consists of strings, numbers, booleans, None, lists and dictionaries. Equal constants

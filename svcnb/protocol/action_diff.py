@@ -4,23 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from svcnb.protocol.action import Action
 
 _INVISIBLE: Final = {"\r": "␍", "\n": "", "\t": "→", "\ufeff": "[BOM]", "\u00a0": "[NBSP]", "\u200b": "[ZWSP]"}
 _CONTEXT_LINES: Final = 2
 _COLOURS: Final = {"-": "var(--jp-error-color1,#d33)", "+": "var(--jp-success-color1,#2a2)"}
-
-
-class Sourced(Protocol):
-    """Interface of an action, which avoids an import of the class."""
-
-    @property
-    def source(self) -> str:
-        """JavaScript source code of the action."""
-
-    @property
-    def cid(self) -> str:
-        """CID of the source."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +35,7 @@ class ActionDiff:
     lines: tuple[str, ...]
 
     @classmethod
-    def between(cls, older: Sourced, newer: Sourced) -> ActionDiff:
+    def between(cls, older: Action, newer: Action) -> ActionDiff:
         """Compares two actions."""
         old, new = older.source.encode(), newer.source.encode()
         start = _common(old, new)

@@ -26,7 +26,7 @@ def seal(key: bytes, nonce: bytes, plain: bytes, about: bytes = b"") -> bytes:
         key: 32 bytes.
         nonce: 12 bytes. Never use a nonce twice with one key.
         plain: Bytes to encrypt.
-        about: Additional data that is authenticated but not encrypted.
+        about: Additional authenticated data, which the cipher does not encrypt.
 
     Returns:
         Ciphertext and tag.

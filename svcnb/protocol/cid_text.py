@@ -89,7 +89,7 @@ def parse_cid(text: str) -> ParsedCid:
     """Parses a CID of any version, encoding, codec and hash function.
 
     Args:
-        text: The CID. Surrounding white space is ignored.
+        text: The CID. The function ignores surrounding white space.
 
     Raises:
         InvalidType: ``text`` is not a string.

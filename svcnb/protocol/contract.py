@@ -1,6 +1,6 @@
 """Interface of the AccountConfig contract: functions, events, errors, and their encoding.
 
-The data is in ``account_config.json``, which is generated from the compiler's output and read on first use. This module
+The data is in ``account_config.json``, a file from the compiler's output. The module reads it on first use. This module
 does not access a chain. The methods take the encoder as an argument. The client uses eth-abi, and the emulator uses its
 own encoder, which imports faster.
 
@@ -39,6 +39,7 @@ class Codec(Protocol):
         Raises:
             AbiError: A value does not match its type.
         """
+        ...
 
     def decode(self, types: Sequence[str], data: bytes) -> tuple[Any, ...]:
         """Decodes one value for each type. Addresses become lower-case text, and arrays become tuples.
@@ -46,6 +47,7 @@ class Codec(Protocol):
         Raises:
             AbiError: The bytes are not an encoding of these types.
         """
+        ...
 
 
 class Function(NamedTuple):
@@ -217,7 +219,7 @@ def decode_revert(codec: Codec, data: bytes) -> Revert:
 
 
 def signature(entry: dict[str, Any]) -> str:
-    """Returns the name and the types of an ABI entry. Its selector or topic is computed from this text."""
+    """Returns the name and the types of an ABI entry. This text determines its selector or topic."""
     return f"{entry['name']}({','.join(_types(entry['inputs']))})"
 
 

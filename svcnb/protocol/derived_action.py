@@ -100,7 +100,7 @@ class Stamp:
             if found:
                 line = template.count("\n", 0, found.start()) + 1
                 raise MalformedValue(
-                    f"the template already declares {name}, in line {line}", hint="choose another name for the constant"
+                    f"the template already declares {name}, on line {line}", hint="choose another name for the constant"
                 )
         return f"{_ended(template)}{self.line()}"
 

@@ -115,8 +115,8 @@ def signature_bytes(signature: object) -> bytes:
     """Parses the signature of a received envelope.
 
     Args:
-        signature: Hex text, with or without ``0x``. Surrounding white space is ignored. The signature can be empty,
-            because some contract wallets accept an empty signature.
+        signature: Hex text, with or without ``0x``. The function ignores white space around it. The signature can be
+            empty, because some contract wallets accept an empty signature.
 
     Raises:
         EnvelopeRefused: The signature violates rule 8: it is not hex, or is longer than 4096 bytes.

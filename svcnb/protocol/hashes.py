@@ -49,7 +49,7 @@ def parse_hex(text: str, size: int | None = None, what: str = "value") -> bytes:
     """Parses hex text.
 
     Args:
-        text: Hex digits in either case, with or without ``0x``. Surrounding white space is ignored.
+        text: Hex digits in either case, with or without ``0x``. The function ignores surrounding white space.
         size: Expected number of bytes. None allows any number.
         what: Name of the value for the error message.
 
@@ -100,7 +100,7 @@ def normal_address(address: str) -> str:
     """Normalises an address to the form that the service uses.
 
     Args:
-        address: 40 hex digits in either case, with or without ``0x``. Surrounding white space is ignored.
+        address: 40 hex digits in either case, with or without ``0x``. The function ignores surrounding white space.
 
     Returns:
         ``0x`` and 40 lower-case hex digits.
@@ -170,7 +170,7 @@ def key_hash(text: str) -> int:
     """Returns the number that identifies an account key or a usage key in the contract.
 
     Args:
-        text: The key in the format of the header. Surrounding white space is ignored.
+        text: The key in the format of the header. The function ignores surrounding white space.
 
     Returns:
         keccak256 of its UTF-8 bytes, as a number.

@@ -27,8 +27,8 @@ class _Shared(Generic[Item, Result]):
 
     Attributes:
         results: Results, with the position of each item as key.
-        failures: Raised errors. No item is started after the first error.
-        helping: Locks of the started helper threads. Each is released when its thread ends.
+        failures: Raised errors. The function starts no item after the first error.
+        helping: Locks of the started helper threads. A thread releases its lock when it ends.
     """
 
     def __init__(self, work: Callable[[Item], Result], items: Iterable[Item]) -> None:

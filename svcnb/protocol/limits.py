@@ -95,7 +95,8 @@ MAX_TRACE_METHOD_CHARS: Final = 64
 MAX_TRACE_HOST_CHARS: Final = 255
 MAX_TRACE_TEXT_CHARS: Final = 1_000
 KEPT_EXECUTION_BYTES: Final = 64 * 1024 * 1024
-"""Maximum size of the logs, errors and traces in the execution history, in bytes. Above it, the oldest are deleted."""
+"""Maximum size of the logs, errors and traces in the execution history, in bytes. Above it, the service deletes the
+oldest."""
 MAX_TRIGGERS_BYTES: Final = 16 * 1024 * 1024
 """Maximum size of all triggers of one owner, in bytes: names, code, params and settings."""
 TRIGGER_BYTES: Final = 1_000
@@ -105,7 +106,7 @@ MAX_OPEN_INPUT_BYTES: Final = 16 * 1024 * 1024
 KEPT_TRIGGER_INPUT_BYTES: Final = 16 * 1024 * 1024
 """Maximum size of the inputs and responses of one owner's finished runs, in bytes.
 
-Above it, the inputs and responses of the oldest runs are deleted."""
+Above it, the service deletes the inputs and responses of the oldest runs."""
 
 # --- bounds of untrusted input -----------------------------------------------------------------------------------
 MAX_MESSAGE_BYTES: Final = 1024 * 1024

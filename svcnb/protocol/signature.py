@@ -99,7 +99,7 @@ def personal_digest(message: str | bytes) -> bytes:
     """Returns the 32 bytes that a wallet signs for a personal message (EIP-191, version ``E``).
 
     Args:
-        message: Bytes, or a string, which is encoded as UTF-8.
+        message: Bytes, or a string, which the function encodes as UTF-8.
     """
     body = message.encode() if isinstance(message, str) else message
     return keccak256(b"\x19Ethereum Signed Message:\n" + str(len(body)).encode() + body)

@@ -22,7 +22,7 @@ from svcnb.protocol.limits import CID_CHUNK_BYTES
 from svcnb.protocol.unixfs import Node, Tree, leaf, leaves, parent
 
 Progress = Callable[[int], object]
-"""Progress function. It is called on the caller's thread with the number of bytes hashed so far."""
+"""Progress function. Runs on the caller's thread, and receives the number of bytes hashed so far."""
 
 _THREADED_BYTES: Final = 1024 * 1024  # below this, starting threads takes longer than they save
 _BATCH_BYTES: Final = 4 * CID_CHUNK_BYTES  # the largest task: large compared to the overhead, and still short

@@ -1,4 +1,4 @@
-"""Unattended reports: notebooks with typed parameters that are executed and saved, with an exit code as the result.
+"""Runner of unattended reports: executes notebooks with typed parameters, saves them, and returns an exit code.
 
 ```python
 from svcnb import reports

@@ -24,8 +24,8 @@ class Conclusion:
     """
 
     def __init__(self, attention: Sequence[str], also: Sequence[str] = ()) -> None:
-        self.attention = tuple(attention)
-        self.also = tuple(also)
+        self.attention: tuple[str, ...] = tuple(attention)
+        self.also: tuple[str, ...] = tuple(also)
 
     def __repr__(self) -> str:
         wanted = [f"Attention: {each}" for each in self.attention] or [_NOTHING]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from svcnb.checked import checked
 from svcnb.client.errors import ConfigError
-from svcnb.client.stripping import strip_text
+from svcnb.client.recorder import strip_text
 
 if TYPE_CHECKING:
     from svcnb.client import Client
@@ -124,8 +124,8 @@ def account_data(
 ) -> AccountData:
     """Reads the runs and the spending of the account to which the key in the environment belongs.
 
-    Runs of triggers are read if ``SVC_TRIGGERS_URL`` and ``SVC_TRIGGERS_TOKEN_FILE`` are set. The record of an emulator
-    is read if ``SVC_CONTROL_TOKEN`` is set.
+    Also reads the runs of triggers if ``SVC_TRIGGERS_URL`` and ``SVC_TRIGGERS_TOKEN_FILE`` are set. Reads the record
+    of an emulator if ``SVC_CONTROL_TOKEN`` is set.
 
     Args:
         since: Length of the period that ends now, for example ``"7d"``.

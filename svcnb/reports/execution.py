@@ -42,8 +42,8 @@ class Executed(NamedTuple):
     Attributes:
         notebook: The notebook.
         error: Error that stopped the execution. None if it completed.
-        said: Output of the kernel process on its standard output and standard error. It is not displayed, so that
-            messages of a normal end, such as an interrupt, are not in a scheduler's mail. A kernel that crashes may
+        said: Output of the kernel process on its standard output and standard error. The command does not display it,
+            because a scheduler would mail the messages of a normal end, such as an interrupt. A kernel that crashes can
             print the reason there.
     """
 
@@ -145,8 +145,7 @@ def execute(
         environment: Environment of the kernel.
         cell_timeout: Time limit of one cell in seconds.
         folder: Working directory of the kernel. None means that of this process.
-        progress: Function that is called before each cell with the number of completed cells and the number of all
-            cells.
+        progress: Function to call before each cell with the number of completed cells and the number of all cells.
         own_kernel: Whether the kernel is `svcnb.reports.kernel`, which starts faster.
 
     Returns:

@@ -28,8 +28,8 @@ class Header:
     """
 
     def __init__(self, facts: Sequence[tuple[str, str]], not_visible: Sequence[str] = ()) -> None:
-        self.facts = tuple(facts)
-        self.not_visible = tuple(not_visible)
+        self.facts: tuple[tuple[str, str], ...] = tuple(facts)
+        self.not_visible: tuple[str, ...] = tuple(not_visible)
 
     def __repr__(self) -> str:
         facts = [f"{name}: {value}" for name, value in self.facts]

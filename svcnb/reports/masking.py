@@ -9,8 +9,8 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from svcnb.client.errors import ConfigError
+from svcnb.client.recorder import names_secret
 from svcnb.client.secret import MASK
-from svcnb.client.stripping import names_secret
 from svcnb.logs import redact
 from svcnb.reports.data import TOKEN_FILE
 
@@ -43,12 +43,12 @@ def secrets_of(environment: Mapping[str, str]) -> list[str]:
 
 
 def masked(value: Any, secrets: list[str], *, shown: bool = False) -> Any:
-    """Masks every secret in a JSON value and returns it. Lists and mappings are changed in place.
+    """Masks every secret in a JSON value and returns it. Changes lists and mappings in place.
 
     Args:
         value: The value.
         secrets: Texts to mask.
-        shown: Whether the value is an output of a cell. In outputs, everything that looks like a key is also masked.
+        shown: Whether the value is an output of a cell. In outputs, also masks everything that looks like a key.
     """
     if isinstance(value, str):
         for secret in secrets:

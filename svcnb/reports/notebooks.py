@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from svcnb.client.errors import ConfigError
-from svcnb.client.stripping import names_secret
+from svcnb.client.recorder import names_secret
 from svcnb.protocol.nesting import parse
 from svcnb.reports.parameters import ParameterRefused
 
@@ -153,7 +153,8 @@ def read_notebook(file: str | Path) -> OwnNotebook:
         language = notebook.get("metadata", {}).get("kernelspec", {}).get("language", "python")
     except OSError as error:
         raise NotebookUnusable(
-            f"the notebook {path} cannot be read: {error.strerror}", hint=f"svcnb report new {path.name} creates one."
+            f"the notebook {path} cannot be read: {error.strerror}",
+            hint=f"Check the path, or create a notebook: svcnb report new {path.name}",
         ) from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise NotebookUnusable(
@@ -179,7 +180,7 @@ def create_notebook(file: str | Path) -> Path:
     """
     path = Path(file).expanduser()
     if path.suffix != SUFFIX:
-        raise NotebookUnusable(f"{path} does not end with {SUFFIX}", hint=f"svcnb report new {path.stem}{SUFFIX}")
+        raise NotebookUnusable(f"{path} does not end with {SUFFIX}", hint=f"Run: svcnb report new {path.stem}{SUFFIX}")
     try:
         with path.open("xb") as new, STARTING_POINT.open("rb") as template:
             shutil.copyfileobj(template, new)

@@ -34,7 +34,7 @@ def page(notebook: NotebookNode, title: str, *, code: bool = False) -> str:
     Args:
         notebook: Executed notebook.
         title: Title of the page.
-        code: Whether to show the code of cells. The code of a failed cell is always shown.
+        code: Whether to show the code of cells. The page always shows the code of a failed cell.
     """
     from nbconvert import HTMLExporter
     from traitlets.config import Config

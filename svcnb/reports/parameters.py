@@ -1,14 +1,14 @@
-"""Parameters of the reports. They are typed, and are checked before a report runs.
+"""Parameters of the reports. Checks their types and values before a report runs.
 
 papermill itself only warns about an unknown parameter, and accepts any type. The parameter cells of the templates
-contain the same names and defaults, so each template can also be opened and run manually.
+contain the same names and defaults, so users can also open each template and run it manually.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
@@ -49,7 +49,7 @@ class Parameters(BaseModel):
     They contain no secrets: keys come from the environment, which reports do not show.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", frozen=True)
 
     since: Span = Field("7d", description="Period before now, for example 12h, 7d, 4w.")
     zone: Zone = Field("UTC", description="Time zone of the charts.")

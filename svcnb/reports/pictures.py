@@ -49,7 +49,7 @@ class Rows:
 
     Args:
         columns: Names of the columns.
-        rows: Rows of the table. Texts are shown unchanged.
+        rows: Rows of the table. The table shows texts unchanged.
         empty: Text to show if there are no rows.
         total: Number of all rows, if only some are given. A line below the table then shows both numbers.
     """
@@ -57,10 +57,10 @@ class Rows:
     def __init__(
         self, columns: Sequence[str], rows: Iterable[Sequence[object]], empty: str, *, total: int | None = None
     ) -> None:
-        self.columns = tuple(columns)
-        self.rows = [tuple(row) for row in rows]
+        self.columns: tuple[str, ...] = tuple(columns)
+        self.rows: list[tuple[object, ...]] = [tuple(row) for row in rows]
         self.empty = empty
-        self.total = len(self.rows) if total is None else total
+        self.total: int = len(self.rows) if total is None else total
 
     def __repr__(self) -> str:
         if not self.rows:
@@ -80,7 +80,7 @@ class Rows:
 
 
 class Picture:
-    """Chart as an image. Unlike a drawing inside HTML, it is also shown in notebooks that are not trusted.
+    """Chart as an image. Unlike a drawing inside HTML, it also appears in notebooks that are not trusted.
 
     Args:
         chart: Any Altair chart.
@@ -90,7 +90,7 @@ class Picture:
         from svcnb.charts import svg
         from svcnb.charts.renderer import describe
 
-        self.said = describe(chart.to_dict(context={"pre_transform": False}))
+        self.said: str = describe(chart.to_dict(context={"pre_transform": False}))
         self._svg = svg(chart)
 
     def __repr__(self) -> str:
@@ -120,7 +120,7 @@ def count(number: int, one: str) -> str:
 
     Args:
         number: The number.
-        one: Unit in the singular. The plural is formed with an s.
+        one: Unit in the singular. The function adds an s to form the plural.
     """
     return f"{number:,} {one}{'' if number == 1 else 's'}"
 

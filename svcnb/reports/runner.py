@@ -1,7 +1,7 @@
 """Execution of a report: checks the parameters, runs the notebook, and saves the executed notebook and a page.
 
-A failed report is saved with its executed cells, and shows the failed cell. Secrets of the environment are masked in
-all files before they are written to their final place.
+Saves a failed report with its executed cells, and shows the failed cell. Masks the secrets of the environment in all
+files before it writes the files to their final place.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Report:
 
 
 class ReportFailed(SvcnbError):
-    """Error for a report of which a cell failed. The incomplete report is saved and shows that cell.
+    """Error for a report with a failed cell. The saved, incomplete report shows that cell.
 
     Args:
         message: Failed cell and its error.
@@ -117,15 +117,14 @@ def run(
 
     Args:
         name: Name of a report in `catalogue`, or path of a notebook that ends with ``.ipynb``.
-        parameters: Parameters of the report. Texts are converted to the types of the parameters.
-        out: Folder for the files. It is created if it does not exist.
+        parameters: Parameters of the report. Converts texts to the types of the parameters.
+        out: Folder for the files. Created if it does not exist.
         file: File name without an extension. None means the name of the report and the current time.
         code: Whether the page also shows the code of cells.
         settings: Additional environment variables for this report only, for example ``{"SVC_BASE_URL": ...}``.
         cell_timeout: Time limit of one cell in seconds.
         pdf: Whether to also print the page to a PDF, if Chromium is installed.
-        progress: Function that is called before each cell with the number of completed cells and the number of all
-            cells.
+        progress: Function to call before each cell with the number of completed cells and the number of all cells.
         **more: Parameters as keyword arguments.
 
     Returns:
@@ -136,7 +135,7 @@ def run(
         NotebookUnusable: The file is not a Python notebook.
         ParameterRefused: A parameter is unknown or has an invalid value.
         ConfigError: A setting that the report needs is missing, for example the address of the service.
-        ReportFailed: A cell failed. The incomplete report is saved.
+        ReportFailed: A cell failed. The incomplete report was saved.
         ImportError: The extra ``reports`` is not installed.
     """
     kind, checked, environment = prepare(name, {**(parameters or {}), **more}, settings or {})
@@ -223,10 +222,10 @@ def run_many(
     Args:
         asked: Names of reports, or pairs of a name and parameters.
         executor: Executor of `concurrent.futures`, or an object with the same `submit`.
-        **options: Options of `run`, for all reports. The settings, including keys, are sent to the executor's workers.
+        **options: Options of `run`, for all reports. The executor sends the settings, including keys, to its workers.
 
     Returns:
-        The reports in the given order. A failed report is replaced by its error, which contains the path of its files.
+        The reports in the given order. For a failed report, its error, which contains the path of its files.
 
     Raises:
         InvalidType: An entry is neither a name nor a name with parameters. No report ran.

@@ -21,7 +21,7 @@ class Summary:
         status: ``ok``, ``attention`` if it found a problem, or ``failed``.
         exit_code: The exit code of `svcnb report`.
         attention: Problems, or the reason why the report failed.
-        also: Further facts.
+        also: Additional facts.
         facts: Values of the header, such as account, service and period.
         not_visible: Data that the report could not read.
         files: Paths of the files, with their kinds ``html``, ``notebook`` and ``pdf`` as keys.
@@ -88,5 +88,5 @@ class Summary:
 
 
 def _plain(text: str) -> str:
-    """Returns a text in one line, escaped for Markdown."""
+    """Returns a text on one line, escaped for Markdown."""
     return _SPECIAL.sub(r"\\\1", " ".join(text.split()))

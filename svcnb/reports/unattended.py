@@ -107,7 +107,7 @@ def webhook(url: str) -> str:
 
 
 def notify(url: str, summary: Mapping[str, Any]) -> None:
-    """Posts a summary as JSON to a webhook. Redirects are not followed.
+    """Posts a summary as JSON to a webhook. Does not follow redirects.
 
     Args:
         url: Address of the webhook.
@@ -136,7 +136,7 @@ def notify(url: str, summary: Mapping[str, Any]) -> None:
 
 
 def delete_old(folder: Path, name: str, keep: int) -> list[Path]:
-    """Deletes all reports of one name except the newest ones. Files that were named with ``--file`` are kept.
+    """Deletes all reports of one name except the newest ones. Keeps files that were named with ``--file``.
 
     Args:
         folder: Folder of the reports.

@@ -107,7 +107,7 @@ class AccountData:
         fees: Charged management calls of the period.
         balance: Current credit in cents. None if the service did not return it.
         check: Comparison with the balance. None if no earlier balance is recorded.
-        not_visible: Data that could not be read, one sentence for each kind.
+        not_visible: Data that the report could not read, one sentence for each kind.
         reachable: Whether the service responded.
     """
 
@@ -192,7 +192,7 @@ def read_account_data(
         client: Client of the service, with a key of the account.
         history: Local record.
         period: The period.
-        triggers: Client of the triggers service, whose runs are also read.
+        triggers: Client of the triggers service, for its runs.
         control_token: Token of an emulator's control plane. The function sends it only to a loopback address.
 
     Raises:

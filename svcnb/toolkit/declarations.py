@@ -94,5 +94,8 @@ def _function(function: Function, limits: ActionLimits) -> str:
 
 
 def _unheard() -> list[tuple[str, str]]:
-    """Returns the names that the runtime lacks and no type library declares. The declarations mark them as missing."""
+    """Returns the names that the runtime does not have and no type library declares.
+
+    The declarations mark them as missing.
+    """
     return [(name, ABSENT[name]) for name in ("Buffer", "process", "require")]

@@ -1,4 +1,4 @@
-"""Atomic file writes. A file is always complete, even if the process is killed during a write."""
+"""Atomic file writes. A file is always complete, even if the process ends during a write."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Protocol, runtime_checkable
 
 from svcnb.checked import Checked
 from svcnb.client.errors import ConfigError, InvalidArgument, InvalidType
@@ -87,7 +87,7 @@ class Spend(Model):
     seconds: float
     cost_cents: int
 
-    quiet = frozenset({"seconds"})
+    quiet: ClassVar[frozenset[str]] = frozenset({"seconds"})
 
     def summary(self) -> dict[str, Any]:
         """Returns the fields with the amount in dollars."""
@@ -129,7 +129,7 @@ class History(Checked):
             raise ConfigError(
                 "the run history is disabled", hint=("Set SVC_HISTORY to a file, or pass one: History(path).")
             )
-        self.path = Path(told).expanduser()
+        self.path: Path = Path(told).expanduser()
 
     def __repr__(self) -> str:
         count = self._one("SELECT count(*) FROM runs")
@@ -156,7 +156,7 @@ class History(Checked):
             keys: Only runs with keys that have these hashes.
             service: Only runs at the service with this address, in the form of ``client.base_url``.
             status: Only runs that succeeded (``success``), or only runs that did not.
-            source: Only runs of clients, only runs of triggers, or only runs that only the service recorded.
+            source: Only runs from this source: clients, triggers, or runs that only the service recorded.
             since: Only runs after this time. A duration such as ``"7d"`` counts back from now.
             until: Only runs before this time.
             limit: Maximum number of runs.
@@ -190,7 +190,7 @@ class History(Checked):
         """Adds up the cost of runs by group. The most expensive group comes first, but days are in chronological order.
 
         Args:
-            by: Property by which runs are grouped: ``action``, ``key``, ``day`` (UTC), ``service`` or ``trigger``.
+            by: Property that groups the runs: ``action``, ``key``, ``day`` (UTC), ``service`` or ``trigger``.
             **wanted: Filters of `runs`, without ``limit``. For example ``since="30d"``.
 
         Raises:
@@ -234,7 +234,7 @@ class History(Checked):
             limit: Maximum number of runs of each trigger, newest first. None means all.
 
         Returns:
-            Number of runs that were read from the triggers service.
+            Number of runs from the triggers service.
         """
         rows = [
             triggered(trigger, run, service)
@@ -273,10 +273,10 @@ class History(Checked):
             *files: History files of other machines. The method does not change them.
 
         Returns:
-            Number of runs and ledger entries that were added.
+            Number of added runs and ledger entries.
 
         Raises:
-            ConfigError: A file does not exist or is not a history file. In this case, nothing is added.
+            ConfigError: A file does not exist or is not a history file. In this case, the method adds nothing.
         """
         with closing(self._connect()) as connection:
             return merge_files(connection, [Path(file).expanduser() for file in files])
@@ -296,7 +296,7 @@ class History(Checked):
         return [LedgerEntry.of(row) for row in self._all(query, (service, begin, end))]
 
     def remember_keys(self, service: str, account: str, names: Mapping[str, str]) -> None:
-        """Records which account keys belong to, so that runs of deleted keys are still counted.
+        """Records which account keys belong to, so that sums include the runs of deleted keys.
 
         Args:
             service: Address of the service.

@@ -12,8 +12,7 @@ from typing import Any, Final, NamedTuple, Self
 
 from svcnb.client.errors import ConfigError
 from svcnb.client.record_schema import check_version
-from svcnb.client.recorder import COLUMNS, INSERT, KEPT_RUNS, LEDGER_COLUMNS, prune, storable, stored
-from svcnb.client.stripping import strip_text
+from svcnb.client.recorder import COLUMNS, INSERT, KEPT_RUNS, LEDGER_COLUMNS, prune, storable, stored, strip_text
 
 _NUMBERS: Final = "typeof({0}.started_at) IN ('real', 'integer') AND typeof({0}.elapsed) IN ('real', 'integer')"
 

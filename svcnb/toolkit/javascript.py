@@ -95,9 +95,9 @@ class Script:
             from tree_sitter import Language, Parser
         except ImportError as error:
             raise ExtraMissing("parsing JavaScript needs tree-sitter", "lint") from error
-        self.bytes = source.encode("utf-8", "surrogatepass")
+        self.bytes: bytes = source.encode("utf-8", "surrogatepass")
         self.root: Node = Parser(Language(tree_sitter_javascript.language())).parse(self.bytes).root_node
-        self.top = Scope(self.root, None)
+        self.top: Scope = Scope(self.root, None)
         self.references: list[Reference] = []
         self.scopes: dict[int, Scope] = {self.root.id: self.top}
         _Walk(self).visit_children(self.root, self.top)

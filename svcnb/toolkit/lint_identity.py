@@ -119,7 +119,7 @@ def _call(context: Context, node: Node) -> tuple[str, list[Node]]:
 
 
 def _inside(message: str) -> str:
-    """Returns the expression from which a message is created, for example ``receipt`` in ``canonical(receipt)``."""
+    """Returns the expression that creates a message, for example ``receipt`` in ``canonical(receipt)``."""
     return re.split(r"[(]", message)[-1].rstrip(")")
 
 

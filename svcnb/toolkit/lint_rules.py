@@ -73,7 +73,7 @@ def syntax(context: Context) -> Iterator[Finding]:
 
 
 def main(context: Context) -> Iterator[Finding]:
-    """Finds a `main` that is missing, has too many parameters, or is called by the source itself."""
+    """Finds a missing `main`, a `main` with too many parameters, and a source that calls its own `main`."""
     script = context.script
     if "main" not in script.top.bindings and not _assigned_to_global(context, "main"):
         hint = "Define it: async function main(params) { ... }. Its return value is the response."
@@ -200,7 +200,7 @@ def arguments(context: Context) -> Iterator[Finding]:
 
 
 def waiting(context: Context) -> Iterator[Finding]:
-    """Finds promises of the service's functions that are not awaited."""
+    """Finds promises of the service's functions without `await`."""
     for call in context.calls:
         if call.function.waits and not _is_awaited(call.node):
             message = f"{call.function.name} returns a promise that is not awaited"
@@ -208,7 +208,7 @@ def waiting(context: Context) -> Iterator[Finding]:
 
 
 def own_promises(context: Context) -> Iterator[Finding]:
-    """Finds promises of `fetch` and of the action's own async functions that are not awaited."""
+    """Finds promises of `fetch` and of the action's own async functions without `await`."""
     script = context.script
     for node in script.walk():
         called = node.child_by_field_name("function") if node.type == "call_expression" else None

@@ -68,7 +68,7 @@ class Leaks:
             yield from self._leak(body, [body], "key_in_response", "the response")
 
     def find_in_logs(self) -> Iterator[Finding]:
-        """Yields the places where decrypted text is logged.
+        """Yields the places that log decrypted text.
 
         An action may return the text, because this can be its purpose.
         """

@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 from svcnb.checked import checked
 from svcnb.client.listing import Listing
@@ -60,7 +60,7 @@ class KeyRights(Model):
 
     expires: str
 
-    quiet = frozenset({"key_hash"})
+    quiet: ClassVar[frozenset[str]] = frozenset({"key_hash"})
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ def read_permissions(account: Client | ChainSecuredAccount, *, now: float | None
         keys=account.usage_keys.list(),
         groups=[(group, account.groups.contents(group)) for group in groups],
         wallets=account.wallets.list(),
-        now=now if now is not None else account.now() if hasattr(account, "now") else time.time(),
+        now=getattr(account, "now", time.time)() if now is None else now,
     )
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
-from svcnb.client.stripping import strip
+from svcnb.client.recorder import strip
 from svcnb.logs import MASK
 from svcnb.protocol.nesting import parse
 from svcnb.protocol.vocabulary import Vocabulary
@@ -25,7 +25,7 @@ FOLDER: Final = Path(__file__).with_name("recordings")
 _API: Final = "/core/v1"
 _TIMEOUT_S: Final = 120.0
 _EXACT: Final = frozenset({"error", "success", "has_error", "response"})
-"""Members whose value is compared, not only the form."""
+"""Members of which the check compares the value, not only the form."""
 _FORMS: Final = {
     "an address": re.compile(r"0x[0-9a-fA-F]{40}\Z"),
     "a 32-byte hash": re.compile(r"0x[0-9a-fA-F]{64}\Z"),

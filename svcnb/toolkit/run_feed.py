@@ -9,7 +9,7 @@ The list contains a check of a new usage key only if the service charged it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 from svcnb.checked import Checked
 from svcnb.client import Client
@@ -61,7 +61,7 @@ class SeenRun(Model):
     past: PastRun | None = None
     """Local record of the run, with its parameters and response, without secrets."""
 
-    quiet = frozenset({"id", "started_at", "elapsed", "past"})
+    quiet: ClassVar[frozenset[str]] = frozenset({"id", "started_at", "elapsed", "past"})
 
 
 class RunFeed(Checked):
@@ -70,7 +70,7 @@ class RunFeed(Checked):
     Args:
         client: Client of the service. Its control token gives access to the record of an emulator.
         history: Local record. None means the record of the client, or no record if recording is disabled.
-        triggers: Client of the triggers service. Its runs are also read.
+        triggers: Client of the triggers service. The feed also reads its runs.
     """
 
     def __init__(self, client: Client, history: History | None = None, triggers: Triggered | None = None) -> None:

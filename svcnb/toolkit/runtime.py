@@ -39,16 +39,36 @@ class Function:
     is_key_operation: bool = False
 
 
+_WALLET: Final = {"pkpId": "string"}
+_ACTION: Final = {"ipfsId": "string"}
+_COMMON_FUNCTIONS: Final = (
+    Function(
+        "Encrypt",
+        "string",
+        "Encrypts a text for a wallet (AES-256-GCM); returns hex.",
+        _WALLET | {"message": "string"},
+    ),
+    Function("Decrypt", "string", "Decrypts a result of Encrypt.", _WALLET | {"ciphertext": "string"}),
+    Function(
+        "setResponse",
+        "void",
+        "Sets the response, unless main returns a value. The last call takes effect.",
+        {"response": "unknown"},
+        waits=False,
+    ),
+    Function("showImportDetails", "unknown", "Returns the imported modules and their hashes.", waits=False),
+)
+"""Functions whose names do not depend on the vocabulary."""
+
+
 def functions(vocabulary: Vocabulary) -> dict[str, Function]:
     """Returns the functions of ``<Namespace>.Actions``, with their names as keys."""
-    wallet = {"pkpId": "string"}
-    action = {"ipfsId": "string"}
-    listed = (
+    key_functions = (
         Function(
             vocabulary.private_key_function,
             "`0x${string}`",
             "The private key of a wallet that the caller's key and this action may use: 0x and 64 digits.",
-            wallet,
+            _WALLET,
             reveals=True,
             is_key_operation=True,
         ),
@@ -63,38 +83,18 @@ def functions(vocabulary: Vocabulary) -> dict[str, Function]:
             vocabulary.action_public_key_function,
             "`0x${string}`",
             "The compressed public key of any action.",
-            action,
+            _ACTION,
             is_key_operation=True,
         ),
         Function(
             vocabulary.action_wallet_address_function,
             "`0x${string}`",
             "The address of any action's own wallet, lower case.",
-            action,
+            _ACTION,
             is_key_operation=True,
         ),
-        Function(
-            "Encrypt",
-            "string",
-            "Encrypts a text for a wallet (AES-256-GCM); returns hex.",
-            wallet | {"message": "string"},
-        ),
-        Function("Decrypt", "string", "Decrypts a result of Encrypt.", wallet | {"ciphertext": "string"}),
-        Function(
-            "setResponse",
-            "void",
-            "Sets the response, unless main returns a value. The last call takes effect.",
-            {"response": "unknown"},
-            waits=False,
-        ),
-        Function(
-            "showImportDetails",
-            "unknown",
-            "Returns the imported modules and their hashes.",
-            waits=False,
-        ),
     )
-    return {each.name: each for each in listed}
+    return {each.name: each for each in (*key_functions, *_COMMON_FUNCTIONS)}
 
 
 def namespaces(vocabulary: Vocabulary) -> dict[str, str]:

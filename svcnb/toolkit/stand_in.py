@@ -43,7 +43,7 @@ class Response:
     """Response with a status and headers.
 
     Attributes:
-        body: Text, or a value that is encoded as JSON.
+        body: Text, or a value for JSON.
         status: HTTP status.
         headers: Additional headers, for example ``{"location": "..."}``.
     """
@@ -59,7 +59,7 @@ class StandIn:
     Pass its `host` in the setting ``allow_address`` of the emulator. Otherwise, actions cannot access this machine.
 
     Args:
-        answers: Response for each path. Text is sent unchanged, and other values as JSON. The server calls a function
+        answers: Response for each path. The server sends text unchanged, and other values as JSON. It calls a function
             with the `Request`. Other paths return 404. You can change `answers` at any time.
 
     Example:
@@ -145,7 +145,7 @@ def _handler(owner: StandIn) -> type[BaseHTTPRequestHandler]:
             self.end_headers()
             self.wfile.write(body)
 
-        def log_message(self, *_: object) -> None:
+        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name in the base class
             """Disables the log of the base class."""
 
     return Handler

@@ -1,8 +1,8 @@
 """Registry of released templates and of the actions derived from them.
 
 A change of one byte in a template changes the CID, and therefore the key, of every action derived from it. For this
-reason, each version of a template is released once, under a name, and the registry records its CID. Each later use
-checks that the bytes are unchanged. To change a template, release a new version. The old version remains.
+reason, the registry releases each version of a template once, under a name, and records its CID. Each later use checks
+the bytes. To change a template, release a new version. The old version remains.
 
 Source: docs/service/index.md#derived-actions.
 """
@@ -88,7 +88,7 @@ class Templates(Checked):
     """
 
     def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
+        self.path: Path = Path(path)
         self._content = _read(self.path)
 
     def __len__(self) -> int:
@@ -113,7 +113,7 @@ class Templates(Checked):
             name: Name of the template.
             file: Source file. A relative path starts at the folder of the registry.
             version: Version of the template. Each change needs a new version.
-            constant_name: JavaScript name of the constant that is appended to derived actions.
+            constant_name: JavaScript name of the constant of derived actions.
             protocol_version: Version of the constant's format.
             description: Purpose of the template.
 
@@ -122,7 +122,7 @@ class Templates(Checked):
 
         Raises:
             TemplateChanged: Different bytes were released with this name and version.
-            InvalidArgument: The name or version is invalid, or the file cannot be read.
+            InvalidArgument: The name or version is invalid, or the file is not readable.
         """
         if not name or not version or "@" in name + version:
             raise InvalidArgument(

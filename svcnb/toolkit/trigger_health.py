@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from statistics import quantiles
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 from svcnb.checked import checked
 from svcnb.client.listing import Listing
@@ -61,7 +61,7 @@ class TriggerHealth(Model):
     last_error: str = ""
     trigger_id: str = ""
 
-    quiet = frozenset({"trigger_id"})
+    quiet: ClassVar[frozenset[str]] = frozenset({"trigger_id"})
 
     def summary(self) -> dict[str, Any]:
         """Returns the columns of a table for display."""
@@ -127,7 +127,7 @@ def judge(
     Args:
         trigger: The trigger.
         recent: Runs of the trigger in the examined period, newest first.
-        all_read: All runs of the trigger that were read, newest first.
+        all_read: All runs of the trigger that the function read, newest first.
         now: Time of the service in Unix seconds.
         wanted: Minimum percentage of finished runs that must succeed.
     """

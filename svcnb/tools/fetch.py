@@ -92,7 +92,7 @@ def fetch_anvil(report: Callable[[str], None]) -> Path:
     """Downloads the chain node unless it exists.
 
     Args:
-        report: Function that is called with one line for each step.
+        report: Function that receives one line for each step.
 
     Returns: Path of the binary.
 
@@ -125,7 +125,7 @@ def fetch_solc(report: Callable[[str], None]) -> None:
     """Downloads the Solidity compiler into Deno's cache unless it exists. It is needed only to rebuild the contract.
 
     Args:
-        report: Function that is called with one line for each step.
+        report: Function that receives one line for each step.
 
     Raises:
         PartMissing: The download failed. The message contains Deno's output.
@@ -142,7 +142,7 @@ def fetch_safe(report: Callable[[str], None]) -> None:
     """Downloads the contracts of the multi-signature wallet Safe into Deno's cache for the tests, unless they exist.
 
     Args:
-        report: Function that is called with one line for each step.
+        report: Function that receives one line for each step.
 
     Raises:
         PartMissing: The download failed. The message contains Deno's output.
@@ -160,7 +160,7 @@ def fetch_for_page(package: str, report: Callable[[str], None]) -> Path:
 
     Args:
         package: Name of a package in `svcnb.tools.PAGE_VERSIONS`.
-        report: Function that is called with one line for each step.
+        report: Function that receives one line for each step.
 
     Returns: Folder of the package.
 

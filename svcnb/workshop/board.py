@@ -36,7 +36,7 @@ class Board:
     def __init__(self, learners: Sequence[Learner], exercises: Sequence[str], now: float | None = None) -> None:
         self._people = [each.model_copy(deep=True) for each in learners]
         self.learners = {each.name: each.progress for each in self._people}
-        self.exercises = list(exercises)
+        self.exercises: list[str] = list(exercises)
         self.lessons: dict[str, list[str]] = {}
         for name in exercises:
             self.lessons.setdefault(name.partition(".")[0], []).append(name)

@@ -35,7 +35,7 @@ HOST: Final = "127.0.0.1"
 IDLE_STOP_S: Final = 240.0
 """Time without a request after which a learner's emulator stops, in seconds. The next request restores its state."""
 MOST_EMULATORS: Final = 64
-"""Maximum number of emulators of one learner. Above it, the state of the emulator with the oldest start is deleted."""
+"""Maximum number of emulators of one learner. Above it, the workshop deletes the state with the oldest start."""
 MOST_RUNNING: Final = 8
 """Maximum number of emulators of one learner that run at the same time.
 
@@ -115,7 +115,7 @@ class HostedEmulator:
             return self.process
 
     def stop(self) -> None:
-        """Stops the process. The state is kept."""
+        """Stops the process. The state remains."""
         with self.lock:
             if self.process is not None:
                 self.process.stop()
@@ -135,7 +135,7 @@ class HostedEmulator:
                 self._keep()
 
     def close(self) -> None:
-        """Stops the emulator and closes its socket. The state is kept."""
+        """Stops the emulator and closes its socket. The state remains."""
         with self.lock:
             self.closed = True
             self.stop()
@@ -253,7 +253,7 @@ class Emulators:
 
         Args:
             learner: Owner of the emulators.
-            target: Folder of the copy. Its content is replaced.
+            target: Folder of the copy. The function replaces its content.
         """
         with self._stopped(learner) as mine:
             shutil.rmtree(target, ignore_errors=True)
@@ -278,7 +278,7 @@ class Emulators:
                     shutil.copytree(kept / _STATE, each.folder / _STATE)
 
     def close(self) -> None:
-        """Stops all emulators and closes their sockets. The states are kept. Repeated calls have no effect."""
+        """Stops all emulators and closes their sockets. The states remain. Repeated calls have no effect."""
         with self._lock:
             if self._closed:
                 return
@@ -337,7 +337,7 @@ class Emulators:
             self._wake()
 
     def _wake(self) -> None:
-        with suppress(OSError):  # the socket is closed, so no thread waits for connections any more
+        with suppress(OSError):  # the socket is closed, so threads no longer wait for connections
             self._waker.send(b"\0")
 
     def _watch(self) -> None:
@@ -386,7 +386,7 @@ def _about(folder: Path) -> _About:
     try:
         return _About.model_validate(SCHEMA.read(parse(file.read_text(encoding="utf-8")), file))
     except UnreadableVersion as error:
-        raise InvalidArgument(str(error), hint="Or choose a different folder.") from error
+        raise InvalidArgument(str(error), hint="Use that version, or choose a different folder.") from error
 
 
 def _listen(port: int) -> socket.socket:

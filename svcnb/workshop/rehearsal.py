@@ -108,8 +108,8 @@ def rehearse(
         first: Number of the first lesson.
         last: Number of the last lesson.
         pause_s: Pause after each cell in seconds, which simulates the reading time.
-        begins: Function that is called before the start with the number of cells of each learner and the total pause
-            time in seconds.
+        begins: Function to call before the start with the number of cells of each learner and the total pause time in
+            seconds.
 
     Raises:
         InvalidArgument: The number of learners is below 1, or the lessons do not exist.

@@ -55,13 +55,13 @@ class Learner(BaseModel):
 
     name: str
     display: str = ""
-    email: str = Field("", repr=False)
+    email: str = Field(default="", repr=False)
     token: str = Field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
     progress: dict[str, Progress] = Field(default_factory=dict, repr=False)
     saved: list[str] = Field(default_factory=list, repr=False)
-    lesson: str = Field("", repr=False)
-    exercise: str = Field("", repr=False)
-    last_at: float = Field(0.0, repr=False)
+    lesson: str = Field(default="", repr=False)
+    exercise: str = Field(default="", repr=False)
+    last_at: float = Field(default=0.0, repr=False)
 
     @property
     def title(self) -> str:
@@ -136,7 +136,7 @@ class Roster:
                 document = parse(path.read_text(encoding="utf-8"))
                 self._content = _Content.model_validate(SCHEMA.read(document, path))
             except UnreadableVersion as error:
-                raise InvalidArgument(str(error), hint="Or choose a different folder.") from error
+                raise InvalidArgument(str(error), hint="Use that version, or choose a different folder.") from error
             except (ValidationError, TypeError, ValueError, OSError) as error:
                 raise InvalidArgument(
                     f"{path} is not the roster of a workshop", hint="Choose a different folder, or move this file."

@@ -25,7 +25,7 @@ class Entry(NamedTuple):
 def read_roster(path: Path) -> list[Entry]:
     """Reads the learners from a file.
 
-    The file is text in UTF-8. Columns are separated by commas, semicolons or tabs. A first line with ``name`` or
+    The file is text in UTF-8. Commas, semicolons or tabs separate the columns. A first line with ``name`` or
     ``email`` is a header. Without a header, a value with ``@`` is an e-mail address and the first other value is the
     name. A line with separators but without values is a learner without a name, who gets the name *Learner* and a
     number. Identical names without an address also get a number.
@@ -38,11 +38,12 @@ def read_roster(path: Path) -> list[Entry]:
     """
     try:
         raw = path.read_bytes()
-        text = raw.decode("utf-8-sig")
     except OSError as error:
         raise InvalidArgument(
             f"cannot read learners from {path}: {error.strerror or error}", hint="Check the name of the file."
         ) from None
+    try:
+        text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = 1 + raw.count(b"\n", 0, error.start)
         raise InvalidArgument(

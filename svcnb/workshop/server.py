@@ -104,12 +104,12 @@ class WorkshopServer:
         url: str | None = None,
         instructor_token: str | None = None,
     ) -> None:
-        self.instructor_token = instructor_token or secrets.token_urlsafe(24)
-        self.board_token = secrets.token_urlsafe(24)
+        self.instructor_token: str = instructor_token or secrets.token_urlsafe(24)
+        self.board_token: str = secrets.token_urlsafe(24)
         self._room = room
         listening = socket.create_server((host, port))
-        self.port = int(listening.getsockname()[1])
-        self.url = (url or f"http://{host}:{self.port}").rstrip("/")
+        self.port: int = int(listening.getsockname()[1])
+        self.url: str = (url or f"http://{host}:{self.port}").rstrip("/")
         self._starts = _starts()
         self._turns: dict[str, asyncio.Lock] = {}
         self._asked: Counter[str] = Counter()

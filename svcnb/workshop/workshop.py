@@ -70,12 +70,14 @@ class Workshop(Checked):
         hosts_emulators: bool = True,
     ) -> None:
         self._temporary = tempfile.TemporaryDirectory(prefix="svcnb-workshop-") if folder is None else None
-        self.folder = Path(self._temporary.name if self._temporary else folder or "")
+        self.folder: Path = Path(self._temporary.name if self._temporary else folder or "")
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # it contains all learners' tokens and keys
         self.credit_cents = credit_cents
-        self.roster = Roster(self.folder / ROSTER_FILE)
+        self.roster: Roster = Roster(self.folder / ROSTER_FILE)
         self.server: WorkshopServer | None = None
-        self.emulators = Emulators(self.folder / "learners", idle_stop_s=idle_stop_s) if hosts_emulators else None
+        self.emulators: Emulators | None = (
+            Emulators(self.folder / "learners", idle_stop_s=idle_stop_s) if hosts_emulators else None
+        )
         for name in learners:
             self.add(name)
 
@@ -96,11 +98,11 @@ class Workshop(Checked):
         """Adds a learner. An existing learner stays unchanged.
 
         Args:
-            name: Display name, in any script. Without it, the name is derived from the e-mail address or a number.
+            name: Display name, in any script. Without it, the e-mail address or a number determines the name.
             email: E-mail address.
 
         Returns:
-            The learner. ``learner.name`` is the identifier, which is used in the names of the learner's files.
+            The learner. ``learner.name`` is the identifier, which the names of the learner's files contain.
         """
         with self.roster.lock:
             learner = self.roster.add(name, email)
@@ -257,11 +259,11 @@ class Workshop(Checked):
             notebook: File name, for example ``"01-quickstart.ipynb"``.
 
         Raises:
-            InvalidArgument: The solution is not unlocked.
+            InvalidArgument: The solution is locked.
         """
         if notebook not in self.roster.unlocked:
             raise InvalidArgument(
-                f"the solution {notebook[:80]!r} is not unlocked", hint="Ask your instructor to unlock the solution."
+                f"the solution {notebook[:80]!r} is locked", hint="Ask your instructor to unlock the solution."
             )
         return next(path for path in solution_notebooks() if path.name == notebook).read_text(encoding="utf-8")
 
@@ -291,7 +293,7 @@ class Workshop(Checked):
 
         Args:
             name: The learner.
-            label: Name of the saved state. An older state with the same label is replaced.
+            label: Name of the saved state. The call replaces an older state with the same label.
         """
         learner = self.learner(name)
         self._hosted().copy(learner.name, self._saved(learner, label))

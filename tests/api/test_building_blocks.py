@@ -8,12 +8,11 @@ import threading
 import httpx
 import pytest
 
-from svcnb.emulator.access.grants import GrantDelay
+from svcnb.emulator.access.permission_cache import GrantDelay
 from svcnb.emulator.actions.sources import SourceCache
 from svcnb.emulator.errors import StructuredError
-from svcnb.emulator.http.dispatch import Dispatcher
 from svcnb.emulator.http.endpoint import Call, Endpoint
-from svcnb.emulator.http.router import Router
+from svcnb.emulator.http.router import Dispatcher, Router
 from svcnb.emulator.platform.forgiven import Forgiven
 from svcnb.emulator.platform.quiesce import Quiesce
 from svcnb.emulator.platform.token_bucket import TokenBuckets
@@ -70,11 +69,13 @@ def test_the_jitter_varies_the_delay_within_its_bound():
 def test_a_bucket_fills_again_within_a_minute_and_for_each_address_alone():
     watch = Watch()
     buckets = TokenBuckets(2, watch)
-    assert [buckets.take("a"), buckets.take("a"), buckets.take("a"), buckets.take("b")] == [True, True, False, True]
-    watch.now += 30
-    assert [buckets.take("a"), buckets.take("a")] == [True, False]
+    assert [buckets.take("a"), buckets.take("a"), buckets.take("a"), buckets.take("b")] == [None, None, 30.0, None]
+    watch.now += 20
+    assert buckets.take("a") == pytest.approx(10.0)
+    watch.now += 10
+    assert [buckets.take("a"), buckets.take("a")] == [None, pytest.approx(30.0)]
     watch.now += 3_600
-    assert [buckets.take("a"), buckets.take("a"), buckets.take("a")] == [True, True, False]
+    assert [buckets.take("a"), buckets.take("a"), buckets.take("a")] == [None, None, 30.0]
 
 
 def test_the_oldest_sources_make_room():

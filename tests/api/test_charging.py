@@ -157,5 +157,9 @@ def test_a_new_account_gets_its_starter_credit_once(local):
 def test_new_accounts_can_be_limited_for_each_address(local, burst):
     """See docs/service/http.md#overload-and-transport."""
     wire = local(new_account_burst=burst)
-    statuses = [wire.post("new_account", body={"account_name": "n"}).status_code for _ in range(burst + 1)]
-    assert statuses == [200] * burst + [429]
+    answers = [wire.post("new_account", body={"account_name": "n"}) for _ in range(burst + 1)]
+    assert [answer.status_code for answer in answers] == [200] * burst + [429]
+    refusal = answers[-1]
+    # A minute fills the bucket of two again, so the next call is possible after at most half a minute.
+    assert 25 <= int(refusal.headers["Retry-After"]) <= 30
+    assert refusal.json()["fix"].startswith("Wait for the number of seconds in Retry-After")

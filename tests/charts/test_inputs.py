@@ -11,6 +11,7 @@ import pytest
 
 import svcnb
 from svcnb import InvalidArgument, charts
+from svcnb.client.models.explanation import Explanation
 from svcnb.client.models.traces import Trace, TraceEvent
 from svcnb.client.models.triggers import TriggerRun
 from svcnb.client.recorder import INSERT, connect
@@ -65,12 +66,12 @@ def test_runs_of_triggers_are_drawn() -> None:
 @pytest.mark.parametrize("nothing", [[], pd.DataFrame({"started_at": [], "status": []}), {"started_at": []}])
 @pytest.mark.parametrize("draw", [*OF_RUNS, charts.audit_timeline])
 def test_nothing_is_said_to_be_nothing(draw, nothing) -> None:
-    with pytest.raises(charts.NothingToDraw, match=r"no (runs|events) to draw"):
+    with pytest.raises(charts.NothingToDraw, match=r"there are no (runs|events) to draw"):
         draw(nothing)
 
 
 def test_an_empty_history_is_nothing_too(tmp_path) -> None:
-    with pytest.raises(charts.NothingToDraw, match="no runs to draw"):
+    with pytest.raises(charts.NothingToDraw, match="there are no runs to draw"):
         charts.spend(History(tmp_path / "none.sqlite"))
 
 
@@ -88,7 +89,7 @@ def test_an_empty_history_is_nothing_too(tmp_path) -> None:
         ({"elapsed": ["quick", "slow"]}, "'elapsed' contains values that are not numbers"),
         ({"elapsed": [-1.0, 2.0]}, "'elapsed' contains negative numbers, such as -1"),
         ({"elapsed": [None, 2.0]}, "some successful runs have no duration"),
-        ({"status": ["failed", "failed"]}, "no successful run among 2 runs"),
+        ({"status": ["failed", "failed"]}, r"none of the runs succeeded \(2 runs\)"),
     ],
 )
 def test_a_wrong_frame_is_named_and_what_it_has(change, said) -> None:
@@ -128,6 +129,12 @@ def test_a_trace_shows_its_first_events_and_says_what_it_left_out(values) -> Non
 def test_only_explanations_are_drawn_as_graphs() -> None:
     with pytest.raises(InvalidArgument, match="expected an Explanation"):
         charts.permission_graph({"allowed": True})  # type: ignore[arg-type]
+
+
+def test_the_graph_of_a_rejected_call_names_the_call(values) -> None:
+    found = Explanation(allowed=False, reason="no permission", key="'runner' 0x12…34", action="", call="add_group")
+    shown = values(charts.permission_graph(found), layer=2)
+    assert [(row["kind"], row["text"]) for row in shown] == [("key", "runner"), ("call", "add_group")]
 
 
 @pytest.mark.slow

@@ -18,8 +18,7 @@ import pytest
 
 from svcnb import Action, ActionError, AsyncClient, Client
 from svcnb.client import recorder
-from svcnb.client.recorder import MAX_STORED, Recorder, default_path
-from svcnb.client.stripping import strip, strip_text
+from svcnb.client.recorder import MAX_STORED, Recorder, default_path, strip, strip_text
 
 KEY = "bWFya2VkLXNlY3JldC1tYXJrZWQtc2VjcmV0LTEyMzQ="
 PRIVATE = "0x" + "4c" * 32

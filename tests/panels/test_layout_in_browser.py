@@ -35,6 +35,10 @@ WIDE = """lines => {
       return false;
     };
     const edge = panel.getBoundingClientRect().right + 0.5;
+    for (let at = panel.parentElement; at; at = at.parentElement) {
+      const hidden = at.scrollWidth - at.clientWidth;
+      if (hidden > 0 && scrolls(at)) found.push(`${hidden} px around the panel: ${at.className}`);
+    }
     if (panel.scrollWidth > panel.clientWidth) found.push(`panel: ${panel.scrollWidth - panel.clientWidth} px`);
     for (const it of panel.querySelectorAll("*")) {
       if (!shown(it) || it.closest(".svcnb-aside, svg, .cm-editor") || inside(it)) continue;

@@ -25,6 +25,8 @@ from tests.panels.axe import faults
 
 pytestmark = [pytest.mark.browser]
 
+MIN_CONTRAST = 4.5
+"""Of WCAG 2, level AA, for texts of usual size."""
 NOBODY = "http://127.0.0.1:9"
 PANELS = (AccountPanel, SigningPanel, ActionEditor, PermissionsPanel, RunsPanel, TriggersPanel)
 PAGE = """<!doctype html><html lang="en"><head><title>host</title><meta http-equiv="Content-Security-Policy" content="
@@ -44,6 +46,35 @@ SHOW = """async ({source, style, state}) => {
   (window.ends ??= []).push(await widget.render({model, el}));
 }"""
 """Does what anywidget does with a module and its styles."""
+CONTRAST = """() => {
+  const canvas = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
+  const drawn = (colours) => { // each colour over the one before it, as the page shows them
+    canvas.clearRect(0, 0, 1, 1);
+    for (const colour of colours) { canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1); }
+    return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3);
+  };
+  const luminance = (rgb) => {
+    const [r, g, b] = rgb.map((v) => v / 255).map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const found = [];
+  for (const panel of document.querySelectorAll(".svcnb-panel")) {
+    const walker = document.createTreeWalker(panel, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+      const it = walker.currentNode.parentElement;
+      const text = walker.currentNode.textContent.trim();
+      if (!text || !it.checkVisibility() || it.closest("option, [aria-disabled]")) continue;
+      const pages = [];
+      for (let at = it; at; at = at.parentElement) pages.unshift(getComputedStyle(at).backgroundColor);
+      const page = ["#fff", ...pages];
+      const seen = [drawn(page), drawn([...page, getComputedStyle(it).color])];
+      const [low, high] = seen.map(luminance).sort((a, b) => a - b);
+      found.push([(high + 0.05) / (low + 0.05), text.slice(0, 40)]);
+    }
+  }
+  return found;
+}"""
+"""Contrast of each text to its background, with the text."""
 SCHEMES = {"vscode-light": ("light", "rgb(255, 255, 255)"), "vscode-dark": ("dark", "rgb(22, 25, 31)")}
 
 
@@ -76,6 +107,9 @@ def test_every_panel_stands_on_a_bare_page_in_its_theme_and_says_that_no_kernel_
         region = page.get_by_role("region", name=panel.title, exact=True)
         region.get_by_role("alert").filter(has_text="The kernel does not respond.").wait_for()
     assert faults(page) == []
+    contrasts = page.evaluate(CONTRAST)
+    assert len(contrasts) > 50
+    assert [(round(ratio, 2), text) for ratio, text in contrasts if ratio < MIN_CONTRAST] == []
     page.evaluate("ends.forEach((end) => end())")
     assert page.locator(".svcnb-panel").count() == 0
     assert troubles == []

@@ -35,10 +35,19 @@ async def test_runs_are_told_with_names_and_amounts(panel, svc, emulator):
         svc.run(ADD, n=None)
     answer = await panel.read("")
     told = [(row["action"], row["key"], row["status"]) for row in answer["rows"]]
-    assert told == [("add", "this client's key", "failed"), ("add", "night shift", "success")]
+    assert told == [("add", "account key", "failed"), ("add", "night shift", "success")]
     charged = emulator.run_record(ran.request_id)["cost_cents"]  # less than the client's estimate on a busy machine
     assert [row["cost_cents"] for row in answer["rows"]] == [0, charged]
     assert (answer["summary"]["count"], answer["summary"]["succeeded"]) == (2, 1)
+
+
+async def test_a_usage_key_of_the_client_has_its_name(svc):
+    key = svc.usage_keys.create("night shift", execute_in_groups=[svc.groups.create("adders", actions=[ADD])])
+    limited = svc.with_key(key)
+    limited.run(ADD, n=1)
+    panel = RunsPanel(limited)
+    assert [row["key"] for row in (await panel.read(""))["rows"]] == ["night shift"]
+    await panel.service.close()
 
 
 async def test_a_view_that_has_seen_it_all_is_told_nothing_new(panel, svc):

@@ -73,7 +73,7 @@ def test_a_typed_key_signs_every_rule_holds_and_the_service_makes_a_wallet(opene
     # eth-account's address of that key.
     panel.get_by_role("row", name="Recovered address 0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A").wait_for()
     assert panel.get_by_label("Private key", exact=True).input_value() == ""
-    panel.get_by_role("button", name="Send to POST /create_wallet_with_signature").click()
+    panel.get_by_role("button", name="Send to the service").click()
     panel.get_by_text("It is not part of an account until").wait_for()
     panel.get_by_text("As Python").click()
     panel.locator(".svcnb-code code", has_text="svc.chain_secured.send(signed)").wait_for()
@@ -87,7 +87,7 @@ def test_the_wallet_of_the_browser_is_found_signs_and_sends(opened, wallet):
     panel.get_by_role("button", name="Sign", exact=True).click()
     assert "✗ broken" not in verdicts(panel)
     panel.get_by_role("row", name=f"Recovered address {wallet.signer.address}").wait_for()
-    panel.get_by_role("button", name="Send to").click()
+    panel.get_by_role("button", name="Send to the service").click()
     panel.get_by_text("It is not part of an account until").wait_for()
 
 
@@ -98,7 +98,7 @@ def test_a_contract_wallet_is_signed_for_by_its_owner(opened, wallet, emulator):
     panel.get_by_label("Contract wallet", exact=True).fill(contract)
     panel.get_by_role("button", name="Sign", exact=True).click()
     assert verdicts(panel) == ["✓ holds"] * 8
-    panel.get_by_role("button", name="Send to").click()
+    panel.get_by_role("button", name="Send to the service").click()
     panel.get_by_text("It is not part of an account until").wait_for()
 
 
@@ -141,7 +141,7 @@ def test_an_expired_signature_is_named_and_refused_by_the_service(opened):
     assert "The envelope has expired" in panel.locator(".svcnb-countdown").inner_text()
     panel.get_by_role("button", name="Sign", exact=True).click()
     assert verdicts(panel)[6] == "✗ broken"
-    panel.get_by_role("button", name="Send to").click()
+    panel.get_by_role("button", name="Send to the service").click()
     panel.get_by_role("alert").filter(has_text="issuedAt").wait_for()
     panel.get_by_role("button", name="Use current time").click()
     panel.locator(".svcnb-countdown.svcnb-good").wait_for()
@@ -152,7 +152,7 @@ def test_a_usage_key_is_shown_once_and_billing_shows_its_refusal(opened):
     panel.get_by_label("Purpose").select_option("AddUsageApiKey")
     panel.get_by_role("button", name="Sign", exact=True).click()
     assert "✗ broken" not in verdicts(panel)
-    panel.get_by_role("button", name="Send to").click()
+    panel.get_by_role("button", name="Send to the service").click()
     assert len(panel.locator(".svcnb-key").inner_text()) == 44
     panel.get_by_role("button", name="I stored it").click()
     assert panel.locator(".svcnb-key").count() == 0
@@ -222,7 +222,7 @@ def test_an_envelope_is_made_signed_and_sent_by_keyboard_alone(opened, wallet):
     assert "✗ broken" not in verdicts(panel)
     panel.get_by_role("row", name=f"Recovered address {wallet.signer.address}").wait_for()
     hands.walk("Results of the rules")
-    hands.walk("Send to")
+    hands.walk("Send to the service")
     hands.press("Space")
     assert len(panel.locator(".svcnb-key").inner_text()) == 44
     hands.walk("I stored it")
@@ -313,7 +313,7 @@ def test_nothing_secret_is_saved(notebook):
     panel.get_by_label("Private key", exact=True).fill(KEY)
     panel.get_by_role("button", name="Sign", exact=True).click()
     verdicts(panel)
-    panel.get_by_role("button", name="Send to").click()
+    panel.get_by_role("button", name="Send to the service").click()
     key = panel.locator(".svcnb-key").inner_text()
     saved = nb.save()
     assert "AddUsageApiKey" in saved

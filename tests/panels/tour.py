@@ -86,7 +86,7 @@ def _actions(bench: Bench) -> Iterator[str]:
     place.get_by_role("heading", name="✗ Not permitted").wait_for()
     yield "actions, explained"
     _press(place, "Permit in group")
-    place.get_by_text("✓ This CID is permitted in 1 of 1 groups").wait_for()
+    place.get_by_text("✓ This CID is permitted in 1 of 1 group:").wait_for()
     _press(place, "Run")
     place.get_by_role("heading", name="✓ Response").wait_for()
     _press(place, "Check the signature")
@@ -176,7 +176,7 @@ def _signing(bench: Bench) -> Iterator[str]:
     place.get_by_label("Private key", exact=True).fill(LocalSigner.random().reveal())
     _press(place, "Sign")
     place.get_by_role("heading", name="Signed").wait_for()
-    place.get_by_role("button", name="Send to").click()
+    place.get_by_role("button", name="Send to the service").click()
     place.get_by_role("heading", name="The service responded").wait_for()
     yield "signing, signed and sent"
 

@@ -60,11 +60,11 @@ CLIENT: list[set[str]] = [
     {"action_failure", "config", "diagnosis", "display", "explanation_graph", "frames", "listing", "models"}
     | {"permission_snapshot", "progress", "record_schema", "references", "renamed"},
     # One request.
-    {"_http", "calls", "ledger", "raw_response", "request", "session", "signing", "tracing"},
+    {"_http", "calls", "raw_response", "request", "session", "signing", "tracing"},
     {"call_refusal", "explain", "resources"},
     {"chain"},
     {"chain_secured"},
-    {"batch", "batch_file", "batch_work", "recorder", "remote", "running", "stripping"},
+    {"batch", "batch_file", "batch_work", "recorder", "remote", "running"},
     {"aio", "async_client", "client", "client_settings", "triggers"},
 ]
 # Imports that happen on first use: the explanation of a refused call, and an account that becomes ChainSecured.

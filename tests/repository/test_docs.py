@@ -225,6 +225,14 @@ def test_every_link_between_pages_leads_somewhere(generate: ModuleType) -> None:
             assert generated or named.exists(), f"{page.name}: {link}"
 
 
+def test_the_request_lifecycle_names_existing_files() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`([\w/]+/\w+\.py)`", page))
+    folders = (ROOT, ROOT / "svcnb", ROOT / "svcnb" / "emulator")
+    assert len(named) > 5
+    assert [name for name in sorted(named) if not any((folder / name).is_file() for folder in folders)] == []
+
+
 def test_every_route_is_described_on_the_pages_about_the_service(generate: ModuleType) -> None:
     pages = "".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs" / "service").glob("*.md"))
     paths = [path.replace("/core/v1", "").replace("{id}", "<id>") for path in generate.openapi()["paths"]]

@@ -1,4 +1,4 @@
-"""The examples of the documentation and the public names pass mypy and pyright, and mistakes do not."""
+"""The package and the examples of the documentation pass mypy and pyright, and mistakes do not."""
 
 from __future__ import annotations
 
@@ -46,17 +46,23 @@ def mypy(folder: Path) -> str:
 
 
 def pyright(folder: Path) -> list[str]:
-    """What pyright finds; basedpyright is the same program, and its wheel is complete."""
-    pytest.importorskip("basedpyright", reason="pyright comes with the extra types")
+    """What pyright finds in a folder of examples."""
     (folder / "pyrightconfig.json").write_text(json.dumps({"typeCheckingMode": "standard"}))
+    files, errors = checked(folder)
+    assert files == len(list(folder.glob("*.py")))
+    return errors
+
+
+def checked(project: Path) -> tuple[int, list[str]]:
+    """How many files pyright read, and what it found; basedpyright is the same program, and its wheel is complete."""
+    pytest.importorskip("basedpyright", reason="pyright comes with the extra types")
     command = [sys.executable, "-m", "basedpyright", "--outputjson", "--pythonpath", sys.executable]
     done = subprocess.run(
-        [*command, "--project", str(folder)], capture_output=True, text=True, timeout=900, check=False
+        [*command, "--project", str(project)], capture_output=True, text=True, timeout=900, check=False
     )
     assert done.returncode in {0, 1}, done.stdout + done.stderr
     found = json.loads(done.stdout)
-    assert found["summary"]["filesAnalyzed"] == len(list(folder.glob("*.py")))
-    return [
+    return found["summary"]["filesAnalyzed"], [
         f"{Path(each['file']).name}:{each['range']['start']['line'] + 1}: {each['message']}"
         for each in found["generalDiagnostics"]
         if each["severity"] == "error"
@@ -71,6 +77,12 @@ def test_examples_pass_mypy(tmp_path: Path) -> None:
 def test_examples_pass_pyright(tmp_path: Path) -> None:
     write_examples(tmp_path)
     assert pyright(tmp_path) == []
+
+
+def test_the_package_passes_pyright() -> None:
+    files, errors = checked(ROOT)
+    assert files > 500
+    assert errors == []
 
 
 def test_misspelt_names_and_settings_are_found_by_both(tmp_path: Path) -> None:

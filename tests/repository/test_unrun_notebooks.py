@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.repository.unrun import IMAGES, LESSONS, NOTEBOOKS
+from tests.repository.unrun import IMAGES, NOTEBOOKS
 
 MAX_BYTES = 220_000
 IGNORED = {"code", "pre", "style", "script"}
@@ -26,7 +26,6 @@ TAGS = {
 }  # fmt: skip
 ATTRIBUTES = {"*": ["class", "id"], "a": ["href", "title"], "img": ["src", "alt", "width", "height", "title"]}
 
-every_lesson = pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
 every_notebook = pytest.mark.parametrize(
     "path", sorted(NOTEBOOKS.rglob("*.ipynb")), ids=lambda path: path.relative_to(NOTEBOOKS).as_posix()
 )
@@ -79,6 +78,11 @@ def cells(path: Path, kind: str) -> Iterator[dict[str, Any]]:
             yield cell
 
 
+def images_of(path: Path) -> int:
+    """Returns the number of charts of a notebook. Solutions have none."""
+    return IMAGES.get(path.stem, 0) if path.parent == NOTEBOOKS else 0
+
+
 def bundles(path: Path) -> list[dict[str, Any]]:
     return [output["data"] for cell in cells(path, "code") for output in cell["outputs"] if "data" in output]
 
@@ -87,7 +91,7 @@ def bundles(path: Path) -> list[dict[str, Any]]:
 def test_drawings_are_images_with_alternative_text_and_money_is_no_formula(path: Path) -> None:
     pages = [Page.of("".join(bundle.get("text/html", ""))) for bundle in bundles(path)]
     images = [image for page in pages for image in page.images]
-    assert len(images) == (IMAGES.get(path.stem, 0) if path.parent == NOTEBOOKS else 0)
+    assert len(images) == images_of(path)
     assert [image for image in images if len(image["alt"] or "") < len("a sentence")] == []
     assert sum(page.drawings for page in pages) == 0, "sanitisers leave only the words of a drawing inside HTML"
     assert [text for page in pages for text in page.formulas] == []
@@ -116,8 +120,8 @@ def test_the_page_sees_formulas_and_drawings() -> None:
 
 
 @pytest.mark.slow
-@every_lesson
-def test_a_sanitised_page_of_a_lesson_shows_its_charts(path: Path) -> None:
+@every_notebook
+def test_a_sanitised_page_of_a_notebook_shows_its_charts(path: Path) -> None:
     bleach = pytest.importorskip("bleach")
     from nbconvert import HTMLExporter
 
@@ -126,5 +130,5 @@ def test_a_sanitised_page_of_a_lesson_shows_its_charts(path: Path) -> None:
     page = Page.of(bleach.clean(html, tags=TAGS, attributes=ATTRIBUTES, protocols=protocols, strip=True))
     charts = [image for image in page.images if (image.get("src") or "").startswith("data:image/")]
     own = [image for image in charts if len(image["alt"] or "") > len("a sentence")]
-    assert len(own) == IMAGES.get(path.stem, 0)
+    assert len(own) == images_of(path)
     assert page.formulas == []

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from svcnb import Action, ConfigError
-from svcnb.client.ledger import METERED_PATHS
 from svcnb.client.recorder import INSERT, INSERT_LEDGER, connect
+from svcnb.client.request import METERED_PATHS
 from svcnb.toolkit.history import History
 
 URL = "http://a.test"

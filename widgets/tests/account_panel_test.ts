@@ -84,6 +84,18 @@ Deno.test("what else stops a conversion is a failure like any", async () => {
   close();
 });
 
+Deno.test("added credit is no longer reported after another account is opened", async () => {
+  const { model, el, close } = await opened(OPEN);
+  click(button(el, "Add credit"));
+  await model.answer({ page: "", payment: "pay_1" });
+  equal(model.last("command").name, "wait_for_payment");
+  await model.answer(null);
+  equal(el.textContent!.includes("added."), true);
+  model.say({ type: "tell", name: "session", args: { changed: ["account"], session: { balance: "" } } });
+  equal(el.textContent!.includes("added."), false);
+  close();
+});
+
 Deno.test("an account that a wallet owns cannot be converted again", async () => {
   const { el, close } = await opened({ ...OPEN, mode: "chain" });
   equal(find(el, "details:not(.svcnb-code)").hasAttribute("hidden"), true);

@@ -112,6 +112,26 @@ Deno.test("a usage key of the client is offered by its name", async () => {
   }
 });
 
+Deno.test("in ChainSecured mode, a run without a usage key is not sent, and the field says what to do", async () => {
+  const { model, el, close } = await opened({ resources: { ...RESOURCES, mode: "chain" }, shared: { mode: "chain" } });
+  click(button(el, "Run"));
+  await settled();
+  equal(model.args("run"), undefined);
+  equal(find(el, "select[aria-invalid] + .svcnb-field-error").textContent!.includes("Press New usage key."), true);
+  close();
+});
+
+Deno.test("what was done in one account is no longer reported after another is opened", async () => {
+  const { model, el, close } = await opened({ shared: { mode: "api" }, register: null });
+  click(button(el, "Register"));
+  await settled();
+  await settled();
+  equal(el.textContent!.includes("Registered as add. To run"), true);
+  model.say({ type: "tell", name: "session", args: { changed: ["account"], session: { balance: "" } } });
+  equal(el.textContent!.includes("Registered as add. To run"), false);
+  close();
+});
+
 Deno.test("the CID and its hash follow every keystroke, without a word from the kernel", async () => {
   const { model, el, close } = await opened();
   const before = model.sent.length;

@@ -46,13 +46,32 @@ Deno.test("a failure is shown with its hint and what would happen, and can be cl
   const model = new FakeModel();
   const { el, close } = open(counter, model);
   click(button(el, "Count"));
-  await model.fail("no credit", "Add credit", ["No credit was charged."]);
+  await model.fail("no credit", "Add credit", ["Nothing was charged."]);
   const alert = find(el, "[role=alert] .svcnb-failure");
-  for (const text of ["no credit", "Add credit", "No credit was charged."]) {
+  for (const text of ["no credit", "Add credit", "Nothing was charged."]) {
     equal(alert.textContent!.includes(text), true, text);
   }
   click(find(el, "[aria-label='Close this message']"));
   equal(el.querySelector(".svcnb-failure"), null);
+  close();
+});
+
+Deno.test("a long number in a failure is cut in the middle, and can be copied whole", async () => {
+  const model = new FakeModel();
+  const { el, close } = open(counter, model);
+  const number = "1".repeat(6) + "2".repeat(65) + "3".repeat(6);
+  click(button(el, "Count"));
+  await model.fail(`not permitted (${number}) in 1 group`);
+  equal(find(el, ".svcnb-failure strong").textContent, "not permitted (111111…333333 Copy) in 1 group");
+  equal(find(el, ".svcnb-failure code").getAttribute("title"), number);
+  let copied = "";
+  Object.defineProperty(navigator, "clipboard", {
+    configurable: true,
+    value: { writeText: (text: string) => Promise.resolve(void (copied = text)) },
+  });
+  click(find(el, "[aria-label='Copy the whole number']"));
+  await settled();
+  equal(copied, number);
   close();
 });
 
@@ -76,6 +95,25 @@ Deno.test("a wallet without gas is shown, and on an emulator a button funds it",
       equal(el.querySelector(".svcnb-failure"), null);
       equal(find(el, ".svcnb-good").textContent, "✓ 10 ETH added to the wallet. Try again.");
     } else equal(find(el, ".svcnb-failure").textContent!.includes("Add test ETH"), false);
+    close();
+  }
+});
+
+Deno.test("a message beside a field begins with a capital, unless it begins with a name", async () => {
+  for (
+    const [message, shown] of [["a key is missing", "A key is missing"], ["owner.json is empty", "owner.json is empty"]]
+  ) {
+    const input = h("input", {});
+    const model = new FakeModel();
+    const { el, close } = open(
+      panel("Form", (at) => at.body.append(input, at.button("Go", () => at.call("go"), { fields: { file: input } }))),
+      model,
+    );
+    click(button(el, "Go"));
+    const error = { type: "InvalidArgument", message, hint: "", consequences: [], field: "file" };
+    model.say({ type: "answer", id: model.last("command").id, ok: false, error });
+    await settled();
+    equal(find(el, ".svcnb-field-error").textContent, shown);
     close();
   }
 });

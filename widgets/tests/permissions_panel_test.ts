@@ -217,6 +217,19 @@ Deno.test("an owner sees every transaction decoded with its gas before anything 
   close();
 });
 
+Deno.test("an open form follows when the account with another mode is opened", async () => {
+  const { model, el, close } = await opened();
+  const form = () => find(el, ".svcnb-form");
+  click(button(el, "New wallet"));
+  equal(form().textContent!.includes("Costs one cent."), true);
+  const named = find(form(), ".svcnb-field").parentElement!;
+  equal(named.hidden, true);
+  model.set("state", { ...STATE, owner: `0x${"cd".repeat(20)}` });
+  equal(form().textContent!.includes("Costs one cent."), false);
+  equal(named.hidden, false);
+  close();
+});
+
 Deno.test("the filter leaves the rows that have it in their name or hash", async () => {
   const { el, close } = await opened();
   const filter = find<HTMLInputElement>(el, "input[type=search]");

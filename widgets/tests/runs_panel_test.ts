@@ -2,7 +2,8 @@
 import { DOMParser } from "linkedom";
 import { button, click, equal, FakeModel, find, open, settled } from "./fake.ts";
 import runs from "../src/panels/runs/index.ts";
-import { dollars, duration } from "../src/panels/runs/charts.ts";
+import { dollars } from "../src/lib/dom.ts";
+import { duration } from "../src/panels/runs/charts.ts";
 
 Object.assign(globalThis, { DOMParser });
 
@@ -53,7 +54,7 @@ Deno.test("runs are listed with their status by sign and word, what they took an
     ["add", "✓ success", "250 ms", "$0.01", "night shift", "this machine", ""],
     ["add", "✗ failed", "250 ms", "–", "night shift", "this machine", "Uncaught Error: five"],
   ]);
-  equal(el.textContent!.includes("2 older runs are included in the charts."), true);
+  equal(el.textContent!.includes("The charts also include 2 older runs."), true);
   close();
 });
 

@@ -18,7 +18,7 @@ class AsyncAccounts(AsyncResource):
     """Accounts: create an account, or check whether the key belongs to one."""
 
     async def create(self, name: str, *, description: str = "", email: str | None = None) -> Account:
-        """Creates an account in API mode, and returns its master key, which cannot be retrieved again.
+        """Creates an account in API mode, and returns its master key. The service never shows the key again.
 
         The call is free, needs no key, and takes as long as two chain transactions. The client does not retry a request
         that may have arrived.
@@ -51,7 +51,7 @@ class AsyncAccounts(AsyncResource):
 
         Args:
             owner: The wallet that will own the account. It must never have been the admin of an account.
-            confirm: Must be True. Otherwise nothing is done, and the error lists the consequences.
+            confirm: Must be True. Otherwise the client sends nothing, and the error lists the consequences.
 
         Returns:
             The account, opened with its new owner.

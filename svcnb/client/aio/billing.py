@@ -48,7 +48,7 @@ class AsyncBilling(AsyncResource):
 
         Args:
             amount_cents: Amount in US cents, at least 500.
-            method: Payment method, which is stored with the payment and has no other effect.
+            method: Payment method. The service stores it with the payment, and it has no other effect.
         """
         return await self._do(create_payment_intent(amount_cents, method))
 

@@ -54,7 +54,7 @@ class AsyncChainSecuredAccount(KnownAccount):
 
     @cached_property
     def groups(self) -> AsyncOnChainGroups:
-        """Groups: which actions and which wallets belong together."""
+        """Groups, which link actions and wallets."""
         return AsyncOnChainGroups(self._session, self._account)
 
     @cached_property
@@ -93,8 +93,8 @@ class AsyncChainSecuredAccount(KnownAccount):
         Afterwards, this object is read-only. To change the account, open it with the new owner.
 
         Args:
-            to: The new owner, or its address. A wallet that has ever been the admin of an account is rejected.
-            confirm: Must be True. Otherwise nothing is sent, and the error lists the consequences.
+            to: The new owner, or its address. The contract rejects a wallet that is or was the admin of an account.
+            confirm: Must be True. Otherwise the client sends nothing, and the error lists the consequences.
 
         Raises:
             NotConfirmed: ``confirm`` is not True.

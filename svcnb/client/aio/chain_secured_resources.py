@@ -44,7 +44,7 @@ class AsyncOnChainWallets(AsyncOnChainNoun):
     async def create(self, name: str = "Wallet", *, description: str = "") -> Wallet:
         """Requests a new wallet from the service, and registers it in the account with a transaction.
 
-        A local record is kept until both steps are completed. After a failure between them,
+        The client keeps a local record until both steps are complete. After a failure between them,
         ``svc.chain_secured.pending()`` lists the record, and ``svc.chain_secured.resume(...)`` completes the creation.
 
         Args:
@@ -115,13 +115,13 @@ class AsyncOnChainUsageKeys(AsyncOnChainNoun):
             can_delete_groups: Whether the key may delete groups.
             can_create_pkps: Whether the key may create wallets.
             expires_in: Time for which the key can run actions: ``"30d"``, seconds, or a timedelta. None means no limit.
-            form: Form of the key from which the on-chain hash is computed: the 32 ``bytes`` (specification), or the
+            form: Form of the key that determines the on-chain hash: the 32 ``bytes`` (specification), or the
                 ``text``, which some services require.
             verify: Seconds to wait until the service resolves the key, or None to skip this check. The check executes a
                 small action. It costs one cent if the key may execute in all groups, otherwise nothing.
 
         Returns:
-            The key with its secret, which cannot be retrieved again.
+            The key with its secret. The service never shows the secret again.
 
         Raises:
             InvalidArgument: A list has more than 50 groups, or contains an entry that is not a group.
@@ -151,7 +151,7 @@ class AsyncOnChainUsageKeys(AsyncOnChainNoun):
 
         Args:
             key: The key that creation returned, or its text.
-            timeout: Seconds for which the check is retried while the key is unknown.
+            timeout: Seconds for which the check is repeated while the key is unknown.
         """
         return await self._do(key_flows.check(self._account, key, timeout))
 
@@ -300,7 +300,7 @@ class AsyncOnChainGroups(AsyncOnChainNoun):
         )
 
     async def delete(self, group: GroupRef) -> Receipt:
-        """Deletes a group. Keys that list the group keep its number, which is never reused."""
+        """Deletes a group. Keys that list the group keep its number. The service never reuses the number."""
         return await self._do(flows.remove_group(self._account, group))
 
     async def remove(self, group: GroupRef) -> Receipt:
@@ -356,8 +356,8 @@ class AsyncOnChainActions(AsyncOnChainNoun):
 
         Args:
             action: An action, a source or a raw CID.
-            name: Name of the action. If omitted, the `Action`'s own name is used.
-            description: Description of the action. If omitted, the `Action`'s own description is used.
+            name: Name of the action. If omitted, the `Action`'s own name applies.
+            description: Description of the action. If omitted, the `Action`'s own description applies.
         """
         return await self._do(flows.register(self._account, action, name, description))
 

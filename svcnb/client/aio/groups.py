@@ -100,7 +100,7 @@ class AsyncGroups(AsyncResource):
         return await self._do(flows.update(group, name, description, actions, wallets))
 
     async def delete(self, group: GroupRef) -> None:
-        """Deletes a group, for one cent. Keys that list the group keep its number, which is never reused.
+        """Deletes a group, for one cent. Keys that list the group keep its number. The service never reuses the number.
 
         Raises:
             Forbidden: The key is a usage key without ``can_delete_groups``.

@@ -36,7 +36,7 @@ class AsyncUsageKeys(AsyncResource):
         can_delete_groups: bool = False,
         can_create_pkps: bool = False,
     ) -> UsageKey:
-        """Creates a usage key, for one cent. Returns it with its secret, which cannot be retrieved again.
+        """Creates a usage key, for one cent. Returns it with its secret. The service never shows the secret again.
 
         A new key takes effect after a few seconds. ``run(..., until_effective=60)`` waits until then. The client does
         not retry a request that may have arrived.

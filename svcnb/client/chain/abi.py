@@ -1,4 +1,4 @@
-"""Contract ABI encoding with eth-abi, which the ``chain`` extra installs. The library is imported on first use."""
+"""Contract ABI encoding with eth-abi, which the ``chain`` extra installs. The import is lazy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def encode(types: Sequence[str], values: Sequence[Any]) -> bytes:
     """Encodes values, for example the arguments of a call.
 
     Args:
-        types: ABI types. A tuple is written as ``(uint256,string)``.
+        types: ABI types. The text of a tuple has the form ``(uint256,string)``.
         values: One value for each type. Numbers are int, addresses are 0x text, bytes are bytes, lists and tuples are
             sequences.
 

@@ -72,7 +72,8 @@ class ChainAccess:
     def time(self) -> Flow[int]:
         """Returns the service's time in whole Unix seconds, from a header of a new response.
 
-        The time is not cached, because the call is free and the service rejects signatures with a wrong time.
+        The client does not cache the time, because the call is free and the service rejects signatures with a wrong
+        time.
         """
         answer = yield from ask(
             Call("GET", "/get_node_chain_config", lambda _, answer: answer, key=False, patience="read")
@@ -185,7 +186,7 @@ class ChainAccess:
         return told.chain_id
 
     def missing(self) -> Flow[tuple[str, ...]]:
-        """Returns the functions of this version that the deployed contract's function list (EIP-2535 loupe) lacks."""
+        """Returns the functions of this version that the deployed contract does not list (EIP-2535 loupe)."""
         if self._selectors is None:
             facets = yield from self.view("facets")
             self._selectors = frozenset(bytes(selector) for _, selectors in facets for selector in selectors)

@@ -70,7 +70,7 @@ def find(chain: ChainAccess, wallet: str) -> Flow[Identity]:
             name="NoAccountAccess",
             arguments=(uint256_hex(alias), wallet),
             hint=(
-                "Open the account with the wallet that owns it now. A wallet that has ever been an admin cannot own "
+                "Open the account with the wallet that owns it now. A wallet that is or was an admin cannot own "
                 "another "
                 "account."
             ),

@@ -1,7 +1,7 @@
 """Permissions in one account, computed from its events.
 
 Events contain neither names nor initial members (docs/service/contract.md#events), but the call data of their
-transactions contains both. The complete state at any block can therefore be computed from logs and transactions. Every
+transactions contains both. Logs and transactions therefore determine the complete state at any block. Every
 node stores these, so no archive node is needed.
 """
 

@@ -14,6 +14,7 @@ MAX_BATCH: Final = 50
 """Maximum number of requests in one message, because public nodes reject long messages."""
 
 _REFUSED: Final = "Change the request as the message describes, or pass another node: rpc_url=..., or SVC_RPC_URL."
+_FAILED: Final = "Try again in a few seconds, or pass another node: rpc_url=..., or SVC_RPC_URL."
 
 
 class RpcError(ChainError):
@@ -39,7 +40,7 @@ class RpcError(ChainError):
 def request(url: str, method: str, params: Sequence[Any]) -> Flow[Any]:
     """Sends one request to a node, and returns the result.
 
-    Reads and raw transactions can be retried, because the chain executes a signed transaction only once.
+    The client can retry reads and raw transactions, because the chain executes a signed transaction only once.
 
     Raises:
         RpcError: The node responded with an error.
@@ -102,8 +103,10 @@ def _result(answer: Any, method: str) -> Any:
     except json_rpc.NotAnAnswer:
         raise _strange(method) from None
     except json_rpc.RpcError as error:
-        message = f"the chain node rejected {method}: {error.message[:500] or 'no reason given'}"
-        return RpcError(message, code=error.code, data=error.data, hint=_REFUSED)
+        failed = error.code == json_rpc.INTERNAL_ERROR
+        what = "could not execute" if failed else "rejected"
+        message = f"the chain node {what} {method}: {error.message[:500] or 'no reason given'}"
+        return RpcError(message, code=error.code, data=error.data, hint=_FAILED if failed else _REFUSED)
 
 
 def _strange(method: str) -> ChainError:

@@ -1,4 +1,4 @@
-"""Factories for web3 objects of a service's chain. The web3 library is imported on first use."""
+"""Factories for web3 objects of a service's chain. The module imports web3 on first use."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _web3() -> Any:
             warnings.simplefilter("ignore", DeprecationWarning)  # dependencies issue warnings at import
             import web3
     except ImportError as error:
-        raise ChainError("this function requires web3", hint="pip install 'web3>=7'") from error
+        raise ChainError("this function requires web3", hint="Install web3: pip install 'web3>=7'") from error
     return web3
 
 
@@ -86,6 +86,7 @@ def _signing(found: Any, account: LocalAccount | None) -> Any:
     if account is not None:
         from web3.middleware import SignAndSendRawMiddlewareBuilder
 
-        found.middleware_onion.inject(SignAndSendRawMiddlewareBuilder.build(account), layer=0)
+        builder: Any = SignAndSendRawMiddlewareBuilder  # web3 types `build` as a function of two arguments
+        found.middleware_onion.inject(builder.build(account), layer=0)
         found.eth.default_account = account.address
     return found

@@ -1,7 +1,7 @@
 """Writes to the contract, with simulation, preview, signature, receipt, and the contract's errors by name.
 
-Each transaction is simulated on the same chain immediately before it is sent. If the contract would reject it, the
-simulation fails and no gas is spent.
+The client simulates each transaction on the same chain immediately before it sends it. If the contract would reject the
+transaction, the simulation fails and costs no gas.
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ class Writer:
         chain: Access to the chain.
         owner: The wallet that sends the writes, or None if the account is read-only.
         names: Names that appear in the descriptions.
-        on_preview: Function that is called with a preview of every write before the wallet signs it. If it returns
-            False, the write is cancelled. The asynchronous client awaits the result.
+        on_preview: Function that the client calls with a preview of every write before the wallet signs it. If it
+            returns False, the write is cancelled. The asynchronous client awaits the result.
         receipts: Receipts of all writes that were included in a block, oldest first.
     """
 
@@ -90,7 +90,7 @@ class Writer:
         Args:
             name: Name of the function.
             *arguments: Arguments of the function.
-            on_sent: Function that is called with the transaction's hash before the transaction is sent.
+            on_sent: Function that the client calls with the transaction's hash before it sends the transaction.
 
         Returns:
             The contract's result in the simulation, and the receipt.
@@ -180,12 +180,12 @@ class Writer:
             ]
         )
         estimate, nonce, block, tip, legacy_price, balance = answers
-        funds = 0 if isinstance(balance, RpcError) else int(balance, 16)
-        if isinstance(estimate, RpcError):
-            raise self._no_estimate(what.name, estimate, funds)
-        for answer in (nonce, block):
+        for answer in (nonce, block, balance):
             if isinstance(answer, RpcError):
                 raise answer
+        funds = int(balance, 16)
+        if isinstance(estimate, RpcError):
+            raise self._no_estimate(what.name, estimate, funds)
         gas = int(estimate, 16)
         limit = gas * SPARE_GAS[0] // SPARE_GAS[1]
         fees, price, most = _fees(block, tip, legacy_price)
@@ -342,10 +342,10 @@ def _call(send: Callable[[dict[str, Any]], object] | None, fields: dict[str, Any
 
 
 def _shown(name: str, value: Any) -> Any:
-    if isinstance(value, int) and not isinstance(value, bool) and name.lower().endswith(("hash", "action")):
-        return f"0x{value:064x}"
     if name == "cidHashes":
         return [f"0x{item:064x}" for item in value]
+    if isinstance(value, int) and not isinstance(value, bool) and name.lower().endswith(("hash", "action")):
+        return f"0x{value:064x}"
     return list(value) if isinstance(value, (list, tuple)) else value
 
 

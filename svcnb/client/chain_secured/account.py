@@ -55,7 +55,7 @@ class KnownAccount(Checked):
 
     @property
     def on_preview(self) -> Callable[[Preview], object] | None:
-        """Function that is called with a preview of every write before the wallet signs it.
+        """Function that the client calls with a preview of every write before the wallet signs it.
 
         If it returns False, the write is cancelled.
         """
@@ -95,7 +95,7 @@ class ChainSecuredAccount(KnownAccount):
 
     @cached_property
     def groups(self) -> OnChainGroups:
-        """Groups: which actions and which wallets belong together."""
+        """Groups, which link actions and wallets."""
         return OnChainGroups(self._session, self._account)
 
     @cached_property
@@ -134,8 +134,8 @@ class ChainSecuredAccount(KnownAccount):
         Afterwards, this object is read-only. To change the account, open it with the new owner.
 
         Args:
-            to: The new owner, or its address. A wallet that has ever been the admin of an account is rejected.
-            confirm: Must be True. Otherwise nothing is sent, and the error lists the consequences.
+            to: The new owner, or its address. The contract rejects a wallet that is or was the admin of an account.
+            confirm: Must be True. Otherwise the client sends nothing, and the error lists the consequences.
 
         Raises:
             NotConfirmed: ``confirm`` is not True.

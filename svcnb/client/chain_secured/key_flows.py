@@ -115,7 +115,7 @@ def check(account: Ownership, key: KeyRef, timeout: float) -> Flow[KeyCheck]:
         delay = min(2 * delay, _LONGEST_POLL_S)
     known = {entry.api_key_hash for entry in (yield from listing(account))}
     forms: tuple[HashForm, ...] = ("bytes", "text")
-    form = next((form for form in forms if _hashed_as(text, form) in known), None)
+    form: HashForm | None = next((form for form in forms if _hashed_as(text, form) in known), None)
     return KeyCheck(resolves=resolves, form=form, answer=answer)
 
 
@@ -131,7 +131,7 @@ def update(
     """Reads a key's record, applies the changes, and sets the whole record. Omitted values stay unchanged."""
     old = yield from find(account, key)
     given = {name: value for name, value in changes.items() if value is not None}
-    merged = {"name": old.name, "description": old.description} | old.permissions() | _numbers(given)
+    merged: dict[str, Any] = {"name": old.name, "description": old.description} | old.permissions() | _numbers(given)
     expiration = old.expiration or 0
     if never:
         expiration = 0
@@ -169,7 +169,7 @@ def delete(account: Ownership, key: KeyRef) -> Flow[Receipt]:
 
 
 def find(account: Ownership, key: KeyRef) -> Flow[UsageKey]:
-    """Returns the record of a key, which is stored under one of the two forms of its hash.
+    """Returns the record of a key, which the contract stores under one of the two forms of its hash.
 
     Raises:
         NotFound: The account does not contain the key.

@@ -20,7 +20,7 @@ from svcnb.protocol.hashes import key_hash, uint256_hex, usage_key_bytes, usage_
 from svcnb.protocol.typed_data import Flow as Purpose
 
 HashForm = Literal["bytes", "text"]
-"""Form of a usage key from which its on-chain hash is computed: the 32 bytes (specification) or the base64 text."""
+"""Form of a usage key that determines its on-chain hash: the 32 bytes (specification) or the base64 text."""
 
 SECRET_BYTES: Final = 32
 
@@ -33,11 +33,11 @@ _KEY_WALLET: Final = ("API Key Wallet", "Usage API Key Wallet")
 
 
 def hash_of(secret: str, form: HashForm) -> int:
-    """Returns the hash under which a usage key is stored on chain, as a number.
+    """Returns the on-chain hash of a usage key, as a number.
 
     Args:
         secret: Text of the key, base64 of 32 bytes.
-        form: Form of the key from which the hash is computed.
+        form: Form of the key that determines the hash.
 
     Raises:
         InvalidArgument: The text does not encode 32 bytes. The message does not contain the text.
@@ -155,7 +155,7 @@ class _Steps:
         yield from self._advance("registered")
 
     def set_key(self) -> Flow[None]:
-        """Sets the usage key on chain, unless it is already set."""
+        """Registers the usage key on chain, unless the chain already contains it."""
         hashed = self.hashed()
         known = yield from self.account.every("listApiKeys")
         if all(entry[1] != hashed for entry in known):
@@ -217,7 +217,7 @@ def permission_arguments(permissions: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def require_same_place(account: Ownership, record: PendingMint) -> Flow[None]:
-    """Checks that a mint is resumed at the service where it was started, by the current owner of the account.
+    """Checks that the current owner of the account resumes a mint at the service where it started.
 
     Raises:
         InvalidArgument: The record belongs to another service, chain or contract.

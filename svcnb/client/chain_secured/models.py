@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from svcnb.client.models.base import Model
 from svcnb.client.secret import Secret
@@ -15,7 +15,7 @@ class KeyCheck(Model):
     """True if the service found the key's account, even if it then rejected the action."""
 
     form: Literal["bytes", "text"] | None
-    """Form of the key from which its on-chain hash was computed: bytes or text. None if neither hash is on chain."""
+    """Form of the key that determined its on-chain hash: bytes or text. None if neither hash is on chain."""
 
     answer: str
     """Response of the service: ``ran``, or the code of the error."""
@@ -32,7 +32,7 @@ class Transfer(Model):
     """Master hash of the account, which the transfer did not change."""
 
     transaction_hash: str = ""
-    quiet = frozenset({"transaction_hash"})
+    quiet: ClassVar[frozenset[str]] = frozenset({"transaction_hash"})
 
 
 class OnChain(Model):
@@ -69,7 +69,7 @@ class Verdict(Model):
     """The rule in words."""
 
     holds: bool | None
-    """True if the rule is satisfied. None if it does not apply."""
+    """Whether the data satisfy the rule. None if it does not apply."""
 
     detail: str = ""
     """Details of the check."""
@@ -83,13 +83,13 @@ class Sent(Model):
     """Address of the wallet that signed."""
 
     wallet_address: str = ""
-    """The created wallet, if any. It is not part of any account until it is registered on chain."""
+    """The created wallet, if any. It does not belong to an account until the owner registers it on chain."""
 
     derivation_path: str = ""
     usage_api_key: Secret | None = None
-    """The new key, which cannot be retrieved again."""
+    """The new key. The service never shows it again."""
 
     balance_display: str = ""
     """The credit. Only ``BillingAuth`` returns it."""
 
-    quiet = frozenset({"usage_api_key"})
+    quiet: ClassVar[frozenset[str]] = frozenset({"usage_api_key"})

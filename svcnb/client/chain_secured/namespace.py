@@ -97,8 +97,8 @@ class ChainSecured(Namespace):
             owner: The wallet, a `Signer` or an eth-account account. It pays the gas for this and every later change.
             name: Name of the account.
             description: Purpose of the account.
-            on_preview: Function that is called with a preview of every write before the wallet signs it. If it returns
-                False, the write is cancelled.
+            on_preview: Function that the client calls with a preview of every write before the wallet signs it. If it
+                returns False, the write is cancelled.
 
         Raises:
             ChainError: The wallet owns or owned an account (``AccountAlreadyExists``), or cannot pay the gas.
@@ -110,13 +110,13 @@ class ChainSecured(Namespace):
     def open(
         self, owner: AnySigner, *, api_key_hash: str | None = None, on_preview: Shown | None = None
     ) -> ChainSecuredAccount:
-        """Opens the account that a wallet owns. The master hash is read from events on the chain.
+        """Opens the account that a wallet owns. The client reads the master hash from events on the chain.
 
         Args:
             owner: The admin wallet of the account.
             api_key_hash: The master hash. It is required if the chain node does not have these events.
-            on_preview: Function that is called with a preview of every write before the wallet signs it. If it returns
-                False, the write is cancelled.
+            on_preview: Function that the client calls with a preview of every write before the wallet signs it. If it
+                returns False, the write is cancelled.
 
         Raises:
             ChainError: The wallet owns no account.
@@ -181,7 +181,7 @@ class ChainSecured(Namespace):
         return self._do(account_flows.sign(self._writer(owner, None), flow))
 
     def verify(self, typed_data: dict[str, Any], signature: str, address: str) -> bool:
-        """Returns whether a wallet signed an envelope. For a contract wallet, the contract is called (ERC-1271).
+        """Returns whether a wallet signed an envelope. For a contract wallet, the client calls the contract (ERC-1271).
 
         Args:
             typed_data: The envelope.
@@ -222,13 +222,13 @@ class ChainSecured(Namespace):
         return self._do(envelope_flows.send(envelope, confirm=confirm))
 
     def drift(self) -> tuple[str, ...]:
-        """Returns the functions that the deployed contract lacks. Normally, the list is empty."""
+        """Returns the functions that are missing in the deployed contract. Normally, the list is empty."""
         return self._do(self._chain.missing())
 
     def contract(self, owner: AnySigner | None = None) -> Contract:
         """Returns the service's AccountConfig contract as a web3 object, connected to a node of its chain.
 
-        Views are called with ``contract.functions.NAME(...).call()``. With an owner, ``.transact()`` signs and sends.
+        Call views with ``contract.functions.NAME(...).call()``. With an owner, ``.transact()`` signs and sends.
         The node's address is ``rpc_url``, or the one that the service reports.
 
         Args:

@@ -1,10 +1,10 @@
 """Store of mints in progress, which prevents data loss after an interruption, a node failure, or a lack of gas.
 
 A mint has two steps: the service creates the wallet or the key, and the owner registers it on chain. Between these
-steps, only the record contains the data. The record is therefore written to disk before the first request, and again
-when the response has arrived. Each record is a separate file that only its owner can read. It is encrypted with a key
-in another folder, so a copied folder, a search index or a shared screen does not show its contents. A program of the
-same user that can read both folders can decrypt the records. Only a password could prevent this.
+steps, only the record contains the data. The store therefore writes the record to disk before the first request, and
+again when the response has arrived. Each record is a separate file that only its owner can read. The store encrypts it
+with a key in another folder. A copied folder, a search index or a shared screen therefore does not show its contents. A
+program of the same user that can read both folders can decrypt the records. Only a password could prevent this.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
@@ -39,7 +39,7 @@ _FOLDER: Final = "SVCNB_PENDING"
 
 
 class PendingMint(Model):
-    """Mint that was started but not completed."""
+    """Mint that has started but is not complete."""
 
     id: str
     """Id of the mint, for `resume` and `delete_pending`."""
@@ -77,9 +77,9 @@ class PendingMint(Model):
     """The requested properties: description, permissions, expiration."""
 
     secret: Secret | None = None
-    """The usage key after its creation. It is never displayed."""
+    """The usage key after its creation. The client never displays it."""
 
-    quiet = frozenset(
+    quiet: ClassVar[frozenset[str]] = frozenset(
         {"arguments", "api_key_hash", "base_url", "begun", "chain_id", "contract_address", "derivation_path", "id"}
     )
 
@@ -105,9 +105,9 @@ class PendingFolder:
         state = environment.get("XDG_STATE_HOME")
         config = environment.get("XDG_CONFIG_HOME")
         chosen = folder or (Path(environment[_FOLDER]) if environment.get(_FOLDER) else None)
-        self.folder = chosen or (Path(state) if state else Path.home() / ".local" / "state") / "svcnb" / "pending"
+        self.folder: Path = chosen or (Path(state) if state else Path.home() / ".local" / "state") / "svcnb" / "pending"
         settings = (Path(config) if config else Path.home() / ".config") / "svcnb"
-        self.key_file = key_file or (chosen.with_suffix(".key") if chosen else settings / "pending.key")
+        self.key_file: Path = key_file or (chosen.with_suffix(".key") if chosen else settings / "pending.key")
 
     def begin(self, **fields: Any) -> PendingMint:
         """Writes the first record of a mint.
@@ -145,7 +145,7 @@ class PendingFolder:
         """Returns all records, oldest first.
 
         Raises:
-            ConfigError: A record cannot be decrypted. Records are never skipped silently.
+            ConfigError: A record cannot be decrypted. The store never skips records silently.
         """
         try:
             paths = sorted(self.folder.glob("*.pending"))
@@ -250,7 +250,7 @@ def _replace(path: Path, content: bytes) -> None:
 def _written(path: Path, content: bytes) -> Iterator[Path]:
     """Yields a temporary file in the folder of the file that it will replace.
 
-    The temporary file is deleted if it still exists.
+    Then deletes the temporary file if it still exists.
     """
     draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}.partial")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

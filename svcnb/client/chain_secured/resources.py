@@ -1,8 +1,8 @@
 """On-chain wallets, usage keys, groups and actions of a ChainSecured account, the same resources as in API mode.
 
-Every change is simulated, passed to `ChainSecuredAccount.on_preview`, signed by the owner, and sent. Then the client
-waits for the receipt. A change costs gas, but no credit. If the contract would reject a change, `svcnb.ChainError` is
-raised with the contract's name for the error, before anything is sent.
+For every change, the client runs a simulation, calls `ChainSecuredAccount.on_preview`, requests the owner's signature,
+and sends the transaction. Then the client waits for the receipt. A change costs gas, but no credit. If the contract
+would reject a change, the client raises `svcnb.ChainError` with the contract's name for the error, and sends nothing.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class OnChainWallets(OnChainNoun):
     def create(self, name: str = "Wallet", *, description: str = "") -> Wallet:
         """Requests a new wallet from the service, and registers it in the account with a transaction.
 
-        A local record is kept until both steps are completed. After a failure between them,
+        The client keeps a local record until both steps are complete. After a failure between them,
         ``svc.chain_secured.pending()`` lists the record, and ``svc.chain_secured.resume(...)`` completes the creation.
 
         Args:
@@ -118,13 +118,13 @@ class OnChainUsageKeys(OnChainNoun):
             can_delete_groups: Whether the key may delete groups.
             can_create_pkps: Whether the key may create wallets.
             expires_in: Time for which the key can run actions: ``"30d"``, seconds, or a timedelta. None means no limit.
-            form: Form of the key from which the on-chain hash is computed: the 32 ``bytes`` (specification), or the
+            form: Form of the key that determines the on-chain hash: the 32 ``bytes`` (specification), or the
                 ``text``, which some services require.
             verify: Seconds to wait until the service resolves the key, or None to skip this check. The check executes a
                 small action. It costs one cent if the key may execute in all groups, otherwise nothing.
 
         Returns:
-            The key with its secret, which cannot be retrieved again.
+            The key with its secret. The service never shows the secret again.
 
         Raises:
             InvalidArgument: A list has more than 50 groups, or contains an entry that is not a group.
@@ -154,7 +154,7 @@ class OnChainUsageKeys(OnChainNoun):
 
         Args:
             key: The key that creation returned, or its text.
-            timeout: Seconds for which the check is retried while the key is unknown.
+            timeout: Seconds for which the check is repeated while the key is unknown.
         """
         return self._do(key_flows.check(self._account, key, timeout))
 
@@ -301,7 +301,7 @@ class OnChainGroups(OnChainNoun):
         )
 
     def delete(self, group: GroupRef) -> Receipt:
-        """Deletes a group. Keys that list the group keep its number, which is never reused."""
+        """Deletes a group. Keys that list the group keep its number. The service never reuses the number."""
         return self._do(flows.remove_group(self._account, group))
 
     def remove(self, group: GroupRef) -> Receipt:
@@ -357,8 +357,8 @@ class OnChainActions(OnChainNoun):
 
         Args:
             action: An action, a source or a raw CID.
-            name: Name of the action. If omitted, the `Action`'s own name is used.
-            description: Description of the action. If omitted, the `Action`'s own description is used.
+            name: Name of the action. If omitted, the `Action`'s own name applies.
+            description: Description of the action. If omitted, the `Action`'s own description applies.
         """
         return self._do(flows.register(self._account, action, name, description))
 

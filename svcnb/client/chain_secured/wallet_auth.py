@@ -1,4 +1,4 @@
-"""Authentication of billing calls with a header that a wallet signs, and which is renewed after four minutes."""
+"""Authentication of billing calls with a header that a wallet signs. The client renews it after four minutes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from svcnb.client.signing import SignedEnvelope, sign_flow
 from svcnb.protocol.typed_data import Flow as Purpose
 
 KEPT_S: Final = 240.0
-"""Time for which one signature is used, in seconds.
+"""Time for which the client uses one signature, in seconds.
 
 The service accepts it for 300 seconds (docs/service/signatures.md#replay).
 """
@@ -41,7 +41,7 @@ class WalletAuth:
     def headers(self) -> Mapping[str, str]:
         """Returns the header.
 
-        The signature may be renewed here, because it can expire during a payment of several minutes.
+        This step can renew the signature, because it can expire during a payment of several minutes.
         """
         if self._envelope is None:
             raise SigningError(

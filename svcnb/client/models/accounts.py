@@ -10,7 +10,7 @@ from svcnb.protocol.hashes import api_key_hash
 
 
 class Account(Model):
-    """New account in API mode, with its master wallet and its master key. The key cannot be retrieved again."""
+    """New account in API mode, with its master wallet and its master key. The service never shows the key again."""
 
     name: str = Field(default="", alias="account_name")
     """Name of the account at its creation."""
@@ -19,7 +19,8 @@ class Account(Model):
     """Address of the account's master wallet, whose wallet id is 0."""
 
     api_key: Secret
-    """The master key, which has all permissions and cannot be retrieved again. Store ``api_key.reveal()`` securely."""
+    """The master key, which has all permissions. The service never shows it again. Store ``api_key.reveal()``
+    securely."""
 
     @property
     def api_key_hash(self) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Literal
+from typing import ClassVar, Literal
 
 from svcnb.checked import checked
 from svcnb.client.models.base import Model
@@ -26,8 +27,8 @@ class Balance(Model):
     balance_display: str = ""
     """The service's text for the balance, for example ``$5.00 credit``."""
 
-    quiet = frozenset({"balance_cents"})
-    headings = MappingProxyType({"balance_display": "balance"})
+    quiet: ClassVar[frozenset[str]] = frozenset({"balance_cents"})
+    headings: ClassVar[Mapping[str, str]] = MappingProxyType({"balance_display": "balance"})
 
     @property
     def available_cents(self) -> int:
@@ -61,7 +62,7 @@ class Payment(Model):
     balance: Balance | None = None
     """The credit after the payment."""
 
-    quiet = frozenset({"payment_intent_id", "publishable_key", "client_secret"})
+    quiet: ClassVar[frozenset[str]] = frozenset({"payment_intent_id", "publishable_key", "client_secret"})
 
     def __repr__(self) -> str:
         after = f", balance={self.balance.balance_display!r}" if self.balance else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from svcnb.client.models.base import Model
 
@@ -34,7 +34,7 @@ class Preview(Model):
     """Description of the change, with names instead of hashes and numbers."""
 
     arguments: dict[str, Any]
-    """The arguments by name, as they will be sent. Hashes are hex."""
+    """The arguments by name, in the form of the transaction. Hashes are hex."""
 
     sender: str
     """Address of the wallet that changes the account."""
@@ -51,7 +51,7 @@ class Preview(Model):
     max_cost_wei: int
     """Maximum cost in wei: 20 % more gas at twice the current price."""
 
-    quiet = frozenset({"arguments"})
+    quiet: ClassVar[frozenset[str]] = frozenset({"arguments"})
 
     def summary(self) -> dict[str, Any]:
         """Returns a short description of the write."""

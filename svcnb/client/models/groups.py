@@ -14,7 +14,7 @@ class Group(Model):
     """Set of actions and wallets that belong together. Keys have permissions for groups."""
 
     id: int
-    """Number of the group in its account, starting at 1. The number of a deleted group is never reused."""
+    """Number of the group in its account, starting at 1. The service never reuses the number of a deleted group."""
 
     name: str = ""
     description: str = ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from pydantic import Field
 
 from svcnb.client.models.base import Model
@@ -20,7 +22,7 @@ class ChainConfig(Model):
     rpc_url: str | None = None
     """JSON-RPC address. Only the emulator reports it. For other services, the caller must set it."""
 
-    quiet = frozenset({"rpc_url"})
+    quiet: ClassVar[frozenset[str]] = frozenset({"rpc_url"})
 
 
 class Version(Model):

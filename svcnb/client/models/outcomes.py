@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import Field
 
@@ -56,7 +56,7 @@ class Outcome(Model):
     exception: Any = Field(default=None, exclude=True, repr=False)
     """The error itself. None if the run succeeded, or if the outcome was read from a file."""
 
-    quiet = frozenset({"elapsed", "request_id", "exception"})
+    quiet: ClassVar[frozenset[str]] = frozenset({"elapsed", "request_id", "exception"})
 
     @classmethod
     def of_run(cls, index: int, params: object, run: Run) -> Outcome:

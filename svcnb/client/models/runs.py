@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from pydantic import PrivateAttr
 
@@ -14,7 +14,7 @@ from svcnb.client.models.traces import Trace
 
 
 class _Teller:
-    """Reader of a run's timeline. It does not affect the equality of runs and is never stored."""
+    """Reader of a run's timeline. It does not affect the equality of runs, and no file contains it."""
 
     def __init__(self, trace: Callable[[Run], Trace] | None = None) -> None:
         self.trace = trace
@@ -53,7 +53,7 @@ class Run(Model):
     notes: tuple[str, ...] = ()
     """Advice about the execution, for example about the key that the caller used."""
 
-    quiet = frozenset({"elapsed", "request_id", "notes"})
+    quiet: ClassVar[frozenset[str]] = frozenset({"elapsed", "request_id", "notes"})
 
     _teller: _Teller = PrivateAttr(default_factory=_Teller)
 

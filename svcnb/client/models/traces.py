@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from html import escape
-from typing import Final
+from typing import ClassVar, Final
 
 from pydantic import Field
 
@@ -44,7 +44,8 @@ class TraceEvent(Model):
     """HTTP method of an outbound request."""
 
     host: str | None = None
-    """Host of an outbound request. The path and the query are not stored, because they can contain secrets."""
+    """Host of an outbound request. The trace does not contain the path and the query, because they can contain
+    secrets."""
 
     status: int | None = None
     """HTTP status of an outbound response."""
@@ -61,7 +62,7 @@ class TraceEvent(Model):
     error_kind: str | None = None
     """Cause of a failure, only for ``end``: ``throw``, ``syntax``, ``timeout``, ``memory``, ``funds`` or ``host``."""
 
-    quiet = frozenset({"at_ms", "memory_bytes", "took_ms"})
+    quiet: ClassVar[frozenset[str]] = frozenset({"at_ms", "memory_bytes", "took_ms"})
 
     @property
     def label(self) -> str:
@@ -95,7 +96,7 @@ class Trace(Model):
     """Events in chronological order."""
 
     dropped: int = 0
-    """Number of events after the first thousand, which are not stored."""
+    """Number of events after the first thousand, which the trace does not contain."""
 
     def __iter__(self) -> Iterator[TraceEvent]:  # type: ignore[override]  # a timeline is a sequence of events
         return iter(self.events)
@@ -112,7 +113,7 @@ class Trace(Model):
     def waited_ms(self) -> float:
         """Time that the run waited for keys, requests and packages, in milliseconds.
 
-        Overlapping waits are counted once.
+        Overlapping waits count once.
         """
         total, reached = 0.0, 0.0
         spans = sorted((event.at_ms - event.took_ms, event.at_ms) for event in self.events[1:] if event.took_ms)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import Field, field_validator
 
@@ -31,7 +31,7 @@ class Trigger(Model):
     """Settings for this kind of trigger, for example ``{"cron": "0 9 * * *"}``."""
 
     default_params: Mapping[str, Any] = Field(default_factory=dict)
-    """Default params of every run. The event's data is merged into them."""
+    """Default params of every run. The service merges the event's data into them."""
 
     action_cid: str = ""
     """CID of the action."""
@@ -49,7 +49,7 @@ class Trigger(Model):
     created_at: datetime | None = None
     updated_at: datetime | None = None
 
-    quiet = frozenset({"id", "user_id", "created_at", "updated_at", "action_code"})
+    quiet: ClassVar[frozenset[str]] = frozenset({"id", "user_id", "created_at", "updated_at", "action_code"})
 
 
 class TriggerRun(Model):
@@ -82,7 +82,7 @@ class TriggerRun(Model):
 
     finished_at: datetime | None = None
 
-    quiet = frozenset({"id", "trigger_id", "started_at", "finished_at", "input", "response"})
+    quiet: ClassVar[frozenset[str]] = frozenset({"id", "trigger_id", "started_at", "finished_at", "input", "response"})
 
     @field_validator("status")
     @classmethod
@@ -137,7 +137,7 @@ class Me(Model):
     id: str = ""
     email: str = ""
 
-    quiet = frozenset({"id"})
+    quiet: ClassVar[frozenset[str]] = frozenset({"id"})
 
 
 class TriggerToken(Model):
@@ -149,7 +149,7 @@ class TriggerToken(Model):
     last_used_at: datetime | None = None
     revoked_at: datetime | None = None
 
-    quiet = frozenset({"id", "created_at", "last_used_at"})
+    quiet: ClassVar[frozenset[str]] = frozenset({"id", "created_at", "last_used_at"})
 
 
 class CronPreview(Model):
@@ -172,7 +172,7 @@ class EventPreview(Model):
     """Preview of an event signature."""
 
     signature: str
-    """Canonical form of the signature, which is hashed: full types, no names, no spaces."""
+    """Canonical form of the signature, the input of the hash: full types, no names, no spaces."""
 
     topic0: str
     """First topic of this event's logs."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import AliasChoices, Field, field_validator
 
@@ -63,8 +63,8 @@ class UsageKey(Model):
     usage_api_key: Secret | None = None
     """The key itself, only in the object that its creation returned. Store ``usage_api_key.reveal()`` securely."""
 
-    quiet = frozenset({"expiration"})
-    unix_seconds = frozenset({"expiration"})
+    quiet: ClassVar[frozenset[str]] = frozenset({"expiration"})
+    unix_seconds: ClassVar[frozenset[str]] = frozenset({"expiration"})
 
     @field_validator("expiration", mode="before")
     @classmethod

@@ -130,8 +130,8 @@ class Actions(Resource):
 
         Args:
             action: An action, a source or a raw CID.
-            name: Name of the action. If omitted, the `Action`'s own name is used.
-            description: Description of the action. If omitted, the `Action`'s own description is used.
+            name: Name of the action. If omitted, the `Action`'s own name applies.
+            description: Description of the action. If omitted, the `Action`'s own description applies.
 
         Raises:
             InvalidArgument: The action is a hashed CID, or has no name.

@@ -25,8 +25,8 @@ class Pages(Generic[M]):
     """
 
     def __init__(self) -> None:
-        self.number = 0
-        self.more = True
+        self.number: int = 0
+        self.more: bool = True
         self._seen: set[object] = set()
 
     def take(self, page: list[M]) -> list[M]:

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 from urllib.parse import quote
 
+from pydantic import ValidationError
+
 from svcnb.client.calls import Answer, Call, Flow, Request, ask, now, pause
 from svcnb.client.config import Config
 from svcnb.client.errors import ConfigError, InvalidArgument, SvcnbError, TimedOut, Unauthorized
@@ -144,7 +146,7 @@ def create(access: ServiceAccess, action: ActionRef, usage_key: object, kind: st
 
 
 def body_of(action: ActionRef, usage_key: object, kind: str, **members: Any) -> dict[str, Any]:
-    """Checks the members of a new trigger before anything is sent.
+    """Checks the members of a new trigger before the client sends a request.
 
     Raises:
         InvalidArgument: A member is invalid.
@@ -165,11 +167,10 @@ def body_of(action: ActionRef, usage_key: object, kind: str, **members: Any) -> 
             usage_api_key=_key_text(usage_key),
             **given,
         ).model_dump(exclude_none=True)
-    except ValueError as error:
-        if isinstance(error, SvcnbError):
-            raise
+    except ValidationError as error:
+        names = ", ".join(dict.fromkeys(str(each["loc"][0]) for each in error.errors() if each["loc"]))
         raise InvalidArgument(
-            "an argument of the trigger has the wrong type", hint=("To see the types, call help(TriggersClient).")
+            f"arguments of the wrong type: {names}", hint="To see the types, call help(TriggersClient)."
         ) from None
 
 

@@ -30,7 +30,7 @@ def create(name: str, description: str, **permissions: Any) -> Flow[UsageKey]:
     """Creates a usage key."""
     if not is_name(name):
         raise InvalidArgument("the usage key name is empty", hint='Pass a name: svc.usage_keys.create("runner", ...)')
-    body = {"name": name, "description": description} | _NOTHING | _numbers(permissions)
+    body: dict[str, Any] = {"name": name, "description": description} | _NOTHING | _numbers(permissions)
 
     def parse(answer: Any, _headers: Answer) -> UsageKey:
         secret = answer["usage_api_key"]
@@ -54,7 +54,7 @@ def update(key: KeyRef, **changes: Any) -> Flow[UsageKey]:
     """Reads a key's record, applies the changes, and writes the whole record."""
     old = yield from get(key)
     given = {name: value for name, value in changes.items() if value is not None}
-    merged = {"name": old.name, "description": old.description} | old.permissions() | _numbers(given)
+    merged: dict[str, Any] = {"name": old.name, "description": old.description} | old.permissions() | _numbers(given)
     yield from ask(
         Call("POST", "/update_usage_api_key", nothing, {"usage_api_key": key_reference(key), **merged}, repeatable=True)
     )

@@ -18,8 +18,8 @@ class ContractWallet(Signer):
     """Contract wallet. A signer that the contract accepts signs for it.
 
     The envelope contains the contract's address, the owner signs the envelope, and the service calls the contract to
-    check the signature. The contract must already be deployed. Wallets that are not deployed yet (ERC-6492) are not
-    supported.
+    check the signature. The contract must already be deployed. The client does not support wallets without a deployed
+    contract (ERC-6492).
 
     Args:
         address: Address of the contract.

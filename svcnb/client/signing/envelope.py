@@ -35,7 +35,7 @@ class SignedEnvelope:
 
     @property
     def flow(self) -> Flow:
-        """The flow for which the envelope was signed."""
+        """The flow of the envelope."""
         return Flow(self.typed_data["primaryType"])
 
     @property
@@ -89,10 +89,10 @@ def sign_flow(
 
     Args:
         signer: The wallet.
-        flow: Flow for which the envelope is signed, for example ``CreateWallet``.
+        flow: Flow of the envelope, for example ``CreateWallet``.
         chain_id: Chain id of the node.
         issued_at: Time of the server in Unix seconds.
-        vocabulary: Names of the service. If omitted, those of the specification are used.
+        vocabulary: Names of the service. If omitted, those of the specification apply.
 
     Raises:
         InvalidArgument: The flow does not exist, or a number is out of range.

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     AnySigner: TypeAlias = "Signer | LocalAccount"
 
 _IMPORTING: Final = threading.Lock()
-NEEDS: Final = install_command("chain")
 
 
 def eth_account(purpose: str) -> Any:
@@ -38,7 +37,7 @@ def eth_account(purpose: str) -> Any:
             import eth_account.messages
             import eth_account.signers.local
         except ImportError as error:
-            raise SigningError(f"{purpose} needs eth-account", hint=NEEDS) from error
+            raise SigningError(f"{purpose} needs eth-account", hint=install_command("chain")) from error
         finally:
             sys.setrecursionlimit(limit)
     return library

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from svcnb.client.errors import SigningError
 from svcnb.client.secret import Secret
-from svcnb.client.signing.eth import NEEDS, eth_account, is_local_account
+from svcnb.client.signing.eth import eth_account, is_local_account
 from svcnb.client.signing.signer import Signer
 from svcnb.client.signing.typed_data import typed_data_digest
 from svcnb.errors import InvalidType
+from svcnb.extras import install_command
 from svcnb.protocol.curve import SECRET_BYTES
 from svcnb.protocol.errors import MalformedValue
 from svcnb.protocol.hashes import checksum_address, parse_hex
@@ -74,7 +75,7 @@ class LocalSigner(Signer):
         if not is_local_account(account):
             raise SigningError(
                 f"expected an eth-account LocalAccount, not {type(account).__name__}",
-                hint="svcnb.LocalSigner.from_account(eth_account.Account.from_key(...))",
+                hint="Pass an account: svcnb.LocalSigner.from_account(eth_account.Account.from_key(...))",
             )
         return cls.from_key(bytes(account.key))
 
@@ -201,7 +202,7 @@ class LocalSigner(Signer):
         """Signs typed data (EIP-712) of any types; see `Signer.sign_typed_data`.
 
         Raises:
-            SigningError: A value does not match its type. Values are never converted silently.
+            SigningError: A value does not match its type. The signer never converts values silently.
         """
         return self.sign_digest(typed_data_digest(typed_data))
 
@@ -243,7 +244,7 @@ def _secret_bytes(key: Secret) -> bytes:
     try:
         return parse_hex(key.reveal(), SECRET_BYTES, "private key")
     except MalformedValue as error:
-        raise SigningError(error.message, hint="Pass 0x followed by 64 hex digits.") from None
+        raise SigningError(error.message, hint="Copy the whole private key from your wallet.") from None
 
 
 def _or_signing_error(work: Any) -> Any:
@@ -252,7 +253,7 @@ def _or_signing_error(work: Any) -> Any:
     except MalformedValue as error:
         raise SigningError(error.message, hint=error.hint) from error
     except ImportError as error:
-        raise SigningError(str(error), hint=f"Install the missing package: {NEEDS}") from error
+        raise SigningError(str(error), hint=f"Install the missing package: {install_command('chain')}") from error
     except ValueError as error:
         raise SigningError(str(error)) from None
 

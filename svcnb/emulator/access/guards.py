@@ -1,12 +1,11 @@
-"""Authentication checks that run before a body is read, in the order of docs/service/http.md#order-of-checks."""
+"""Authentication checks, which run before the server reads a body (docs/service/http.md#order-of-checks)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from svcnb.emulator.access.credentials import presented_key
-from svcnb.emulator.http.caller import Caller
-from svcnb.emulator.http.endpoint import Call, Guard
+from svcnb.emulator.http.endpoint import Call, Caller, Guard
 
 if TYPE_CHECKING:
     from svcnb.emulator.access.permission_cache import PermissionCache
@@ -40,7 +39,7 @@ class Access:
         self.key = Guard(self._resolves, frozenset({401, 503}), KEY_SCHEMES)
 
     async def identify(self, call: Call) -> Caller:
-        """Returns the account of the request's key. The key is resolved once per request.
+        """Returns the account of the request's key. The guard resolves the key once per request.
 
         Args:
             call: The request.

@@ -7,15 +7,16 @@ docs/service/permissions.md#delay-of-grants.
 
 from __future__ import annotations
 
+import random
+import time
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, TypeVar
 
 from svcnb.emulator.access.credentials import refuse_hash, unknown_key
-from svcnb.emulator.access.grants import GrantDelay
 from svcnb.emulator.chain.errors import ContractRevert
 from svcnb.emulator.chain.events import RESET, ChainEvent
-from svcnb.emulator.http.caller import Caller
+from svcnb.emulator.http.endpoint import Caller
 from svcnb.emulator.platform.clock import Clock
 from svcnb.emulator.settings import Settings
 from svcnb.protocol.hashes import key_hash, usage_key_bytes, usage_key_hash
@@ -240,3 +241,62 @@ class _Kept(Generic[T]):
 
     def clear(self) -> None:
         self._entries.clear()
+
+
+GRANTS: Final = frozenset(
+    {
+        "UsageApiKeySet",
+        "GroupAdded",
+        "GroupUpdated",
+        "ActionAddedToGroup",
+        "PkpAddedToGroup",
+        "WalletDerivationRegistered",
+    }
+)
+"""Events that can extend the permissions of a key.
+
+If such an event also removes permissions, the removal takes effect immediately, like every removal.
+"""
+
+
+class GrantDelay:
+    """Record of the blocks whose grants have not taken effect yet.
+
+    The permission cache checks each permission twice: for the newest block, and for the last block whose grants are all
+    in effect. Both must allow the operation, so grants are delayed and removals take effect immediately.
+
+    Args:
+        delay_ms: Milliseconds until a grant takes effect. 0 means immediately.
+        jitter_ms: Maximum random addition to the delay, in milliseconds.
+        clock: Monotonic clock that returns seconds. The delay is real time, independent of the emulator's clock.
+    """
+
+    def __init__(self, delay_ms: int, jitter_ms: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._delay_s = delay_ms / 1000
+        self._jitter_s = jitter_ms / 1000
+        self._clock = clock
+        self._late: dict[int, float] = {}
+
+    def note(self, event: str, block: int) -> None:
+        """Records an event.
+
+        Args:
+            event: Name of the event.
+            block: Number of the block that contains the event.
+        """
+        if event in GRANTS and (self._delay_s or self._jitter_s):
+            wait = self._delay_s + random.uniform(0, self._jitter_s)  # noqa: S311 - a delay is not secret
+            self._late[block] = max(self._late.get(block, 0.0), self._clock() + wait)
+
+    def forget(self) -> None:
+        """Makes all grants take effect."""
+        self._late.clear()
+
+    def last_effective_block(self) -> int | None:
+        """Returns the number of the last block whose grants are all in effect, or None if that is the newest block."""
+        if not self._late:
+            return None
+        now = self._clock()
+        for block in [block for block, until in self._late.items() if until <= now]:
+            del self._late[block]
+        return min(self._late) - 1 if self._late else None

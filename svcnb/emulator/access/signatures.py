@@ -46,8 +46,8 @@ async def verify_envelope(
         chain_id: The node's chain id.
         clock: The server's clock.
         vocabulary: Names of the service, which are part of the digest.
-        is_valid_contract_signature: Function that is called if the private key of ``message.address`` did not create
-            the signature.
+        is_valid_contract_signature: Function to call if the private key of ``message.address`` did not create the
+            signature.
 
     Returns:
         Address of the wallet that signed: ``0x`` and 40 lowercase hex digits.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import logging
+import math
 from typing import TYPE_CHECKING, Final
 
 from svcnb.emulator.access.guards import KEY_PRESENT, Access
@@ -144,10 +145,11 @@ class Accounts:
     async def _within_rate(self, call: Call) -> None:
         """Limits how often one address creates accounts (docs/service/http.md#overload-and-transport)."""
         client = call.request.client
-        if not await self._buckets.take_among_all(self._store, client.host if client else ""):
+        wait_s = await self._buckets.take_among_all(self._store, client.host if client else "")
+        if wait_s is not None:
             raise StructuredError(
                 429,
                 "Too many accounts were created from this address within a minute.",
-                fix="Wait a minute, or use an existing account.",
-                headers={"Retry-After": "2"},
+                fix="Wait for the number of seconds in Retry-After, or use an existing account.",
+                headers={"Retry-After": str(math.ceil(wait_s))},
             )

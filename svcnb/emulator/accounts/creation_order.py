@@ -5,7 +5,7 @@ position, and clients that read the chain see that order. The HTTP lists stay in
 (docs/service/http.md#lists, list_groups). This module reads the order from the contract's events, once for each list
 from which an entry was removed.
 
-Other lists are already in creation order, so their pages are returned unchanged.
+Other lists are already in creation order, so the module returns their pages unchanged.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class CreationOrder:
             *arguments: Additional arguments of the function, such as the group.
 
         Returns:
-            Positions by group id, hash, or lower-case address. Empty for a list from which no entry was removed. The
+            Positions by group id, hash, or lower-case address. Empty for a list that never lost an entry. The
             result is also empty if the node rejects a query over all blocks, as public nodes do. The caller then uses
             the contract's order.
         """

@@ -77,7 +77,7 @@ class Groups:
         return Success()
 
     async def remove_group(self, call: Call, body: RemoveGroupRequest) -> Success:
-        """Removes a group. Its id is never used again. A usage key needs can_delete_groups."""
+        """Removes a group. The service never reuses its id. A usage key needs can_delete_groups."""
         await self._contract.write("removeGroup", call.caller.key_hash, body.group_id)
         return Success()
 

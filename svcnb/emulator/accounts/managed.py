@@ -45,6 +45,7 @@ class ManagedRows:
             response: Type of the response body.
             **more: Additional attributes of the endpoint.
         """
+        more.setdefault("errors", WRITE_ERRORS)
         return Endpoint(
             method,
             f"{API}/{name}",
@@ -53,5 +54,5 @@ class ManagedRows:
             response=response,
             guards=self._guards,
             price_cents=MANAGEMENT_COST_CENTS,
-            **({"errors": WRITE_ERRORS} | more),
+            **more,
         )

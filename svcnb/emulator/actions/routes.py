@@ -135,7 +135,7 @@ class RunActions:
     async def run_action(self, call: Call, body: RunActionRequest) -> RunActionResponse:
         """Runs an action in a fresh isolate and returns the result of its main function.
 
-        A run costs $0.01 per second of wall-clock time, at least $0.01, and is charged only on success.
+        A run costs $0.01 per second of wall-clock time, at least $0.01. The service charges only for successful runs.
         """
         source, cid = await self._source(body)
         action_hash = _action_hash(cid)

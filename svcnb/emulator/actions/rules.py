@@ -15,7 +15,7 @@ from svcnb.protocol.hashes import normal_address
 
 if TYPE_CHECKING:
     from svcnb.emulator.access.permission_cache import PermissionCache
-    from svcnb.emulator.http.caller import Caller
+    from svcnb.emulator.http.endpoint import Caller
     from svcnb.emulator.keys.custody import Custody
 
 
@@ -38,7 +38,9 @@ async def require_may_execute(directory: PermissionCache, caller: Caller, cid: s
         return
     named = f"action {cid} (hashed CID {action_hash})"
     if directory.expired(caller):
-        raise EndpointFailure(403, f"The API key has expired, so it is not authorized to execute {named}")
+        raise EndpointFailure(
+            403, f"The API key has expired, so it is not authorized to execute {named}: use another key"
+        )
     raise EndpointFailure(
         403,
         f"The API key is not authorized to execute {named}: one group in its execute_in_groups must permit this action",
@@ -67,7 +69,9 @@ async def wallet_secret(
     try:
         address = normal_address(pkp_id)
     except (MalformedAddress, TypeError):
-        raise KeyRefused(f"Invalid pkpId {str(pkp_id)[:60]!r}: pass the wallet's address, 0x + 40 hex digits") from None
+        raise KeyRefused(
+            f"Invalid pkpId {str(pkp_id)[:60]!r}: pass the wallet's address, 0x followed by 40 hex digits"
+        ) from None
     if not await directory.may_use_wallet(caller, action_hash, address):
         raise KeyRefused(
             f"The API key is not authorized to use wallet {address} in this action: one group in the key's "
@@ -75,8 +79,12 @@ async def wallet_secret(
         )
     path = await directory.derivation_path(caller, address)
     if not path:
-        raise KeyRefused(f"Wallet {address} is not registered in the account of the API key")
+        raise KeyRefused(
+            f"Wallet {address} is not registered in the account of the API key: register it, or use another wallet"
+        )
     if custody.wallet_address(path) != address:
         # The account registered this address with the derivation path of another address.
-        raise KeyRefused(f"Wallet {address} is registered with the derivation path of another wallet")
+        raise KeyRefused(
+            f"Wallet {address} is registered with the derivation path of another wallet: use another wallet"
+        )
     return custody.wallet_secret(path)

@@ -117,7 +117,7 @@ class RunLog:
         self._bytes_since_trim = 0
 
     def add(self, execution: Execution) -> None:
-        """Adds an execution, which is written in the background."""
+        """Adds an execution, and writes it in the background."""
         self._waiting.append(execution)
         if self._writer is None or self._writer.done():
             self._writer = asyncio.ensure_future(self._write())

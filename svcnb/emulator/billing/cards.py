@@ -44,7 +44,7 @@ def judge(number: str | None) -> Declined | None:
     """Checks a card number.
 
     Args:
-        number: Card number. Spaces and dashes are ignored. None means an accepted card.
+        number: Card number. The check ignores spaces and dashes. None means an accepted card.
 
     Returns:
         The reason why the card is declined, or None if it is accepted.

@@ -88,10 +88,10 @@ class BillingGuards:
         # After a transfer, the contract keeps the entry of the former admin (docs/service/resources.md#states). This
         # entry grants no permission.
         if caller is None or caller.admin_address != wallet:
-            past = "" if caller is None else " any more"
+            owns = "does not own" if caller is None else "no longer owns"
             raise StructuredError(
                 401,
-                f"The signature in {HEADER} is valid, but its wallet {wallet} does not own an account{past}.",
+                f"The signature in {HEADER} is valid, but its wallet {wallet} {owns} an account.",
                 fix="Sign with the admin wallet of a ChainSecured account, or send an API key instead.",
                 docs="authentication",
             )

@@ -15,6 +15,7 @@ class Settle(Protocol):
 
     def __call__(self, hold: Hold, cents: int, *, reason: str, request_id: str) -> Awaitable[int]:
         """Charges ``cents`` and ends the hold. Returns the new credit in cents."""
+        ...
 
 
 class Grow(Protocol):
@@ -22,6 +23,7 @@ class Grow(Protocol):
 
     def __call__(self, hold: Hold, cents: int) -> Awaitable[None]:
         """Increases the hold to ``cents`` in total."""
+        ...
 
 
 class Hold:

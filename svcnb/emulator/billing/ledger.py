@@ -36,7 +36,7 @@ class Ledger:
     async def hold(self, billing_wallet: str, cents: int = 1) -> Hold:
         """Reserves credit for a call.
 
-        Servers that share a database respect each other's holds. When a server stops, its holds are released.
+        Servers that share a database respect each other's holds. A server that stops releases its holds.
 
         Raises:
             StructuredError: 402, the available credit (neither spent nor held) does not cover ``cents``.

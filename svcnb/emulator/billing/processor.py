@@ -130,7 +130,8 @@ class Processor:
             intent = intents.load(connection, intent_id, now)
             if intent is None:
                 raise EndpointFailure(
-                    404, "No such payment. Send the payment_intent_id that create_payment_intent returned."
+                    404,
+                    f"There is no payment {intent_id[:80]!r}. Send the payment_intent_id from create_payment_intent.",
                 )
             if problem := _not_creditable(intent, account):
                 raise EndpointFailure(400, problem)
@@ -199,7 +200,8 @@ class Processor:
             delay_s: Seconds of processing before the outcome.
             problem: Code and text of a failure, or None for the default.
         """
-        how, end = _one_of("method", method, _METHODS), _one_of("outcome", outcome, _OUTCOMES)
+        how: Method = _one_of("method", method, _METHODS)
+        end: Outcome = _one_of("outcome", outcome, _OUTCOMES)
         now = self._clock.now()
         why = problem or (_REVERTED if method == "crypto" else _REFUSED)
 
@@ -241,7 +243,7 @@ class Processor:
             ProcessorRefusal: 404, the payment does not exist. 400, it already has another final status, or the outcome
                 is unknown.
         """
-        end = _one_of("outcome", outcome, _OUTCOMES)
+        end: Outcome = _one_of("outcome", outcome, _OUTCOMES)
         now = self._clock.now()
 
         def change(intent: Intent) -> Intent:

@@ -99,6 +99,6 @@ class Credits:
         return CreatePaymentIntentResponse(client_secret=intent.client_secret, payment_intent_id=intent.id)
 
     async def _confirm_payment(self, call: Call, given: ConfirmPaymentRequest) -> Success:
-        """Credits the account if the payment has succeeded. A payment is credited only once."""
+        """Credits the account if the payment has succeeded. The service credits a payment only once."""
         await self._processor.credit(call.caller.billing_wallet, given.payment_intent_id)
         return Success()

@@ -15,7 +15,7 @@ from svcnb.emulator.chain.errors import INVALID_PARAMS, RpcError
 CALLS: Final = frozenset({"eth_call", "eth_estimateGas", "eth_createAccessList"})
 FEE_HISTORY: Final = "eth_feeHistory"
 MAX_CALL_GAS: Final = 50_000_000
-"""Maximum gas of one call. As in Geth, higher values are lowered without an error, because wallets send them."""
+"""Maximum gas of one call. As in Geth, the node lowers higher values without an error, because wallets send them."""
 MAX_FEE_BLOCKS: Final = 1024
 """Maximum number of blocks of one eth_feeHistory request. A very large number crashes the node."""
 MAX_PERCENTILES: Final = 100
@@ -35,7 +35,7 @@ def bounded(method: str, params: list[Any]) -> list[Any]:
         params: Parameters of the request.
 
     Returns:
-        The parameters. The gas of a call is lowered to `MAX_CALL_GAS` if it is higher.
+        The parameters. The node lowers the gas of a call to `MAX_CALL_GAS` if it is higher.
 
     Raises:
         RpcError: A numeric parameter is outside its limits or is not a number.
@@ -81,5 +81,5 @@ def _number(name: str, value: Any) -> int | None:
     if value is None or isinstance(value, int):
         return value
     if not isinstance(value, str) or not _QUANTITY.fullmatch(value):
-        raise RpcError(INVALID_PARAMS, f"{name} must be a number as 0x hex")
+        raise RpcError(INVALID_PARAMS, f"{name} is {str(value)[:80]!r}: expected a number as 0x hex, for example 0x10")
     return int(value, 16)

@@ -118,7 +118,7 @@ class Chain:
         """Stops the built-in chain and starts a new one. Listeners receive a reset.
 
         Args:
-            between: Function that is called and awaited while the chain is stopped.
+            between: Coroutine function to call while the chain is stopped.
 
         Raises:
             Unsupported: The chain is not the built-in chain.
@@ -278,7 +278,7 @@ class Chain:
         return True
 
     async def rpc(self, body: Any) -> Any:
-        """Handles a JSON-RPC request or batch. Accepted transactions are written to the journal before they are sent.
+        """Handles a JSON-RPC request or batch. Writes accepted transactions to the journal before it sends them.
 
         Args:
             body: Parsed body of the request.
@@ -382,7 +382,7 @@ class Chain:
         snapshot is restored, the chain calls it once with an event named ``reset``.
 
         Args:
-            listener: Function that is called on the event loop. It must not block.
+            listener: Function to call on the event loop. It must not block.
         """
         self._listeners.append(listener)
 

@@ -1,7 +1,7 @@
 """Contract compiler that writes the two committed artifacts. This is a tool for developers of this project.
 
-The interface (ABI, selectors and topics) is written to ``svcnb/protocol/account_config.json``, which the client and the
-emulator use. The creation code is written to ``contracts/artifact.json``, which only the emulator uses. The output is
+Writes the interface (ABI, selectors and topics) to ``svcnb/protocol/account_config.json``, which the client and the
+emulator use. Writes the creation code to ``contracts/artifact.json``, which only the emulator uses. The output is
 reproducible. A test compiles the sources again and compares the bytes.
 
 Run it as ``python -m svcnb.emulator.chain.compile``.

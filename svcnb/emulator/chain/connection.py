@@ -178,7 +178,7 @@ class StreamConnection:
 
 
 class _Line:
-    """Response that arrives in parts. It is discarded as soon as it is longer than its request allows.
+    """Response that arrives in parts. The connection discards it as soon as it is longer than its request allows.
 
     Args:
         limit_of: Function that returns the maximum response length in bytes for a request id.

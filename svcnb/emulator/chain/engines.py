@@ -29,6 +29,7 @@ class Node(Protocol):
     @property
     def connection(self) -> Connection:
         """Connection to the node."""
+        ...
 
     async def stop(self) -> None:
         """Stops the node and waits until it has ended. Its state is lost."""
@@ -44,8 +45,8 @@ async def start_node(genesis: Genesis, *, memory_mb: int) -> Node:
 
     Args:
         genesis: First block and engine of the chain.
-        memory_mb: Memory limit in MiB. A node that exceeds the limit is terminated. In a browser page, the page's own
-            limit applies instead.
+        memory_mb: Memory limit in MiB. The operating system terminates a node that exceeds the limit. In a browser
+            page, the page's own limit applies instead.
 
     Raises:
         PartMissing: A binary or a bundle is not installed.

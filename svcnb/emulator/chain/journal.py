@@ -207,8 +207,10 @@ def read(connection: Connection) -> History:
     base = next((dump for dump in _dumps(connection) if _fits(connection, dump)), None)
     position, digest = (base.position, base.digest) if base else (0, START)
     tail = "SELECT * FROM chain_journal WHERE position > :position ORDER BY position"
-    # SQLite has no boolean type.
-    rows = [Entry(**row | {"withdrawn": bool(row["withdrawn"])}) for row in connection.records(tail, position=position)]
+    rows = [
+        Entry(**row)._replace(withdrawn=bool(row["withdrawn"]))  # SQLite has no boolean type
+        for row in connection.records(tail, position=position)
+    ]
     if base is None and rows and rows[0].position != 1:
         raise JournalUnusable(
             f"the chain's journal starts at entry {rows[0].position}, but the dump before it is damaged: restore "

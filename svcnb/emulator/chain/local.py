@@ -5,8 +5,8 @@ journal in one commit, and sends them to the node in the same order. It notifies
 to the callers. After a crash, requests wait until the chain has restarted the node and replayed the journal.
 
 The timestamp of a block is the emulator's time in whole seconds, and never less than that of the previous block. With a
-frozen clock, all blocks have the same timestamp, which the node allows. A block is only created for a write. Calls
-therefore use the clock's time, not that of the latest block.
+frozen clock, all blocks have the same timestamp, which the node allows. The node creates a block only for a write.
+Calls therefore use the clock's time, not that of the latest block.
 """
 
 from __future__ import annotations
@@ -65,9 +65,9 @@ class LocalChain:
         self._jobs = Jobs()
         self._writer: asyncio.Task[None] | None = None
         self.on_receipt: Callable[[Receipt], Awaitable[None]] = ignore
-        """Callback that is awaited with each receipt before the sender receives a response."""
+        """Coroutine function to call with each receipt before the sender receives a response."""
         self.on_reset: Callable[[], Awaitable[None]] | None = None
-        """Callback that is awaited after a restored snapshot, or a change of the chain without a reported receipt."""
+        """Coroutine function to call after a restored snapshot, or a change of the chain without a reported receipt."""
 
     # --- start and stop ---------------------------------------------------------------------------------------------
 
@@ -373,7 +373,7 @@ class LocalChain:
             self._jobs.wake()
 
     async def _see_to_the_node(self) -> None:
-        """Restarts the node if it has stopped. After several failed attempts, requests are rejected for a while."""
+        """Restarts the node if it has stopped. Rejects requests for a while after several failed attempts."""
         if self._ready.is_set() or self._broken is not None:
             return
         problem: Exception | None = None

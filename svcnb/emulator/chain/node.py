@@ -73,7 +73,7 @@ class AnvilNode:
 
         Args:
             genesis: First block of the chain.
-            memory_mb: Memory limit in MiB. A node that exceeds the limit is terminated.
+            memory_mb: Memory limit in MiB. The operating system terminates a node that exceeds the limit.
 
         Raises:
             PartMissing: The binary is not installed.

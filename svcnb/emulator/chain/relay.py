@@ -44,7 +44,7 @@ class Wallet:
 
     Attributes:
         address: Address of the wallet, lowercase 0x.
-        nonce: Nonce of the next transaction, or None if it must be read from the chain.
+        nonce: Nonce of the next transaction, or None if only the chain has it.
     """
 
     address: str
@@ -65,11 +65,11 @@ class Relay:
     """Signs and sends transactions for the service's wallets.
 
     Args:
-        chain: Chain to which the transactions are sent.
+        chain: Chain that receives the transactions.
         chain_id: Id of that chain.
         payers: Wallets that send managed writes.
         store: Database. Servers that share it lock the payers there.
-        delay_s: Delay before a managed write is sent, in seconds. It simulates the wait for a block.
+        delay_s: Delay of a managed write, in seconds. It simulates the wait for a block.
     """
 
     def __init__(
@@ -193,7 +193,7 @@ class Relay:
     async def _by_a_payer(self, work: Callable[[Wallet], Coroutine[Any, Any, T]]) -> T:
         """Runs a function with a free payer. The function completes even if the caller disconnects.
 
-        The payer is released only after the chain has responded, because its next nonce is unknown until then.
+        The relay releases the payer only after the chain has responded, because its next nonce is unknown until then.
         """
         account = current_account.get()
         await self._turns.take(account)
@@ -220,8 +220,8 @@ class Relay:
     async def holding(self, wallet: Wallet) -> AsyncIterator[None]:
         """Locks a wallet, so that no other server on this chain sends transactions from it.
 
-        Other servers may have sent transactions before, so the nonce is read again. The built-in chain belongs to one
-        server and needs no lock.
+        Other servers may have sent transactions before, so the relay reads the nonce again. The built-in chain belongs
+        to one server and needs no lock.
         """
         if isinstance(self._chain, LocalChain) or not self._store.shared:
             yield

@@ -32,7 +32,7 @@ class RemoteChain:
         self.head = 0
         """Number of the last block whose events were read."""
         self.on_receipt: Callable[[dict[str, Any]], Awaitable[None]] = ignore
-        """Callback that is awaited with each receipt before its sender receives a response, and with other logs."""
+        """Coroutine function to call with each receipt before its sender receives a response, and with other logs."""
         self.on_reset: Callable[[], Awaitable[None]] | None = None
         """Never called, because the emulator cannot reset this chain."""
 

@@ -29,9 +29,9 @@ Receipt = dict[str, Any]
 
 _SEND_S: Final = 15.0
 _DUMP_AFTER: Final = 128
-"""Number of entries after which the state is dumped. It is higher on a long chain, whose dump is larger."""
+"""Number of entries before a dump of the state. It is higher on a long chain, whose dump is larger."""
 _REPLAY_S: Final = 4.0
-"""Maximum time in seconds that the node works on entries before the state is dumped.
+"""Maximum time in seconds that the node works on entries before a dump of the state.
 
 The time for a block depends on the size of the whole state. A replay takes about as long as the entries took, and
 requests wait for it."""
@@ -43,7 +43,7 @@ With 10, dumps take at most a tenth of the node's time.
 _KEPT_MARKS: Final = 64
 """Maximum number of states that the node keeps, each as a whole copy.
 
-The node deletes a state only when an earlier state is restored."""
+The node deletes a state only when it restores an earlier state."""
 
 
 class NoBlock(ChainUnavailable):
@@ -76,7 +76,7 @@ class Replica:
         self._store = store
         self._clock = clock
         self._memory_mb = memory_mb
-        self._engine = engine_of(engine)
+        self._engine: Engine = engine_of(engine)
         self._on_exit = on_exit
         self.node: Node | None = None
         """Running node, or None while no node is running."""

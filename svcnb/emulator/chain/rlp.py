@@ -38,7 +38,7 @@ def decode(data: bytes) -> Item:
     """
     item, end = _read(data, 0, 0)
     if end != len(data):
-        raise RlpError(f"{len(data) - end} extra bytes after the item")
+        raise RlpError(f"there are {len(data) - end} extra bytes after the item")
     return item
 
 
@@ -54,7 +54,7 @@ def read_number(item: Item, bits: int = 256) -> int:
         RlpError: The item is a list, has leading zeros, or has more than ``bits`` bits.
     """
     if not isinstance(item, bytes) or item[:1] == b"\0" or len(item) * 8 > bits:
-        raise RlpError(f"not a number of at most {bits} bits")
+        raise RlpError(f"the item is not a number of at most {bits} bits")
     return int.from_bytes(item, "big")
 
 
@@ -67,7 +67,7 @@ def _prefix(length: int, kind: int) -> bytes:
 
 def _read(data: bytes, at: int, depth: int) -> tuple[Item, int]:
     if at >= len(data) or depth > _DEPTH:
-        raise RlpError("truncated, or nested too deeply")
+        raise RlpError("the data is truncated, or nested too deeply")
     first = data[at]
     if first < _TEXT:
         return data[at : at + 1], at + 1
@@ -80,7 +80,7 @@ def _read(data: bytes, at: int, depth: int) -> tuple[Item, int]:
             raise RlpError("a length does not have the shortest encoding")
     end = start + length
     if end > len(data):
-        raise RlpError("truncated")
+        raise RlpError("the data is truncated")
     if kind == _TEXT:
         if length == 1 and data[start] < _TEXT:
             raise RlpError("a byte does not have the shortest encoding")

@@ -1,7 +1,7 @@
 """Signed transactions, which the relay creates, and the gateway decodes and validates.
 
-Supported types are legacy (with or without EIP-155), EIP-2930 and EIP-1559. Blob and set-code transactions are
-rejected.
+Supported types are legacy (with or without EIP-155), EIP-2930 and EIP-1559. The emulator rejects blob and set-code
+transactions.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def read(raw: bytes) -> Transaction:
 
 def _read(raw: bytes) -> Transaction:
     if not raw:
-        raise TransactionInvalid("empty transaction data")
+        raise TransactionInvalid("the transaction data is empty")
     kind = 0 if raw[0] >= _FIRST_LEGACY else raw[0]
     if kind not in _FIELDS:
         raise TransactionInvalid(f"transaction type {kind} is not supported: send a {_KINDS} transaction")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, model_validator
 
@@ -14,7 +14,7 @@ from svcnb.protocol.wire.values import WalletAddress
 
 class _Body(BaseModel):
     # Unlike in the service's own requests, a misspelt field is an error.
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, defer_build=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(strict=True, extra="forbid", frozen=True, defer_build=True)
 
 
 class Nothing(_Body):

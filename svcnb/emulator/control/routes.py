@@ -219,7 +219,7 @@ class ControlPlane:
             raise StructuredError(
                 400,
                 f"{_MAX_FAULTS} faults are pending, which is the maximum.",
-                fix="DELETE /_emulator/faults clears them.",
+                fix="Remove them with DELETE /_emulator/faults.",
             )
         fault = self._faults.add(body.part, body.status, body.delay_ms, body.times)
         return asdict(fault)
@@ -291,7 +291,9 @@ class ControlPlane:
         try:
             await in_thread(self._outbound.configure, body.policy, self._recording(body.file))
         except (ValueError, RecordingError) as error:
-            raise StructuredError(400, f"{error}.", fix="Send a policy; record and replay also need a file.") from None
+            raise StructuredError(
+                400, f"{error}.", fix="Send a policy. The policies record and replay also need a file."
+            ) from None
         return self._network()
 
     def _recording(self, name: str | None) -> Path | None:

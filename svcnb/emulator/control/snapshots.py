@@ -54,9 +54,9 @@ class Snapshots:
         chain: The chain, which saves its own state.
         clock: The emulator's clock.
         randomness: The emulator's random streams.
-        quiesce: Delays requests while the state is replaced.
+        quiesce: Delays requests during a replacement of the state.
         runs: The record of executions. It is written before the state is read.
-        on_exchange: Callback that is awaited after the state is replaced, to clear caches.
+        on_exchange: Coroutine function to call after a replacement of the state, to clear caches.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
 """HTTP layer, with routing, guards, bodies, responses, and the OpenAPI description.
 
 One table of `Endpoint` objects determines the routes, the order of checks and the OpenAPI description, so they always
-agree. Guards run before the body is read (docs/service/http.md#order-of-checks). Frameworks that parse the body first
-do not support this order. They also start and respond more slowly.
+agree. Guards run before the server reads the body (docs/service/http.md#order-of-checks). Frameworks that parse the
+body first do not support this order. They also start and respond more slowly.
 """

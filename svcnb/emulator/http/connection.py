@@ -48,6 +48,7 @@ class Answers(Protocol):
 
     def bare(self, refusal: StructuredError) -> Response:
         """Returns a response without using other components."""
+        ...
 
 
 def connection_limit(wanted: int) -> int:
@@ -170,7 +171,7 @@ class Connection(HttpToolsProtocol):
     def on_header(self, name: bytes, value: bytes) -> None:
         """Overrides the callback of the parser for headers and trailers."""
         if len(self.headers) >= MAX_HEADERS:
-            raise ValueError(f"more than {MAX_HEADERS} headers")
+            raise ValueError(f"the request has more than {MAX_HEADERS} headers")
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
@@ -178,7 +179,7 @@ class Connection(HttpToolsProtocol):
         self._in_head = False
         self._message_bytes = self._body_bytes = 0
         if len(self.pipeline) >= MAX_PIPELINED:
-            raise ValueError(f"more than {MAX_PIPELINED} requests without a response")
+            raise ValueError(f"the connection has more than {MAX_PIPELINED} requests without a response")
         super().on_headers_complete()
         self._wait(self.body_s)
 
@@ -212,7 +213,7 @@ class Connection(HttpToolsProtocol):
         self._refuse(
             StructuredError(
                 400,
-                "Not a valid HTTP/1.1 request: the request line, a header or the framing of the body cannot be parsed.",
+                "The request is not valid HTTP/1.1: its request line, a header or its body framing cannot be parsed.",
                 fix="Check the method, the length of the address (at most 64 KiB), the headers "
                 f"(at most {MAX_HEADERS}) and Content-Length.",
             )

@@ -11,8 +11,34 @@ from typing import Any, Final, NamedTuple, Protocol
 from pydantic import TypeAdapter
 from starlette.requests import Request
 
-from svcnb.emulator.http.caller import Caller
 from svcnb.emulator.platform.offload import current_account
+
+
+class Caller(NamedTuple):
+    """Account that a key belongs to.
+
+    Attributes:
+        key_hash: Hash of the key, which identifies it in the contract.
+        master_hash: Hash of the account key, which identifies the account.
+        is_master: Whether the key is the account key (or the alias of an admin wallet), and not a usage key.
+        managed: Whether the account is in API mode.
+        admin_address: Address of the account's admin wallet, lower case.
+        billing_wallet: Address of the wallet that identifies the paying account, lower case.
+        expiration: Unix seconds at which a usage key expires; 0 if it never expires.
+    """
+
+    key_hash: int
+    master_hash: int
+    is_master: bool
+    managed: bool
+    admin_address: str
+    billing_wallet: str
+    expiration: int = 0
+
+    @property
+    def key_hash_hex(self) -> str:
+        """Hash of the key as ``0x`` + 64 hex digits."""
+        return f"0x{self.key_hash:064x}"
 
 
 class Hold(Protocol):
@@ -21,19 +47,21 @@ class Hold(Protocol):
     @property
     def cents(self) -> int:
         """The reserved amount, in cents."""
+        ...
 
     async def grow(self, cents: int) -> None:
         """Increases the hold to ``cents`` in total."""
 
     async def settle(self, cents: int, *, reason: str, request_id: str) -> int:
         """Charges the call and ends the hold."""
+        ...
 
     def release(self) -> None:
         """Ends the hold without a charge. Repeated calls have no effect."""
 
 
 class Call:
-    """One request, which is passed to its guards and its handler.
+    """One request, the argument of its guards and its handler.
 
     Args:
         endpoint: The endpoint that matches the request.
@@ -81,7 +109,7 @@ class Call:
 
 
 class Guard(NamedTuple):
-    """Check that runs before the body is read.
+    """Check that runs before the server reads the body.
 
     Attributes:
         check: Function that raises a `ServiceError` to reject the request.
@@ -109,10 +137,10 @@ class Endpoint:
         path: Full path, in which ``{name}`` matches one segment.
         handler: Function that receives the call and the validated body (or query, or None). It returns the response
             body or a Response.
-        request: Type of the JSON body, or None if no body is read.
-        query: Model of the query string, or None if it is not read.
+        request: Type of the JSON body, or None for an endpoint without a body.
+        query: Model of the query string, or None for an endpoint without one.
         response: Type of the response body, for the OpenAPI description.
-        guards: Checks that run before the body is read, in order.
+        guards: Checks that run before the server reads the body, in order.
         answers_for: Guards whose checks the handler makes itself, for the OpenAPI description.
         price_cents: The price of a successful call in cents, charged after the handler returns.
         errors: HTTP statuses of the handler's own errors.

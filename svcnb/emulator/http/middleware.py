@@ -21,10 +21,9 @@ from svcnb.emulator.http.answers import failure
 from svcnb.emulator.http.body import CallerGone
 from svcnb.emulator.platform.clock import Clock
 from svcnb.emulator.platform.idle import Activity
-from svcnb.emulator.platform.origins import RPC, Origins
+from svcnb.emulator.platform.origins import RPC, Origins, ServerAddress
 from svcnb.emulator.platform.quiesce import Quiesce
 from svcnb.emulator.platform.randomness import Randomness
-from svcnb.emulator.platform.server_address import ServerAddress
 from svcnb.emulator.settings import Settings
 
 _LOG = logging.getLogger(__name__)
@@ -58,7 +57,7 @@ class Middleware:
         settings: Names of the service, allowed origins, and maximum number of connections.
         clock: Clock for the Date header.
         randomness: Source of request ids.
-        quiesce: Lock that delays requests while the state is replaced.
+        quiesce: Lock that delays requests during a replacement of the state.
         address: The address of this server, for links to its pages.
 
     Attributes:

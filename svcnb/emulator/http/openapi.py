@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 from svcnb.emulator.http.endpoint import API, Endpoint
 from svcnb.protocol.error_codes import ERROR_CODES
 from svcnb.protocol.vocabulary import Vocabulary
-from svcnb.protocol.wire.errors import ErrorBody
+from svcnb.protocol.wire.base import ErrorBody
 
 OPENAPI_VERSION: Final = "3.1.0"
 API_VERSION: Final = "v1.2"

@@ -35,7 +35,10 @@ class RpcGateway:
         return [Endpoint("POST", RPC, self.gateway, described=False)]
 
     async def gateway(self, call: Call, _given: None) -> Response:
-        """Forwards a JSON-RPC request or batch to the chain. Accepted transactions are written to the journal first."""
+        """Forwards a JSON-RPC request or batch to the chain.
+
+        The chain first writes accepted transactions to the journal.
+        """
         data = await read_bytes(call.request, self._max_body_bytes)
         try:
             body: Any = await read_json(data)

@@ -32,7 +32,7 @@ class Custody:
     A custody key is ``custody_key(path, purpose) = HMAC-SHA256(root, purpose || 0x00 || path)``. The private key is the
     keccak256 hash of the custody key. With a probability below 2**-127, this hash is not a valid private key of the
     curve. In that case, the derivation appends ``0x00`` and a four-byte counter that starts at 1 to the path until the
-    hash is valid. The representation of the object and its errors never contain a secret. The object cannot be pickled.
+    hash is valid. The representation of the object and its errors never contain a secret. Pickle rejects the object.
 
     Args:
         root_secret: 32 bytes, from `svcnb.emulator.keys.root.load_root_secret`.
@@ -51,7 +51,7 @@ class Custody:
         self._vocabulary = vocabulary
         self._randomness = randomness
         self.wallet_address: Callable[[int], str] = lru_cache(_ADDRESSES_KEPT)(self._wallet_address)
-        """Address of the wallet at a derivation path. Addresses are public, so recent ones are cached."""
+        """Address of the wallet at a derivation path. Addresses are public, so the class caches recent ones."""
 
     def __repr__(self) -> str:
         return "Custody(root_secret=<hidden>)"

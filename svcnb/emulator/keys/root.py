@@ -44,8 +44,8 @@ def load_root_secret(state_dir: Path | None, seed: str | None) -> bytes:
     """Loads the root secret of an emulator, and creates it at the first start.
 
     Args:
-        state_dir: Folder that stores the state. If it does not exist, it is created with mode 0700. With None, nothing
-            is stored.
+        state_dir: Folder that stores the state. If it does not exist, the class creates it with mode 0700. With None,
+            the class stores nothing.
         seed: String that determines the secret, or None for a random secret. The same seed results in the same secret,
             with or without a folder.
 

@@ -23,7 +23,7 @@ _TUNNELS: Final = (
     ipaddress.IPv4Network("192.88.99.0/24"),  # 6to4 relays (RFC 7526)
 )
 _OWN_PATHS: Final = ("/core/v1/", "/webhook/")
-"""Paths of the emulator that actions may use. Control plane, approval pages and payment pages are excluded."""
+"""Paths of the emulator that actions may use. The control plane, approval pages and payment pages do not count."""
 _LOCALHOST: Final = "localhost"
 _PORTS: Final = range(1, 65536)
 _DISCARD_PORT: Final = 9

@@ -22,7 +22,7 @@ class Clock:
         frozen_at: Unix seconds at which the clock is frozen, or None to follow the machine's clock.
 
     Raises:
-        ValueError: ``frozen_at`` is not a time from 1970-01-01 to 3000-01-01.
+        ValueError: ``frozen_at`` is outside the range from 1970-01-01 to 3000-01-01.
     """
 
     def __init__(self, frozen_at: float | None = None) -> None:
@@ -57,7 +57,7 @@ class Clock:
             at: Unix seconds, or None for the current moment.
 
         Raises:
-            ValueError: ``at`` is not a time from 1970-01-01 to 3000-01-01.
+            ValueError: ``at`` is outside the range from 1970-01-01 to 3000-01-01.
         """
         self._set = (self.now() if at is None else checked_time(at), self._set[1])
         self._changed()
@@ -109,7 +109,7 @@ class Clock:
         checked_time(time.time() + (state["offset"] or 0.0) if frozen_at is None else frozen_at)
 
     def on_change(self, listener: Callable[[], None]) -> None:
-        """Registers a listener that is called after every freeze, advance, return to real time and restore."""
+        """Registers a listener. The clock calls it after every freeze, advance, return to real time and restore."""
         self._listeners.append(listener)
 
     def _changed(self) -> None:

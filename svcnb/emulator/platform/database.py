@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Final, TypeAlias
 
@@ -166,7 +167,7 @@ class Connection(ABC):
     def has_table(self, name: str) -> bool:
         """Returns whether a table with this name exists."""
 
-    @property
+    @cached_property
     def session(self) -> str | None:
         """Unique name of this connection, never used by another connection to the database. None for SQLite."""
         return None

@@ -18,7 +18,7 @@ class FairLimit:
     Args:
         total: The total amount.
         per_account: Maximum amount of one account.
-        wait_s: Seconds to wait before `LimitReached` is raised. None waits without a limit.
+        wait_s: Seconds to wait before the method raises `LimitReached`. None waits without a limit.
     """
 
     def __init__(self, total: int, per_account: int, wait_s: float | None = None) -> None:

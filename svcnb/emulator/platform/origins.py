@@ -1,4 +1,4 @@
-"""Check of which web pages may use the emulator, and under which host names.
+"""The emulator's own address, and the check of which web pages may use it, under which host names.
 
 A browser sends the origin of a page (`Origin`) and the host name of the server (`Host`). `Origin` reveals pages of
 other sites. `Host` reveals pages whose own host name resolves to this machine (DNS rebinding). For such pages, the two
@@ -116,3 +116,23 @@ def _place(url: str) -> str:
 
 def _scheme(url: str) -> str:
     return url.partition("://")[0]
+
+
+class ServerAddress:
+    """Address of one emulator.
+
+    Attributes:
+        url: Scheme, host and port without a path. Empty until the server listens.
+    """
+
+    def __init__(self) -> None:
+        self.url = ""
+
+    def seen_by(self, request: Request) -> str:
+        """Returns the address of this server as the caller sees it, without a path.
+
+        Args:
+            request: The caller's request.
+        """
+        host = request.headers.get("host")
+        return f"{request.url.scheme}://{host}" if host else self.url

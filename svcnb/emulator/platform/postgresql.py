@@ -101,8 +101,9 @@ class PostgresConnection(Connection):
     def _execute(self, statement: str, values: Mapping[str, Any]) -> Any:
         if self._driver is None:
             raise RuntimeError("this connection was never opened")
+        query: Any = _in_its_words(statement)  # the type that psycopg declares has only literals
         try:
-            return self._driver.execute(_in_its_words(statement), values)
+            return self._driver.execute(query, values)
         except self._driver_errors.Error as error:
             raise self._told(error) from error
 

@@ -19,7 +19,7 @@ class SqliteConnection(Connection):
     """Connection to an SQLite database, in a file or in memory.
 
     Args:
-        path: The file, which is created if it does not exist. None means in memory.
+        path: The file. Created if it does not exist. None means in memory.
 
     Raises:
         DatabaseError: The database cannot be opened.

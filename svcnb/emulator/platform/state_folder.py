@@ -58,7 +58,7 @@ class StateFolder:
         self._lock.flush()
 
     def begin(self, root_file: str) -> bool:
-        """Marks the first start. Call this method before the root secret is loaded.
+        """Marks the first start. Call this method before you load the root secret.
 
         Args:
             root_file: Name of the root secret's file.

@@ -120,7 +120,8 @@ class Store:
         """Runs ``work`` in a transaction and returns after its commit.
 
         Args:
-            work: Short function that only uses the database. If it raises an exception, its changes are rolled back.
+            work: Short function that only uses the database. If it raises an exception, the store rolls back its
+                changes.
 
         Returns:
             The return value of ``work``.
@@ -308,13 +309,13 @@ def _copy_inside(connection: Connection, found: int) -> None:
 
 
 class _FileGone(Exception):
-    """Error for a database file that was moved or deleted."""
+    """Error for a moved or deleted database file."""
 
 
 class _File:
     """Identity of the database file, to check that its path still refers to it.
 
-    SQLite continues to write to a file that was moved or deleted, and these writes are lost. A system call before each
+    SQLite continues to write to a moved or deleted file, and loses these writes. A system call before each
     commit (one microsecond) prevents the emulator from acknowledging such a write.
     """
 
@@ -339,7 +340,7 @@ class _File:
 def _for_caller(error: BaseException) -> BaseException:
     """Returns the error for the caller of a failed function.
 
-    A lost connection affects all callers, so it is raised here.
+    A lost connection affects all callers, so this method raises it.
     """
     if not isinstance(error, DatabaseError) or isinstance(error, ConstraintBroken):
         return error

@@ -29,17 +29,17 @@ class TokenBuckets:
         self._clock = clock
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
-    def take(self, address: str) -> bool:
+    def take(self, address: str) -> float | None:
         """Takes a token.
 
         Args:
             address: The address whose bucket is used.
 
         Returns:
-            Whether the bucket had a token.
+            None if the bucket had a token, otherwise the seconds until it has one.
         """
         if self._burst is None:
-            return True
+            return None
         now = self._clock()
         tokens, at = self._buckets.pop(address, (float(self._burst), now))
         tokens = min(float(self._burst), tokens + (now - at) * self._burst / _REFILL_S)
@@ -47,9 +47,9 @@ class TokenBuckets:
         self._buckets[address] = (tokens - allowed, now)
         if len(self._buckets) > _KEPT:
             self._buckets.popitem(last=False)
-        return allowed
+        return None if allowed else (1 - tokens) * _REFILL_S / self._burst
 
-    async def take_among_all(self, store: Store, address: str) -> bool:
+    async def take_among_all(self, store: Store, address: str) -> float | None:
         """Takes a token like `take`, for all servers that share the database, with a 60-second sliding window.
 
         Raises:
@@ -59,9 +59,8 @@ class TokenBuckets:
             return self.take(address)
         burst = self._burst
         # Use the machine's time, because the frozen clock of an emulator would reject calls forever.
-        wait_s = await store.run(
+        return await store.run(
             lambda connection: rate_limiter.admit(
                 connection, what="new_account", who=address, limit=burst, now=time.time()
             )
         )
-        return wait_s is None

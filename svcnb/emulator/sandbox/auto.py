@@ -48,7 +48,7 @@ class AutoEngine:
     (`svcnb.emulator.sandbox.repeat.RepeatableHost`). Later runs of a source that caused a trap start on `v8`.
 
     Args:
-        limits: Limits for which processes are prepared.
+        limits: Limits of the prepared processes.
         spares: Number of warm `v8` processes to keep, starting with the first run.
         idle: Number of these processes to keep after half a minute without a run on `v8`. None means all.
         concurrency: Maximum number of runs at the same time, on each engine.

@@ -12,9 +12,8 @@ import os
 from pathlib import Path
 
 from svcnb.emulator.sandbox.isolate import Isolate
-from svcnb.emulator.sandbox.names import names_json
 from svcnb.emulator.sandbox.pooled import DENO_DATA_MIB, FLAGS, STATIC, PooledEngine
-from svcnb.emulator.sandbox.protocol import Host, Outcome
+from svcnb.emulator.sandbox.protocol import Host, Outcome, names_json
 from svcnb.emulator.sandbox.session import Session
 from svcnb.emulator.sandbox.trace import Trace
 from svcnb.protocol.limits import ActionLimits
@@ -36,7 +35,7 @@ class FastEngine(PooledEngine):
     """Engine that runs actions in QuickJS inside long-lived Deno processes.
 
     Args:
-        limits: Limits for which processes are prepared. A run can have lower limits.
+        limits: Limits of the prepared processes. A run can have lower limits.
         processes: Number of processes to keep. The engine keeps one after half a minute without a run, and none after
             two minutes. While runs have to wait, it keeps up to four times as many.
         concurrency: Maximum number of runs at the same time. Other runs wait in a queue. One account never uses all

@@ -47,13 +47,13 @@ class Frame(NamedTuple):
             BadFrame: The text is not a JSON object, is nested too deeply, or contains too many values.
         """
         if more_values_than(self.text, _MAX_VALUES) or deeper_than(self.text, _MAX_DEPTH):
-            raise BadFrame("a frame with too many levels or values")
+            raise BadFrame("the frame has too many levels or values")
         try:
             body = json.loads(self.text.decode())
         except ValueError:
-            raise BadFrame("a frame without JSON") from None
+            raise BadFrame("the frame is not JSON") from None
         if not isinstance(body, dict):
-            raise BadFrame("a frame that is not a JSON object")
+            raise BadFrame("the frame is not a JSON object")
         return body
 
 
@@ -77,7 +77,7 @@ class FrameReader:
     """Parser that splits the output of one isolate into frames.
 
     Args:
-        secret: Bytes with which each frame must begin.
+        secret: Bytes at the start of each frame.
         max_blob_bytes: Maximum length of a frame's binary part in this run, in bytes.
     """
 
@@ -100,10 +100,12 @@ class FrameReader:
         header = SECRET_BYTES + _LENGTHS.size
         while len(buffer) >= header:
             if not hmac.compare_digest(bytes(buffer[:SECRET_BYTES]), self._secret):
-                raise BadFrame("bytes that the bootstrap did not send")
+                raise BadFrame("the bootstrap did not send these bytes")
             json_length, blob_length = _LENGTHS.unpack_from(buffer, SECRET_BYTES)
             if json_length > MAX_JSON_BYTES or blob_length > self._max_blob_bytes:
-                raise BadFrame(f"a frame of {json_length} and {blob_length} bytes")
+                raise BadFrame(
+                    f"the frame is too long: {json_length} bytes of JSON and {blob_length} bytes of binary data"
+                )
             total = header + json_length + blob_length
             if len(buffer) < total:
                 return

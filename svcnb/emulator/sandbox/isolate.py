@@ -175,7 +175,7 @@ class Isolate(asyncio.Protocol):
     def write(self, data: bytes | bytearray) -> None:
         """Sends bytes. The caller must not modify them until they are sent.
 
-        If the process has exited, the bytes are discarded without an error. ``on_lost`` reports the exit.
+        If the process has exited, the method discards the bytes without an error. ``on_lost`` reports the exit.
         """
         if self._transport is not None:
             self._transport.write(data)

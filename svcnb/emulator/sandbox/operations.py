@@ -47,7 +47,7 @@ class Operations:
         return bool(self._held)
 
     def release(self) -> None:
-        """Releases the memory budget of answers that the isolate has received or will not receive any more."""
+        """Releases the memory budget of answers that the isolate has received or will never receive."""
         held, self._held = self._held, ()
         for give_back in held:
             give_back()
@@ -96,7 +96,7 @@ class Operations:
         elif kind == "decrypt":
             operation = host.decrypt(str(body["pkpId"]), str(body["ciphertext"]))
         else:
-            raise BadFrame(f"an unknown call {kind[:32]!r}")
+            raise BadFrame(f"unknown operation {kind[:32]!r}")
         event = "key" if kind in _KEY_OPERATIONS else kind
         since = self._trace.elapsed_s
         try:

@@ -10,9 +10,9 @@ packages/
   @noble/hashes@1.8.0/sha256.js        import { sha256 } from "@noble/hashes@1.8.0/sha256.js"
 ```
 
-Modules can import each other by a relative path, by a pinned name, or by a CDN path (`/npm/name@1.2.3/+esm`). When a
-module is loaded for the first time, its hash is written to ``integrity.json``. The emulator rejects a file that changes
-later.
+Modules can import each other by a relative path, by a pinned name, or by a CDN path (`/npm/name@1.2.3/+esm`). When an
+action first loads a module, the loader writes the module's hash to ``integrity.json``. The emulator rejects a file that
+changes later.
 """
 
 from __future__ import annotations

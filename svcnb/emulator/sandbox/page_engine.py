@@ -9,10 +9,9 @@ from typing import Final
 
 from svcnb.emulator.sandbox.fast import GRACE_S, NAME
 from svcnb.emulator.sandbox.isolate import StartFailed
-from svcnb.emulator.sandbox.names import names_json
 from svcnb.emulator.sandbox.page_isolate import PageIsolate
 from svcnb.emulator.sandbox.pooled import is_blank, nothing_to_do
-from svcnb.emulator.sandbox.protocol import EngineState, EngineUnavailable, Host, Outcome
+from svcnb.emulator.sandbox.protocol import EngineState, EngineUnavailable, Host, Outcome, names_json
 from svcnb.emulator.sandbox.scheduler import Places
 from svcnb.emulator.sandbox.session import Session
 from svcnb.emulator.sandbox.trace import Trace

@@ -1,4 +1,4 @@
-"""Pool of isolates that are started and warmed up before they are needed."""
+"""Pool of isolates that start and warm up in advance."""
 
 from __future__ import annotations
 

@@ -41,10 +41,10 @@ _BLANK = frozenset(" \t\n\r\f\v")
 
 
 class PooledEngine(ABC):
-    """Engine that runs actions in separate processes, which are warmed up in advance.
+    """Engine that runs actions in separate processes, with a warm-up in advance.
 
     Args:
-        limits: Limits for which processes are prepared. A run can have lower limits.
+        limits: Limits of the prepared processes. A run can have lower limits.
         name: Name of the engine in settings and traces.
         bootstrap: Bundle that the processes run.
         beside: Names of other files that must be in the bundle's folder.
@@ -98,10 +98,8 @@ class PooledEngine(ABC):
         self._watch: asyncio.Task[None] | None = None
         self._stopped = True
 
-    @property
-    @abstractmethod
-    def _brief_s(self) -> float:
-        """Seconds after which a run gets a lower priority than other runs."""
+    _brief_s: float
+    """Seconds after which a run gets a lower priority than other runs."""
 
     @abstractmethod
     def _command(self, bootstrap: Path) -> list[str]:

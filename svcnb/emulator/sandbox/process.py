@@ -72,8 +72,8 @@ class ProcessHost:
         env: Complete environment of the processes.
         cwd: Working directory of the processes.
         limits: Resource limits, by their names in the module ``resource``.
-        remove: Folder that is deleted after the last process has exited, even if the emulator is killed.
-        on_lost: Callback that is called once if the spawner exits unexpectedly.
+        remove: Folder to delete after the last process has exited, even if the emulator is killed.
+        on_lost: Callback for an unexpected exit of the spawner. It runs once.
     """
 
     def __init__(

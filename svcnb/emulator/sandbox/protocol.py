@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple, Protocol
 
 from svcnb.emulator.sandbox.trace import Trace
 from svcnb.protocol.limits import ActionLimits
+from svcnb.protocol.vocabulary import Vocabulary
 
 ErrorKind = Literal["throw", "syntax", "timeout", "memory", "funds", "host", "unsupported"]
 
@@ -62,7 +64,7 @@ class FetchResponse(NamedTuple):
         status: HTTP status code from 200 to 599.
         status_text: Reason phrase, often empty.
         headers: Pairs of name and value. The content encoding is already removed.
-        body: Complete body. A large body is not copied into `bytes`.
+        body: Complete body. The code does not copy a large body into `bytes`.
         url: URL after redirects.
         redirected: Whether the request was redirected.
         held: Functions that release the memory budget of the body. Call them when the body is no longer in memory.
@@ -98,38 +100,49 @@ class Host(Protocol):
     @property
     def headers(self) -> dict[str, str]:
         """Headers with the request id and the correlation id (docs/service/http.md#response-headers)."""
+        ...
 
     @property
     def account(self) -> str:
         """Account of the run. Accounts share an engine, and the scheduler allocates it fairly among them."""
+        ...
 
     @property
     def meter(self) -> Meter | None:
         """Credit check of the paying account, or None if no account pays."""
+        ...
 
     async def get_private_key(self, pkp_id: str) -> str:
         """Returns a wallet's private key, ``0x`` and 64 hex digits."""
+        ...
 
     async def get_action_private_key(self) -> str:
         """Returns the running action's own private key."""
+        ...
 
     async def get_action_public_key(self, ipfs_id: str) -> str:
         """Returns the compressed public key of any action, ``0x`` and 66 hex digits."""
+        ...
 
     async def get_action_wallet_address(self, ipfs_id: str) -> str:
         """Returns the address of any action, in lowercase."""
+        ...
 
     async def encrypt(self, pkp_id: str, message: str) -> str:
         """Encrypts a message with AES-256-GCM and a wallet's private key (docs/service/keys.md#encryption)."""
+        ...
 
     async def decrypt(self, pkp_id: str, ciphertext: str) -> str:
         """Decrypts a result of `encrypt`."""
+        ...
 
     async def fetch(self, request: FetchRequest, limits: ActionLimits) -> FetchResponse:
         """Makes one outbound request under the network policy."""
+        ...
 
     async def package(self, specifier: str, importer: str | None) -> Module:
         """Returns the source of an imported module (docs/service/runtime.md#imports)."""
+        ...
 
 
 class Module(NamedTuple):
@@ -215,12 +228,31 @@ class Engine(Protocol):
         Raises:
             EngineUnavailable: No process could be started.
         """
+        ...
 
     async def is_reachable(self) -> bool:
         """Returns whether the engine's processes respond within seconds.
 
         A process that a signal has stopped does not respond.
         """
+        ...
 
     def state(self) -> EngineState:
         """Returns the state of the engine."""
+        ...
+
+
+def names_json(words: Vocabulary) -> str:
+    """Returns the names of the namespace and its functions as JSON text, which processes need for their warm-up."""
+    return json.dumps(
+        {
+            "namespace": words.namespace,
+            "actions": words.actions_global,
+            "auth": words.auth_global,
+            "headers": words.headers_global,
+            "privateKey": words.private_key_function,
+            "actionPrivateKey": words.action_private_key_function,
+            "actionPublicKey": words.action_public_key_function,
+            "actionWalletAddress": words.action_wallet_address_function,
+        }
+    )

@@ -150,7 +150,7 @@ def _read(path: Path) -> str:
 def _text(exchange: dict[str, Any]) -> str:
     """Returns the text form of an exchange for the file.
 
-    Line breaks in strings are escaped, so all other line breaks are part of the layout.
+    The writer escapes line breaks in strings, so all other line breaks are part of the layout.
     """
     return "    " + json.dumps(exchange, indent=2, ensure_ascii=False).replace("\n", "\n    ")
 

@@ -71,7 +71,7 @@ def _no_number(name: str) -> float:
 def _finite(digits: str) -> float:
     value = float(digits)
     if not math.isfinite(value):
-        raise ValueError("not a finite number")
+        raise ValueError(f"{digits[:20]} is not a finite number")
     return value
 
 

@@ -35,7 +35,7 @@ def content(request: FetchRequest) -> Content:
     """Returns the comparable content of a request.
 
     Args:
-        request: The request. A body of at most `LARGE_BYTES` bytes is parsed as JSON-RPC if possible.
+        request: The request. The function parses a body of at most `LARGE_BYTES` bytes as JSON-RPC if possible.
     """
     found = _rpc(request.body)
     if found is None:

@@ -71,8 +71,8 @@ class Shares:
 class Places:
     """Slots for runs. The account with the fewest slots receives the next one, and one account never has all slots.
 
-    With four or more slots, one account can have at most three quarters of them. With eight or more, an eighth is
-    reserved for accounts without a slot.
+    With four or more slots, one account can have at most three quarters of them. With eight or more, the scheduler
+    reserves an eighth for accounts without a slot.
 
     Args:
         count: Number of slots.

@@ -103,7 +103,7 @@ class Session:
 
         Args:
             source: JavaScript source.
-            params: JSON value that is passed to ``main``.
+            params: JSON value, the argument of ``main``.
         """
         if is_large([source, params]):
             job = await offload(self._job, source, params)
@@ -293,7 +293,7 @@ class Session:
         else:
             call_id = int(body["id"])
             if call_id < 1 or call_id in self._calls:
-                raise BadFrame("a call id that is already used or does not belong to the isolate")
+                raise BadFrame(f"the call id {call_id} is invalid, or is already in use")
             work = self._answer(str(kind), call_id, body, frame.blob)
             self._do(call_id, work, len(frame.text) + len(frame.blob))
 

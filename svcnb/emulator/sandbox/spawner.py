@@ -184,7 +184,7 @@ class Spawner:
 
     def _spawn(self, token: int, *, aside: bool) -> None:
         channel, errors = self._descriptors.pop(0), self._descriptors.pop(0)
-        pid = self._copy(channel, errors)
+        pid, failure = self._copy(channel, errors), ""
         is_copy = pid is not None
         if pid is not None:
             if aside:
@@ -193,7 +193,8 @@ class Spawner:
             try:
                 pid = self._fork(channel, errors, aside=aside)
             except OSError as error:
-                answer: dict[str, Any] = {"failed": token, "error": str(error)}
+                failure = str(error)
+        answer: dict[str, Any] = {"failed": token, "error": failure}
         if pid is not None:
             self._tokens[pid] = token
             self._pids[token] = pid
@@ -280,8 +281,8 @@ class Spawner:
             for name, value in setup["limits"].items():
                 _limit(getattr(resource, name), value)
             os.chdir(setup["cwd"])
-            argv = argv or setup["argv"]
-            os.execve(argv[0], argv, setup["env"])  # noqa: S606 - no shell is needed
+            command: list[str] = argv or setup["argv"]
+            os.execve(command[0], command, setup["env"])  # noqa: S606 - no shell is needed
         except BaseException as error:  # noqa: BLE001 - a forked child must never return to the parent's loop
             with contextlib.suppress(OSError):
                 os.write(2, f"cannot start: {error}\n".encode())

@@ -14,9 +14,8 @@ import sys
 from pathlib import Path
 
 from svcnb.emulator.sandbox.isolate import Isolate
-from svcnb.emulator.sandbox.names import names_json
 from svcnb.emulator.sandbox.pooled import DENO_DATA_MIB, FLAGS, STATIC, PooledEngine
-from svcnb.emulator.sandbox.protocol import Host, Outcome
+from svcnb.emulator.sandbox.protocol import Host, Outcome, names_json
 from svcnb.emulator.sandbox.session import Session
 from svcnb.emulator.sandbox.trace import Trace
 from svcnb.protocol.limits import ActionLimits
@@ -55,7 +54,7 @@ class V8Engine(PooledEngine):
     """Engine that runs each action in its own Deno process.
 
     Args:
-        limits: Limits for which processes are prepared. A run can have lower limits.
+        limits: Limits of the prepared processes. A run can have lower limits.
         spares: Number of warmed-up processes to keep.
         idle: Number of processes to keep before the first run and after half a minute without a run. None means all.
         concurrency: Maximum number of runs at the same time. Other runs wait in a queue. One account never uses all

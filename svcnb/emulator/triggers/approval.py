@@ -162,4 +162,4 @@ async def _form(ask: Ask) -> dict[str, str]:
         text = (await ask.bytes(_MAX_FORM_BYTES)).decode()
         return {name: values[0] for name, values in parse_qs(text, max_num_fields=16).items()}
     except ValueError:
-        raise bad("invalid_form", "The form cannot be parsed.") from None
+        raise bad("invalid_form", "The form cannot be parsed: send at most 16 fields as UTF-8 text.") from None

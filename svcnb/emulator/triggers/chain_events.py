@@ -4,7 +4,7 @@ Every trigger has its own position on its chain, which is the next block to read
 newest block with enough confirmations. One transaction admits one run per log and advances the position. If the queue
 is full, the remaining logs wait for the next poll.
 
-The id of a run is derived from the log: its chain, its transaction, its content, and its index among equal logs of the
+The log determines the id of a run: its chain, its transaction, its content, and its index among equal logs of the
 transaction. The id does not depend on the block. If a reorganisation moves the transaction to another block, the log
 therefore does not start a second run.
 

@@ -160,8 +160,8 @@ class RunQueues:
         """Stops all queues, and waits for executions in progress.
 
         Args:
-            grace_s: Seconds to wait. Afterwards, executions in progress are cancelled, and repeated after the next
-                start.
+            grace_s: Seconds to wait. Afterwards, the service cancels executions in progress, and repeats them after the
+                next start.
         """
         self._open = False
         queues = set(self._queues.values())

@@ -65,7 +65,7 @@ class Ask:
         try:
             return str(UUID(self.call.path[name]))
         except ValueError:
-            raise bad("invalid_id", "An id must be a UUID.") from None
+            raise bad("invalid_id", f"The id {self.call.path[name][:60]!r} is not a UUID.") from None
 
     async def bytes(self, limit: int) -> bytes:
         """Returns the body.
@@ -169,7 +169,11 @@ def whole(text: str | None, default: int, lowest: int, highest: int) -> int:
     if text is None:
         return default
     if not _WHOLE.match(text):
-        raise Refused(422, "unprocessable_entity", "limit and offset must be integers.")
+        raise Refused(
+            422,
+            "unprocessable_entity",
+            f"The value {text[:60]!r} is not an integer: limit and offset must be integers.",
+        )
     return max(lowest, min(int(text), highest))
 
 

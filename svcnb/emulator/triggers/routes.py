@@ -66,7 +66,7 @@ async def me(ask: Ask) -> Response:
 
 
 async def create(ask: Ask) -> Response:
-    """Creates an enabled trigger. The usage key is stored encrypted and is not checked before the first run."""
+    """Creates an enabled trigger. The service encrypts the usage key, and checks it only when the trigger runs."""
     user = await ask.user()
     body: CreateTrigger = read(CreateTrigger, await ask.json())
     triggers = ask.triggers
@@ -184,7 +184,7 @@ async def test(ask: Ask) -> Response:
         if current is None:  # the trigger was deleted while the service read the body
             raise not_found("trigger")
         if room(connection, current) == 0:
-            raise limited("queue_depth_exceeded", "The trigger's queue is full.", 1)
+            raise limited("queue_depth_exceeded", "The trigger has reached its limit of queued runs.", 1)
         require_room_for_input(connection, current, text)
         admit(connection, current, identifier, text, triggers.clock.now())
 

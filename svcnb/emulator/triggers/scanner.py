@@ -24,7 +24,7 @@ class Scanner(ABC):
         store: The database.
         clock: The emulator's clock.
         interval_s: Interval between scans, in seconds.
-        wake: Function that is called with the trigger's id after the admission of a run.
+        wake: Function to call with the trigger's id after the admission of a run.
     """
 
     what: ClassVar[str]

@@ -59,8 +59,9 @@ class TriggerRecord:
     @classmethod
     def of(cls, connection: Connection, row: dict[str, Any]) -> Self:
         """Creates a record from a row with all columns."""
-        plain = {name: connection.unescaped(row[name]) for name in _TEXTS}
-        return cls(**row | plain | {"enabled": bool(row["enabled"])})  # SQLite has no boolean type
+        values: dict[str, Any] = row | {name: connection.unescaped(row[name]) for name in _TEXTS}
+        values["enabled"] = bool(row["enabled"])  # SQLite has no boolean type
+        return cls(**values)
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,8 @@ class RunRecord:
     @classmethod
     def of(cls, connection: Connection, row: dict[str, Any]) -> Self:
         """Creates a record from a row with all columns."""
-        return cls(**row | {"error": connection.unescaped(row["error"])})
+        values: dict[str, Any] = row | {"error": connection.unescaped(row["error"])}
+        return cls(**values)
 
 
 def find_trigger(connection: Connection, trigger_id: str, user_id: str | None = None) -> TriggerRecord | None:

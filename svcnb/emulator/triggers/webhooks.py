@@ -100,7 +100,8 @@ def run_input(body: bytes, content_type: str, headers: dict[str, list[str]]) -> 
         content_type: The Content-Type header of the request.
         headers: The result of `safe_headers`.
 
-    A body that is not JSON becomes text, whatever its content type, because senders test an address with an empty body.
+    A body that is not JSON becomes text, regardless of its content type, because senders test an address with an empty
+    body.
     """
     try:
         raw, encoding = body.decode(), "utf-8"
@@ -141,7 +142,7 @@ class RateWindow:
         """Counts a post.
 
         Raises:
-            Refused: 429, the limit is reached. The post is not counted.
+            Refused: 429, the user has reached the limit. The post does not count.
         """
         if self._limit is None:
             return

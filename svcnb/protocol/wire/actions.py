@@ -56,7 +56,7 @@ class ActionItem(Response):
 
     id: str = Field(description="Same as hashed_cid.")
     hashed_cid: str = Field(
-        "", description="keccak256 of the CID text, as 0x + 64 hex digits. 64 zeros mean any action."
+        "", description="keccak256 of the CID text, as 0x followed by 64 hex digits. 64 zeros mean any action."
     )
     name: str
     description: str

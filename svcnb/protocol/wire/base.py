@@ -1,26 +1,44 @@
-"""Base classes of all models: strict requests, and responses that keep unknown members."""
+"""Base classes of all models: strict requests, and responses that keep unknown members. Also the error body."""
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from typing import ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field
 
 
 class Request(BaseModel):
-    """Base class of request bodies. JSON types are not converted into each other, and unknown members are ignored.
+    """Base class of request bodies. The models do not convert one JSON type into another, and ignore unknown members.
 
     The constructor validates the values, so the client rejects invalid requests before it sends them.
     """
 
-    model_config = ConfigDict(strict=True, extra="ignore", frozen=True, defer_build=True, hide_input_in_errors=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        strict=True, extra="ignore", frozen=True, defer_build=True, hide_input_in_errors=True
+    )
 
 
 class Response(BaseModel):
     """Base class of response bodies. Unknown members are kept."""
 
-    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True, hide_input_in_errors=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        extra="allow", frozen=True, defer_build=True, hide_input_in_errors=True
+    )
 
 
 class Success(Response):
     """Response of an endpoint that has no result (docs/service/endpoints.md#endpoints)."""
 
     success: bool = True
+
+
+class ErrorBody(Response):
+    """Body of an error in authentication, billing, routing or parsing (docs/service/http.md#errors).
+
+    The other form of an error is a bare JSON string.
+    """
+
+    error: str = Field(description="Error code, for example unauthorized.")
+    message: str = Field("", description="What is wrong, what was given and what is allowed.")
+    fix: str = Field("", description="How to fix it.")
+    docs_url: str = Field("", description="URL of the documentation of this error.")

@@ -77,6 +77,6 @@ class GroupPkpRequest(Request):
 class GroupItem(Response):
     """One entry of ``list_groups``."""
 
-    id: str = Field(description="Group id as 0x + 64 hex digits.")
+    id: str = Field(description="Group id as 0x followed by 64 hex digits.")
     name: str
     description: str

@@ -8,7 +8,7 @@ Source: docs/service/endpoints.md#endpoints.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from svcnb.protocol.vocabulary import Vocabulary
 from svcnb.protocol.wire import accounts, actions, billing, config, groups, paging, usage_keys, wallets
@@ -39,12 +39,40 @@ class Route:
         return f"{self.method} {self.path}"
 
 
+_LISTS: Final = (
+    Route("GET", "/list_api_keys", None, list[usage_keys.ApiKeyItem], paging.PageQuery),
+    Route("GET", "/list_groups", None, list[groups.GroupItem], paging.PageQuery),
+    Route("GET", "/list_wallets", None, list[wallets.WalletItem], paging.PageQuery),
+    Route("GET", "/list_wallets_in_group", None, list[wallets.WalletItem], paging.GroupWalletsQuery),
+    Route("GET", "/list_actions", None, list[actions.ActionItem], paging.ActionsQuery),
+)
+_SIGNED: Final = (
+    Route(
+        "POST",
+        "/create_wallet_with_signature",
+        wallets.CreateWalletWithSignatureRequest,
+        wallets.SignedWalletResponse,
+    ),
+    Route(
+        "POST",
+        "/add_usage_api_key_with_signature",
+        usage_keys.AddUsageApiKeyWithSignatureRequest,
+        usage_keys.SignedUsageApiKeyResponse,
+    ),
+    Route("POST", "/convert_to_chain_secured_account", accounts.ConvertAccountRequest, Success),
+)
+
+
 def routes(vocabulary: Vocabulary) -> list[Route]:
     """Returns every route, in the order of the specification.
 
     Args:
         vocabulary: The service's names.
     """
+    return [*_changes_and_runs(vocabulary), *_LISTS, *_node_and_billing(vocabulary), *_SIGNED]
+
+
+def _changes_and_runs(vocabulary: Vocabulary) -> list[Route]:
     return [
         Route("POST", "/new_account", accounts.NewAccountRequest, accounts.NewAccountResponse),
         Route("GET", "/account_exists", None, bool),
@@ -65,11 +93,11 @@ def routes(vocabulary: Vocabulary) -> list[Route]:
         Route("POST", "/update_action_metadata", actions.UpdateActionMetadataRequest, Success),
         Route("POST", vocabulary.run_path, actions.RunActionRequest, actions.RunActionResponse),
         Route("POST", vocabulary.action_id_path, str, str),
-        Route("GET", "/list_api_keys", None, list[usage_keys.ApiKeyItem], paging.PageQuery),
-        Route("GET", "/list_groups", None, list[groups.GroupItem], paging.PageQuery),
-        Route("GET", "/list_wallets", None, list[wallets.WalletItem], paging.PageQuery),
-        Route("GET", "/list_wallets_in_group", None, list[wallets.WalletItem], paging.GroupWalletsQuery),
-        Route("GET", "/list_actions", None, list[actions.ActionItem], paging.ActionsQuery),
+    ]
+
+
+def _node_and_billing(vocabulary: Vocabulary) -> list[Route]:
+    return [
         Route("GET", "/get_node_chain_config", None, config.NodeChainConfig),
         Route("GET", "/get_api_payers", None, list[str]),
         Route("GET", "/get_admin_api_payer", None, str),
@@ -84,17 +112,4 @@ def routes(vocabulary: Vocabulary) -> list[Route]:
             billing.CreatePaymentIntentResponse,
         ),
         Route("POST", "/billing/confirm_payment", billing.ConfirmPaymentRequest, Success),
-        Route(
-            "POST",
-            "/create_wallet_with_signature",
-            wallets.CreateWalletWithSignatureRequest,
-            wallets.SignedWalletResponse,
-        ),
-        Route(
-            "POST",
-            "/add_usage_api_key_with_signature",
-            usage_keys.AddUsageApiKeyWithSignatureRequest,
-            usage_keys.SignedUsageApiKeyResponse,
-        ),
-        Route("POST", "/convert_to_chain_secured_account", accounts.ConvertAccountRequest, Success),
     ]

@@ -8,7 +8,7 @@ is not a field of these models, but one of the extra members.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import ConfigDict, Field
 
@@ -36,7 +36,7 @@ _Limit = Annotated[int, Field(ge=0, le=2**31 - 1)]
 class CreateTrigger(Request):
     """Body of ``POST /api/triggers``."""
 
-    model_config = ConfigDict(extra="allow")
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="allow")
 
     name: str = Field(description="Name of the trigger. It must not be blank.")
     kind: Kind
@@ -58,7 +58,7 @@ class CreateTrigger(Request):
 class PatchTrigger(Request):
     """Body of ``PATCH /api/triggers/{id}``. A member that is absent or null leaves the value unchanged."""
 
-    model_config = ConfigDict(extra="allow")
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="allow")
 
     name: str | None = None
     kind: Kind | None = None
@@ -104,7 +104,7 @@ class TriggerRun(Response):
 
 
 class RunsQuery(Request):
-    """Query of ``GET /api/triggers/{id}/runs``. Values outside a range are clamped to it."""
+    """Query of ``GET /api/triggers/{id}/runs``. The service changes a value outside a range to the nearest limit."""
 
     limit: int = Field(RUNS_PAGE_DEFAULT, description=f"Maximum number of runs to return, from 1 to {RUNS_PAGE_MAX}.")
     offset: int = Field(0, description="Number of runs to skip, newest first.")

@@ -13,7 +13,7 @@ from svcnb.protocol.wire.values import KeyGroups
 
 
 class UsageKeyPermissions(CompleteRequest):
-    """Permissions of a usage key. Omitted permissions are not granted."""
+    """Permissions of a usage key. The service does not grant omitted permissions."""
 
     required_by_service: ClassVar = (
         "name",
@@ -100,7 +100,7 @@ class ApiKeyItem(Response):
     """Entry of ``list_api_keys``. It never contains the key itself (docs/service/http.md#lists)."""
 
     id: str = Field(description="Same as api_key_hash.")
-    api_key_hash: str = Field(description="keccak256 of the key, as 0x + 64 hex digits.")
+    api_key_hash: str = Field(description="keccak256 of the key, as 0x followed by 64 hex digits.")
     name: str
     description: str
     expiration: str = Field(

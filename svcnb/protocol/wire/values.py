@@ -51,7 +51,7 @@ def parse_group_id(text: str) -> int | None:
     """Parses a group id.
 
     Args:
-        text: Decimal or ``0x`` hex. Surrounding spaces are ignored.
+        text: Decimal or ``0x`` hex. The service ignores surrounding spaces.
 
     Returns:
         The number, or None if the text is not an unsigned 64-bit integer.
@@ -155,8 +155,8 @@ def _cid_hash(value: object, info: ValidationInfo) -> object:
     text = value.strip()
     if looks_like_cid(text):
         raise unusable(
-            f"{shown(value)} is a raw CID, but a hash is required: send keccak256 of the CID text as 0x + 64 hex "
-            "digits (hashed_cid in list_actions)"
+            f"{shown(value)} is a raw CID, but a hash is required: send keccak256 of the CID text as 0x and "
+            "64 hex digits (hashed_cid in list_actions)"
         )
     found = _HEX.match(text)
     if not found or len(found[1].lstrip("0")) > _HASH_DIGITS:
@@ -166,11 +166,11 @@ def _cid_hash(value: object, info: ValidationInfo) -> object:
 
 def _hashed_cid(value: object) -> object:
     if not isinstance(value, str):
-        raise mismatch("Invalid hashed_cid: send a string of 0x + 64 hex digits")
+        raise mismatch("Invalid hashed_cid: send a string of 0x followed by 64 hex digits")
     text = value.strip()
     if looks_like_cid(text):
         raise unusable(
-            f"{shown(value)} is a raw CID, but a hashed_cid is required: send keccak256 of the CID text as 0x + "
+            f"{shown(value)} is a raw CID, but a hashed_cid is required: send keccak256 of the CID text as 0x and "
             "64 hex digits (see list_actions)"
         )
     if found := _HEX_PREFIXED.match(text):
@@ -178,7 +178,7 @@ def _hashed_cid(value: object) -> object:
     elif _DECIMAL.match(text):
         number = int(text)
     else:
-        raise unusable(f"Invalid hashed_cid {shown(value)}: send 0x + 64 hex digits, or a decimal number")
+        raise unusable(f"Invalid hashed_cid {shown(value)}: send 0x followed by 64 hex digits, or a decimal number")
     if number >= 1 << 256:
         raise unusable(f"Invalid hashed_cid {shown(value)}: send a number below 2^256")
     return _hash_text(number)
@@ -233,7 +233,8 @@ _HASHED_SCHEMA: Final = WithJsonSchema(
     {
         "type": "string",
         "pattern": "^\\s*(0[xX][0-9a-fA-F]{1,64}|[0-9]{1,78})\\s*$",
-        "description": "keccak256 of the CID text from list_actions, as 0x + 64 hex digits (or a decimal number).",
+        "description": "keccak256 of the CID text from list_actions, as 0x followed by 64 hex digits, or a decimal "
+        "number.",
         "examples": ["0x" + "ab" * 32],
     }
 )
@@ -245,7 +246,7 @@ OneHashedCid = Annotated[str, BeforeValidator(_hashed_cid), AfterValidator(_one_
 """Hash of one action's CID. Zero is rejected."""
 
 RawCid = Annotated[str, AfterValidator(_raw_cid), Field(description="Raw CID of the action. The service hashes it.")]
-"""A raw CID: any non-empty text that is not a hash. Surrounding spaces are ignored."""
+"""A raw CID: any non-empty text that is not a hash. The service ignores surrounding spaces."""
 
 CidHashes = Annotated[
     list[CidHash], at_most(MAX_GROUP_ENTRIES, "permitted CID hashes", f"{_REST_INSTEAD} add_action_to_group")
@@ -265,16 +266,16 @@ def _pkp_id(value: object) -> object:
         raise mismatch("Invalid PKP ID: send the wallet's address as a string")
     address = _address(value)
     if address is None:
-        raise unusable(f"Invalid PKP ID {shown(value)}: send the wallet's address, 0x + 40 hex digits")
+        raise unusable(f"Invalid PKP ID {shown(value)}: send the wallet's address, 0x followed by 40 hex digits")
     return address
 
 
 def _wallet_address(value: object) -> object:
     if not isinstance(value, str):
-        raise mismatch("Invalid wallet address: send a string of 0x + 40 hex digits")
+        raise mismatch("Invalid wallet address: send a string of 0x followed by 40 hex digits")
     address = _address(value)
     if address is None:
-        raise unusable(f"Invalid wallet address {shown(value)}: send 0x + 40 hex digits")
+        raise unusable(f"Invalid wallet address {shown(value)}: send 0x followed by 40 hex digits")
     return address
 
 
@@ -322,7 +323,7 @@ PermittedPkps = Annotated[
 def _admin_address(text: str) -> str:
     address = _address(text)
     if address is None or address == WILDCARD_ADDRESS:
-        raise unusable(f"Invalid wallet address {shown(text)}: send 0x + 40 hex digits, not all zero")
+        raise unusable(f"Invalid wallet address {shown(text)}: send 0x followed by 40 hex digits, not all zero")
     return address
 
 

@@ -2,8 +2,8 @@
 
 Each folder below ``recipes`` is the single source of a recipe. The project contains all its files except two.
 ``recipe.toml`` describes the recipe, and ``notebook.md`` is the text of its notebook. The folder ``project`` contains
-the files that all projects share; its README is appended to the recipe's README. `.ci/cookbook.py` generates the
-notebook, the picture, the compiled contracts and the gallery.
+the files that all projects share; the function appends its README to the recipe's README. `.ci/cookbook.py` generates
+the notebook, the picture, the compiled contracts and the gallery.
 """
 
 from __future__ import annotations
@@ -100,9 +100,10 @@ def create_project(name: str, folder: str | Path) -> Path:
 
     Args:
         name: Name of the recipe.
-        folder: Folder of the project. It is created if it does not exist. Existing files are not overwritten.
+        folder: Folder of the project. Created if it does not exist. The function does not overwrite existing files.
 
-    Returns: The folder of the project.
+    Returns:
+        The folder of the project.
 
     Raises:
         InvalidArgument: No recipe has this name, or the folder already contains files.

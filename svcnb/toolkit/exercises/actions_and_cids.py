@@ -17,7 +17,7 @@ CHANGES = {
     "different js_params": False,
     "Windows line endings instead of Unix ones": True,
 }
-"""Possible changes, and whether each one changes the CID. The CID is computed from the UTF-8 bytes of the source."""
+"""Possible changes, and whether each one changes the CID. The UTF-8 bytes of the source determine the CID."""
 
 TEMPLATE_CID = "QmNtSqC1JXBzJ1U3H88CWkBmDfb5yTbwZT6AhjU7iEssRd"
 """CID of the lesson's template."""

@@ -50,7 +50,7 @@ EXERCISES = (
     Exercise(
         "convert-and-transfer.never-again",
         "the error that was raised: write `except svcnb.ChainError as error: answer = error`",
-        "a wallet that has ever been an admin cannot receive an account again.",
+        "a wallet that is or was an admin cannot receive an account again.",
         _never_again,
     ),
 )

@@ -32,7 +32,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
@@ -50,7 +50,7 @@ _RESERVED: Final = (("actions", EVERYTHING), ("wallets", EVERYTHING), ("wallets"
 
 
 class _Spec(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
 
     description: str = ""
 
@@ -190,7 +190,7 @@ class TriggerSpec(_Spec):
 class Description(BaseModel):
     """Description of all resources that an account should have, with their names. Other resources stay unchanged."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", frozen=True)
 
     actions: dict[str, ActionSpec] = Field(default_factory=dict)
     wallets: dict[str, WalletSpec] = Field(default_factory=dict)
@@ -310,7 +310,7 @@ class Description(BaseModel):
             twin = hashes.setdefault(self.action_hash(name), name)
             if twin != name:
                 raise InvalidArgument(
-                    f"actions {twin!r} and {name!r} have the same source, but an action has one name",
+                    f"actions {twin!r} and {name!r} have the same source, but an action can have only one name",
                     hint="Delete one of these entries, or derive the actions with different constants.",
                 )
 

@@ -180,7 +180,7 @@ class Plan(Sequence[Step]):
             return  # it is unknown whether the credit is sufficient
         if available < needed:
             raise OutOfCredit(
-                f"the plan costs {dollars(needed)} but the account has {dollars(available)}; nothing was done",
+                f"the plan costs {dollars(needed)}, but the account has {dollars(available)}; no change was made",
                 status=402,
                 code="payment_required",
             )

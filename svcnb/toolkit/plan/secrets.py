@@ -30,7 +30,7 @@ class SecretsFile(Checked):
     """
 
     def __init__(self, path: str | Path) -> None:
-        self.path = Path(path).expanduser()
+        self.path: Path = Path(path).expanduser()
         self.read()
 
     def read(self) -> dict[str, str]:
@@ -38,7 +38,7 @@ class SecretsFile(Checked):
         if not self.path.exists():
             return {}
         if os.name == "posix" and self.path.stat().st_mode & 0o077:
-            raise InvalidArgument(f"other users may read {self.path}", hint=f"Run: chmod 600 {self.path}")
+            raise InvalidArgument(f"other users can read {self.path}", hint=f"Run: chmod 600 {self.path}")
         try:
             held = parse(self.path.read_text(encoding="utf-8"))
         except ValueError:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -23,10 +23,10 @@ SCHEMA: Final = DocumentSchema("plan state", 1)
 class Begun(BaseModel):
     """Creation whose request was sent, but whose response may not have arrived."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
 
     kind: str
-    """``wallets``, ``groups``, ``keys`` or ``triggers``."""
+    """Kind of resource: ``wallets``, ``groups``, ``keys`` or ``triggers``."""
 
     name: str
     before: tuple[str, ...] = ()
@@ -122,7 +122,7 @@ def _read(path: Path) -> _Content:
     try:
         return _Content.model_validate(SCHEMA.read(parse(path.read_text(encoding="utf-8")), path))
     except UnreadableVersion as error:
-        raise InvalidArgument(str(error), hint="Or use a different file with state=...") from error
+        raise InvalidArgument(str(error), hint="Use that version, or a different file: state=...") from error
     except (TypeError, ValueError, ValidationError, OSError) as error:
         raise InvalidArgument(
             f"{path} is not the state of a plan", hint=("Use a different file with state=...")

@@ -11,6 +11,7 @@ from svcnb import ChainError, Client, ContractWallet, LocalSigner, SigningError
 from svcnb.client.chain.reverts import ADVICE, refused
 from svcnb.client.models.chain import Preview
 from svcnb.protocol.contract import abi, function
+from svcnb.toolkit.stand_in import Request, StandIn
 
 pytestmark = pytest.mark.chain
 
@@ -72,6 +73,28 @@ def test_a_wallet_without_gas_is_told_before_anything_is_sent(svc) -> None:
         svc.chain_secured.create(poor, "broke")
     assert caught.value.name == "InsufficientFunds"
     assert "faucet" in caught.value.hint
+
+
+@pytest.mark.parametrize("silent", [{"eth_getBalance"}, {"eth_estimateGas", "eth_getBalance"}])
+def test_a_node_without_an_answer_is_not_an_empty_wallet(emulator, fund, silent: set[str]) -> None:
+    """The node's own servers are away, so it answers some requests of the message with an error."""
+
+    def answer(request: Request) -> object:
+        answers = httpx.post(emulator.rpc_url, content=request.body).json()
+        if not isinstance(request.json, list):
+            return answers
+        asked = {each["id"]: each["method"] for each in request.json}
+        away = {"code": -32603, "message": "the chain is unavailable"}
+        return [
+            {"jsonrpc": "2.0", "id": each["id"], "error": away} if asked[each["id"]] in silent else each
+            for each in answers
+        ]
+
+    with StandIn({"/": answer}) as node:
+        svc = emulator.client(rpc_url=node.url)
+        with pytest.raises(ChainError, match="could not execute eth_getBalance: the chain is unavailable") as caught:
+            svc.chain_secured.create(fund(), "treasury")
+    assert caught.value.hint.startswith("Try again in a few seconds")
 
 
 def test_an_account_that_is_only_looked_at_cannot_be_written_to(svc, mine) -> None:

@@ -107,7 +107,7 @@ def test_an_unpaid_a_failed_and_an_unknown_payment_are_told_apart(api, key):
     assert "not been paid yet" in unpaid.json()
     assert declined.json()["error"]["code"] == "card_declined"
     assert "declined" in failed.json()
-    assert "No such payment" in unknown.json()
+    assert "There is no payment" in unknown.json()
     assert api.balance(key) == 0
 
 

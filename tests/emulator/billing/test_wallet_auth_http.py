@@ -182,4 +182,4 @@ def test_after_a_transfer_the_new_owner_pays_and_the_former_one_is_refused(api, 
     assert api.get("billing/balance", headers=auth(new, now)).json()["balance_cents"] == -300
     refused = api.get("billing/balance", headers=auth(former, now))
     assert refused.status_code == 401
-    assert "any more" in refused.json()["message"]
+    assert "no longer owns" in refused.json()["message"]

@@ -68,4 +68,6 @@ async def test_servers_admit_together_what_one_would(servers: list[Store]) -> No
 async def test_servers_let_an_address_create_together_what_one_would(servers: list[Store]) -> None:
     buckets = [TokenBuckets(4) for _ in servers]
     taken = await asyncio.gather(*(buckets[n % 3].take_among_all(servers[n % 3], "1.2.3.4") for n in range(12)))
-    assert sum(taken) == 4
+    waits = [wait for wait in taken if wait is not None]
+    assert len(taken) - len(waits) == 4
+    assert all(0 < wait <= 60 for wait in waits)

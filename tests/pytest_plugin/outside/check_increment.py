@@ -60,5 +60,5 @@ def test_a_failed_run_has_logs_and_costs_nothing(svc, svc_recorded):
 def test_a_wrong_signer_is_told(runner):
     svc, wallet = runner
     run = svc.run(ACTION, n=0, pkpId=wallet.address)
-    with pytest.raises(AssertionError, match="signed by 0x"):
+    with pytest.raises(AssertionError, match="the signer is 0x"):
         assert_signed_by("hello", run.response["signature"], "0x" + "11" * 20)

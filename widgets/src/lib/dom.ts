@@ -49,6 +49,32 @@ export function copyable(text: string, what: string): HTMLElement {
   return h("span", { class: "svcnb-copyable" }, h("code", {}, text), copyButton(() => text, "Copy", what));
 }
 
+/** Number that is too long for a line, such as the hash of an action in decimal. */
+const LONG_NUMBER = /(\d{40,})/;
+
+/** A message whose long numbers are cut in the middle. Each has a button that copies the whole number. */
+export function shortened(message: string): Child[] {
+  return message.split(LONG_NUMBER).flatMap((part) =>
+    LONG_NUMBER.test(part)
+      ? [
+        h("code", { title: part }, `${part.slice(0, 6)}…${part.slice(-6)}`),
+        " ",
+        copyButton(() => part, "Copy", "the whole number"),
+      ]
+      : [part]
+  );
+}
+
+/** A number and a word, in the singular for one. */
+export function counted(number: number, word: string): string {
+  return `${number} ${word}${number === 1 ? "" : "s"}`;
+}
+
+/** Cents as dollars. */
+export function dollars(cents: number): string {
+  return `$${(cents / 100).toFixed(2)}`;
+}
+
 /** A labelled control; the hint is what screen readers read with it. */
 export function field(label: string, control: HTMLElement, hint?: string): HTMLElement {
   control.id ||= uniqueId("field");

@@ -1,6 +1,17 @@
 /** Drawings of the kernel's charts inside a panel, in the page's own colours. */
+import { h } from "./dom.ts";
 
 const SHAPES = new Set(["svg", "g", "path", "rect", "line", "circle", "text", "tspan", "defs", "clipPath"]);
+
+/** A drawing with its name. In a narrow panel it keeps its size, and scrolls sideways inside its frame. */
+export function drawingArea(svg: string, name: string): HTMLElement {
+  return h(
+    "div",
+    { class: "svcnb-drawn" },
+    h("p", { class: "svcnb-hint svcnb-sideways" }, "Scroll sideways to see the whole drawing."),
+    h("div", { class: "svcnb-scroll", tabindex: "0", role: "group", "aria-label": name }, drawing(svg) as HTMLElement),
+  );
+}
 
 /**
  * Makes an element of an SVG. Only shapes and texts are taken, without scripts, links or listeners: it contains names

@@ -2,7 +2,7 @@
  * Browser side of every panel: a frame with a heading, a status line with Cancel, and a box for failures. A button
  * shows the performed actions as Python.
  */
-import { clearFieldError, copyable, copyButton, fieldError, h, uniqueId } from "./dom.ts";
+import { clearFieldError, copyable, copyButton, fieldError, h, shortened, uniqueId } from "./dom.ts";
 import { type Failure, failureOf, type Model, PanelError, Wire } from "./wire.ts";
 
 export { copyable, copyButton, field, h, refill, uniqueId } from "./dom.ts";
@@ -299,7 +299,8 @@ export class Panel {
 }
 
 function sentence({ message, hint }: PanelError): string {
-  const said = `${message.slice(0, 1).toUpperCase()}${message.slice(1)}`;
+  // The first word can also be the name of a file or of a value, which keeps its case.
+  const said = /^[a-z]+ /.test(message) ? `${message.slice(0, 1).toUpperCase()}${message.slice(1)}` : message;
   return hint ? `${said.replace(/[.]$/, "")}. ${hint}` : said;
 }
 
@@ -313,7 +314,7 @@ function failureBox(failure: Failure, close?: () => void, root?: HTMLElement): H
     h(
       "div",
       {},
-      h("strong", {}, message),
+      h("strong", {}, ...shortened(message)),
       consequences.length > 0 && h("ul", {}, ...consequences.map((text) => h("li", {}, text))),
       hint && h("p", {}, hint),
       isElsewhere && h("button", {

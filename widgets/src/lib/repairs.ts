@@ -1,5 +1,5 @@
 /** The changes that permit a run, and warnings about what is permitted. */
-import { copyButton, h } from "./dom.ts";
+import { copyButton, dollars, h } from "./dom.ts";
 
 export interface Repairs {
   repairs: { says: string; code: string; cost_cents: number }[];
@@ -13,7 +13,7 @@ export function repairCards({ repairs, warnings }: Repairs): HTMLElement[] {
       h(
         "div",
         { class: "svcnb-card" },
-        h("strong", {}, `${number === 0 ? "Fix" : "Or"} (${cost_cents ? `${cost_cents} ¢` : "gas"}): `),
+        h("strong", {}, `${number === 0 ? "Fix" : "Or"} (${cost_cents ? dollars(cost_cents) : "gas"}): `),
         says,
         h("pre", { tabindex: "0", "aria-label": `Fix ${number + 1} as Python code` }, h("code", {}, code)),
         copyButton(() => code),

@@ -63,7 +63,12 @@ interface Form {
 }
 
 function creator(at: Panel, place: HTMLElement, { label, content, create, note, update }: Form): Creator {
+  const hint = h("p", { class: "svcnb-hint" });
   const button = h("button", { type: "button", "aria-expanded": "false" }, label);
+  const refresh = () => {
+    update?.();
+    hint.textContent = note();
+  };
   const close = () => {
     place.replaceChildren();
     button.setAttribute("aria-expanded", "false");
@@ -78,7 +83,7 @@ function creator(at: Panel, place: HTMLElement, { label, content, create, note, 
       { class: "svcnb-card svcnb-form", "aria-label": label },
       h("h3", {}, label),
       element,
-      note() ? h("p", { class: "svcnb-hint" }, note()) : null,
+      hint,
       h("div", { class: "svcnb-row" }, made, h("button", { type: "button", onclick: close }, "Cancel")),
     );
     form.addEventListener("keydown", (event) => {
@@ -89,12 +94,13 @@ function creator(at: Panel, place: HTMLElement, { label, content, create, note, 
       event.preventDefault();
       event.stopPropagation();
     });
+    refresh();
     place.replaceChildren(form);
     button.setAttribute("aria-expanded", "true");
     (first.isConnected && !first.closest("[hidden]") ? first : made).focus();
   };
   button.addEventListener("click", open);
-  return { button, open, update: () => update?.() };
+  return { button, open, update: refresh };
 }
 
 const cost = (mode: Resources["mode"]) =>
@@ -109,13 +115,15 @@ export function newWallet(
   made: (address: string) => Promise<void> | void,
 ): Creator {
   let name = nameInput("signer");
+  let named = h("div");
   return creator(at, place, {
     label: "New wallet",
+    // In API mode wallets have no names.
+    update: () => named.hidden = now().mode !== "chain",
     content: () => {
       name = nameInput("signer");
-      // In API mode wallets have no names.
-      const element = now().mode === "chain" ? field("Name", name) : h("span");
-      return { element, first: name };
+      named = h("div", {}, field("Name", name));
+      return { element: named, first: name };
     },
     note: () => `The service stores the private key of the wallet. ${cost(now().mode)}`,
     create: async (_place, done) => {
@@ -178,7 +186,6 @@ export function newUsageKey(
       group = h("select");
       fields = h("div", { class: "svcnb-columns" }, field("Name", name), field("Can run actions of", group));
       none = h("p", {}, "The account has no groups. Create a group first.");
-      update();
       return { element: h("div", {}, fields, none), first: name };
     },
     note: () => `The key can only run the actions of this group. ${cost(now().mode)}`,

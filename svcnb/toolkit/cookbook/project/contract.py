@@ -37,7 +37,8 @@ def connected() -> Web3:
         raise click.ClickException(f"{key_file()} does not exist. Create a wallet: python contract.py wallet")
     account = svcnb.LocalSigner.from_keyfile(key_file()).account
     w3 = Web3(HTTPProvider(os.environ["SVC_RPC_URL"]))
-    w3.middleware_onion.inject(SignAndSendRawMiddlewareBuilder.build(account), layer=0)
+    builder: Any = SignAndSendRawMiddlewareBuilder  # web3 types `build` as a function of two arguments
+    w3.middleware_onion.inject(builder.build(account), layer=0)
     w3.eth.default_account = account.address
     return w3
 
@@ -112,7 +113,9 @@ def wallet() -> None:
         with open(key_file(), "x", encoding="utf-8", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
             file.write(account.key.hex())
     except FileExistsError:
-        raise click.ClickException(f"{key_file()} already exists: this command never overwrites a key.") from None
+        raise click.ClickException(
+            f"{key_file()} already exists: this command never overwrites a key. First move the file."
+        ) from None
     click.echo(account.address)
 
 

@@ -143,7 +143,7 @@ export class Execution implements Host {
     return new Promise((resolve) => this.#wake = resolve);
   }
 
-  /** Removes all timers, so that no code of the run is executed any more. */
+  /** Removes all timers, so that code of the run is no longer executed. */
   close(): void {
     for (const timer of this.#timers.values()) clearTimeout(timer);
     this.#timers.clear();

@@ -1,8 +1,7 @@
 /** Credit: what there is, and adding to it at the processor's page. */
+import { dollars } from "../../lib/dom.ts";
 import { field, h, type Panel } from "../../lib/panel.ts";
 import { throughProxy } from "../../lib/proxy.ts";
-
-const dollars = (cents: number) => `$${(cents / 100).toFixed(2)}`;
 
 export function creditPart(at: Panel): { element: HTMLElement; offer: (packages: number[]) => void } {
   const page = h("div", { "aria-live": "polite" });
@@ -46,6 +45,9 @@ export function creditPart(at: Panel): { element: HTMLElement; offer: (packages:
     }
     page.replaceChildren(h("p", { class: "svcnb-good", role: "status" }, `✓ ${dollars(asked.cents)} added.`));
   };
+  at.onSession((changed) => {
+    if (changed.has("account")) page.querySelector("[role=status]")?.remove(); // the credit of another account
+  });
 
   const element = h(
     "section",

@@ -1,5 +1,5 @@
 /** The wallet that owns a ChainSecured account: of the browser, from a key file, from a typed key, or a contract. */
-import { field, FieldError, type Fields, h, type Panel, typed } from "../../lib/panel.ts";
+import { copyable, field, FieldError, type Fields, h, type Panel, typed } from "../../lib/panel.ts";
 
 const KINDS = [
   ["browser", "a wallet in this browser"],
@@ -78,7 +78,7 @@ export function ownerChooser(at: Panel): { element: HTMLElement; ready: () => Pr
     const lost = choice.contains(document.activeElement);
     choice.hidden = address !== "";
     known.hidden = address === "";
-    chosen.textContent = address ? `Owner: ${address}` : "";
+    chosen.replaceChildren(...(address ? ["Owner: ", copyable(address, "the owner's address")] : []));
     if (lost && address) change.focus(); // what had the focus is hidden now
   });
   return { element, fields, ready: async () => void (at.get<string>("owner_address") || await take()) };

@@ -327,6 +327,7 @@ class View {
       this.params.focus();
       return;
     }
+    this.with.requireKey();
     const args = { source: this.source.text(), params: this.params.text() };
     this.fresh();
     this.verify.clear();

@@ -1,4 +1,5 @@
 /** Result of a run: the response or the error, the console output, and the timeline. */
+import { dollars } from "../../lib/dom.ts";
 import { copyButton, h } from "../../lib/panel.ts";
 import { type TraceView, waterfall } from "../../lib/waterfall.ts";
 
@@ -43,7 +44,7 @@ function succeeded(found: Outcome & { ok: true }): (HTMLElement | null)[] {
       "div",
       { class: "svcnb-row" },
       copyButton(() => response),
-      h("span", { class: "svcnb-muted" }, `${seconds}, about ${cost_cents} ¢`),
+      h("span", { class: "svcnb-muted" }, `${seconds}, about ${dollars(cost_cents)}`),
     ),
     ...notes.map((note) => h("p", { class: "svcnb-hint" }, note)),
   ];
@@ -64,6 +65,6 @@ function failed(found: Outcome & { ok: false }, goTo: (line: number, column: num
       `Go to line ${line}`,
     ),
     stack && stack !== message ? h("details", {}, h("summary", {}, "Stack"), h("pre", { tabindex: "0" }, stack)) : null,
-    h("p", { class: "svcnb-hint" }, "No credit was charged."),
+    h("p", { class: "svcnb-hint" }, "Nothing was charged."),
   ];
 }

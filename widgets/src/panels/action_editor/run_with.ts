@@ -1,5 +1,5 @@
 /** What a run is made with: a wallet among its parameters, and the key that runs it. */
-import { copyButton, field, h, type Panel } from "../../lib/panel.ts";
+import { copyButton, field, FieldError, h, type Panel } from "../../lib/panel.ts";
 import { newUsageKey, newWallet, offer, type Resources, walletLabel } from "../../lib/resources.ts";
 
 /** Member of the parameters that gets the wallet: one that is empty or holds a wallet already, else `wallet`. */
@@ -97,6 +97,12 @@ export function runWith(at: Panel, work: Work) {
   return {
     walletPart,
     keyPart,
+    /** Asks for a usage key where only such a key runs actions. */
+    requireKey(): void {
+      if (work.resources().mode === "chain" && !key.value) {
+        throw new FieldError(key, "A ChainSecured account runs actions with a usage key. Press New usage key.");
+      }
+    },
     /** The chosen wallet; an empty text for none. */
     wallet: () => wallet.value,
     offer({ mode, wallets, keys, run_key, client_key }: Resources): void {
@@ -112,6 +118,7 @@ export function runWith(at: Panel, work: Work) {
         [...account, ...usable.map(({ hash, name }): [string, string] => [hash, `usage key ${name}`])],
         run_key,
       );
+      createWallet.update();
       createKey.update();
     },
   };

@@ -1,5 +1,5 @@
 /** State of the action in the account: its name and the groups that permit it. Both can be changed here. */
-import { clearFieldError } from "../../lib/dom.ts";
+import { clearFieldError, counted } from "../../lib/dom.ts";
 import { field, FieldError, h, type Panel, typed } from "../../lib/panel.ts";
 import { newGroup, offer, type Resources } from "../../lib/resources.ts";
 
@@ -47,6 +47,9 @@ export function standing(look: () => Promise<Account>, at: Panel, work: Work): S
     account = await look();
     show(shown);
   };
+  at.onSession((changed) => {
+    if (changed.has("account")) said.textContent = "";
+  });
   const refresh = at.button("Refresh", read, { kind: "quiet" });
 
   const register = at.button("Register", async () => {
@@ -91,6 +94,7 @@ export function standing(look: () => Promise<Account>, at: Panel, work: Work): S
     read: () => refresh.click(),
     offer({ mode, groups }): void {
       controls.hidden = refresh.hidden = mode === "";
+      create.update();
       const named = groups.map(({ id, name }): [string, string] => [String(id), `${name || "group"} (${id})`]);
       offer(group, named.length > 0 ? named : [["", "no groups yet"]], group.value);
       if (groups.length > 0) clearFieldError(group);
@@ -124,7 +128,11 @@ function told({ registered, groups }: Account, hashed: string): HTMLElement[] {
     permitting.length === 0 ? h("p", {}, "No group permits this CID.") : h(
       "div",
       {},
-      h("p", { class: "svcnb-good" }, `✓ This CID is permitted in ${permitting.length} of ${groups.length} groups:`),
+      h(
+        "p",
+        { class: "svcnb-good" },
+        `✓ This CID is permitted in ${permitting.length} of ${counted(groups.length, "group")}:`,
+      ),
       h(
         "ul",
         {},

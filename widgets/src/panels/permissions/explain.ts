@@ -1,5 +1,5 @@
 /** Why a key may run an action with a wallet, or which link is missing. */
-import { drawing } from "../../lib/drawing.ts";
+import { drawingArea } from "../../lib/drawing.ts";
 import { field, h, type Panel } from "../../lib/panel.ts";
 import { repairCards, type Repairs } from "../../lib/repairs.ts";
 import { brief } from "../../lib/resources.ts";
@@ -64,11 +64,7 @@ function said(found: Explanation): (Element | string)[] {
       h("strong", { class: allowed ? "svcnb-good" : "svcnb-bad" }, allowed ? "✓ Allowed: " : "✕ Refused: "),
       reason,
     ),
-    h(
-      "div",
-      { class: "svcnb-scroll", tabindex: "0", role: "group", "aria-label": "Drawing of the permission" },
-      drawing(graph) as HTMLElement,
-    ),
+    drawingArea(graph, "Drawing of the permission"),
     ...repairCards(found),
   ];
 }

@@ -1,4 +1,5 @@
 /** Permissions: who may what in which group, changed by ticking, with its cost and its dangers shown first. */
+import { counted } from "../../lib/dom.ts";
 import { field, h, type Panel, panel, refill } from "../../lib/panel.ts";
 import { newGroup, newUsageKey, newWallet, NOTHING, type Resources } from "../../lib/resources.ts";
 import { explainer } from "./explain.ts";
@@ -58,14 +59,8 @@ export default panel("Permissions", (at) => {
     groups: state.groups,
   });
   const form = h("div", { "aria-live": "polite" });
-  const newKey = newUsageKey(at, form, held, () => {});
-  const make = h(
-    "div",
-    { class: "svcnb-row" },
-    newWallet(at, form, held, () => {}).button,
-    newGroup(at, form, held, () => {}).button,
-    newKey.button,
-  );
+  const creators = [newWallet, newGroup, newUsageKey].map((creator) => creator(at, form, held, () => {}));
+  const make = h("div", { class: "svcnb-row" }, ...creators.map(({ button }) => button));
   filter.addEventListener("input", draw);
   at.body.append(
     notes,
@@ -90,7 +85,7 @@ export default panel("Permissions", (at) => {
     draw();
     changed();
     explain.offer(state.rows);
-    newKey.update();
+    for (const { update } of creators) update();
   });
   at.rereads(["account", "resources"], () => void read());
   void read();
@@ -126,7 +121,6 @@ function summary(
   { calls, cost, writes, warnings }: Preview,
   forget: () => void,
 ): HTMLElement {
-  const some = (count: number, what: string) => `${count} ${what}${count === 1 ? "" : "s"}`;
   const apply = at.button(
     warnings.length > 0 ? "Apply anyway" : "Apply",
     async () => {
@@ -139,7 +133,7 @@ function summary(
   return h(
     "div",
     { class: "svcnb-card svcnb-pending" },
-    h("h3", {}, `${some(changes.length, "change")} by ${some(calls.length, "call")}, cost: ${cost}`),
+    h("h3", {}, `${counted(changes.length, "change")} by ${counted(calls.length, "call")}, cost: ${cost}`),
     warnings.length > 0 && notice("Warnings for these changes", warnings),
     writes.length > 0 && writeList(writes),
     h("pre", { tabindex: "0", "aria-label": "The calls as Python code" }, h("code", {}, calls.join("\n"))),

@@ -1,4 +1,5 @@
 /** Small charts of many runs: when, how long, how dear. Bars with their numbers beside them, told by shape and by word. */
+import { counted, dollars } from "../../lib/dom.ts";
 import { h } from "../../lib/panel.ts";
 
 export interface Summary {
@@ -24,15 +25,12 @@ export function duration(seconds: number): string {
   return seconds < 100 ? `${seconds.toFixed(1)} s` : `${Math.round(seconds)} s`;
 }
 
-/** Cents as dollars. */
-export function dollars(cents: number): string {
-  return `$${(cents / 100).toFixed(2)}`;
-}
-
 function timeline({ count, succeeded, width_s, buckets }: Summary): HTMLElement {
   const most = Math.max(1, ...buckets.map((bucket) => bucket.succeeded + bucket.failed));
   const share = Math.round(succeeded / count * 100);
-  const told = `${count} runs, ${succeeded} succeeded, ${share} percent; at most ${most} in ${span(width_s)}`;
+  const told = `${counted(count, "run")}, ${succeeded} succeeded, ${share} percent; at most ${most} in ${
+    span(width_s)
+  }`;
   return card(
     "Runs",
     `${count}`,
@@ -70,6 +68,7 @@ function latency({ latency_s }: Summary): HTMLElement {
     bars(
       latency_s.map(([rank, seconds]) => [rank === 100 ? "slowest" : `${rank} %`, seconds / most, duration(seconds)]),
     ),
+    h("small", { class: "svcnb-hint" }, "% of the runs that took at most this time"),
   );
 }
 

@@ -1,7 +1,8 @@
 /** One run: what went in, what came out, what it printed, and its timeline. */
-import { h } from "../../lib/panel.ts";
+import { dollars } from "../../lib/dom.ts";
+import { copyable, h } from "../../lib/panel.ts";
 import { type TraceView, waterfall } from "../../lib/waterfall.ts";
-import { dollars, duration } from "./charts.ts";
+import { duration } from "./charts.ts";
 import { moment, type Row, status } from "./table.ts";
 
 export interface Detail extends Row {
@@ -36,7 +37,7 @@ export function detail(run: Detail, close: () => void): HTMLElement {
       {},
       row("Status", status(run.status)),
       row("Duration", `${duration(elapsed)}, ${cost_cents ? dollars(cost_cents) : "nothing charged"}`),
-      row("CID", h("code", {}, cid)),
+      row("CID", copyable(cid, "the CID")),
       key_hash ? row("Key", `${key} `, h("code", {}, key_hash)) : null,
     ),
     error ? part("Error", error, "svcnb-bad") : null,

@@ -1,5 +1,5 @@
 /** The runs panel: a live table and charts; open a run to see its timeline. */
-import { drawing } from "../../lib/drawing.ts";
+import { drawingArea } from "../../lib/drawing.ts";
 import { h, type Panel, panel } from "../../lib/panel.ts";
 import { charts, type Summary } from "./charts.ts";
 import { type Detail, detail } from "./detail.ts";
@@ -117,13 +117,7 @@ class View {
   private async draw(): Promise<void> {
     const drawn = await this.at.call<string[]>("draw", {}, "Drawing");
     this.drawings.replaceChildren(
-      ...drawn.map((svg) =>
-        h(
-          "div",
-          { class: "svcnb-scroll", tabindex: "0", role: "group", "aria-label": "Chart" },
-          drawing(svg) as HTMLElement,
-        )
-      ),
+      ...drawn.map((svg) => drawingArea(svg, "Chart")),
     );
   }
 

@@ -1,6 +1,6 @@
 /** The table of runs. It is created again when it changes, and keyboard users keep their position. */
-import { cell, h } from "../../lib/dom.ts";
-import { dollars, duration } from "./charts.ts";
+import { cell, counted, dollars, h } from "../../lib/dom.ts";
+import { duration } from "./charts.ts";
 
 export interface Row {
   id: string;
@@ -112,7 +112,7 @@ export function table(opened: (id: string) => void): Table {
       const focused = (document.activeElement?.closest?.("tr[data-run]") as HTMLElement | null)?.dataset.run;
       body.replaceChildren(...rows.map(line));
       more.hidden = count <= rows.length;
-      more.textContent = `${count - rows.length} older runs are included in the charts.`;
+      more.textContent = `The charts also include ${counted(count - rows.length, "older run")}.`;
       mark();
       if (focused !== undefined) buttonOf(focused)?.focus();
     },

@@ -1,5 +1,5 @@
 /** Signing: an envelope composed and explained, signed by any wallet, judged by every rule, and sent. */
-import { copyButton, field, FieldError, h, panel, typed } from "../../lib/panel.ts";
+import { copyable, copyButton, field, FieldError, h, panel, typed } from "../../lib/panel.ts";
 import { type Envelope, envelope, type Flow, FLOWS } from "../../lib/typed_data.ts";
 import { type Chain, requireChain, signTypedData } from "../../lib/wallet.ts";
 import { BrowserWallet } from "./browser_wallet.ts";
@@ -210,7 +210,7 @@ export default panel("Signing", (at) => {
         h(
           "div",
           { class: "svcnb-row" },
-          at.button(`Send to ${endpoints[name]}`, () => send(typedData, signature, answer), {
+          at.button("Send to the service", () => send(typedData, signature, answer), {
             kind: good ? "primary" : undefined,
           }),
           good
@@ -270,7 +270,14 @@ export default panel("Signing", (at) => {
       ),
       h("h3", {}, "The envelope"),
       shown,
-      h("p", {}, h("strong", {}, "Digest "), digest),
+      h(
+        "p",
+        {},
+        h("strong", {}, "Digest "),
+        digest,
+        " ",
+        copyButton(() => digest.textContent ?? "", "Copy", "the digest"),
+      ),
       h("div", { class: "svcnb-row" }, button, at.button("Use current time", present), countdown),
       result,
     );
@@ -299,7 +306,8 @@ export default panel("Signing", (at) => {
 });
 
 function row(name: string, value: string): HTMLElement {
-  return h("tr", {}, h("th", { scope: "row" }, name), h("td", {}, h("code", {}, value)));
+  const shown = value.startsWith("0x") ? copyable(value, `the ${name.toLowerCase()}`) : h("code", {}, value);
+  return h("tr", {}, h("th", { scope: "row" }, name), h("td", {}, shown));
 }
 
 /** What the service answered; `next` takes the focus when the button that has it goes. */

@@ -10,10 +10,10 @@ async function main(params) {
   const value = whole(params?.value);
   const today = Math.floor(now / 86400);
   const spent = (record.day === today ? BigInt(record.spent) : 0n) + value;
-  if (record.day > today) throw new Error("The record is of a later day.");
+  if (record.day > today) throw new Error("The day of the record is in the future.");
   if (!POLICY.recipients.includes(to)) throw new Error("The policy does not allow this recipient.");
-  if (value > BigInt(POLICY.most)) throw new Error(`A payment is at most ${POLICY.most} wei.`);
-  if (spent > BigInt(POLICY.mostPerDay)) throw new Error(`Payments of a day are at most ${POLICY.mostPerDay} wei.`);
+  if (value > BigInt(POLICY.most)) throw new Error(`value: the policy allows at most ${POLICY.most} wei for one payment.`);
+  if (spent > BigInt(POLICY.mostPerDay)) throw new Error(`value: the policy allows at most ${POLICY.mostPerDay} wei per day.`);
   const payment = {
     to,
     value: value.toString(),
@@ -55,7 +55,7 @@ function domain() {
 function trusted(record, signer) {
   if (record === undefined || record === null) return { head: ethers.constants.HashZero, day: 0, spent: "0" };
   const { head, day, spent } = record;
-  if (!Number.isSafeInteger(day) || day < 0) throw new Error("The record has no day.");
+  if (!Number.isSafeInteger(day) || day < 0) throw new Error("record.day: expected a whole number of at least 0.");
   if (recovered({ Record: RECORD }, { head, day, spent }, record.signature) !== signer) {
     throw new Error("This action did not sign the record.");
   }
@@ -77,14 +77,14 @@ function recovered(types, value, signature) {
 }
 
 function address(given) {
-  if (typeof given !== "string" || !/^0x[0-9a-fA-F]{40}$/.test(given)) throw new Error("to: expected an address.");
+  if (typeof given !== "string" || !/^0x[0-9a-fA-F]{40}$/.test(given)) throw new Error("to: expected an address, 0x and 40 hex digits.");
   return ethers.utils.getAddress(given);
 }
 
 // Expects a string of digits for a number of at least 1, because a JSON number may already be rounded.
 function whole(given) {
   if (typeof given !== "string" || !/^[1-9][0-9]{0,38}$/.test(given)) {
-    throw new Error("value: expected a whole number of wei as a string, at least 1.");
+    throw new Error("value: expected a whole number of wei, at least 1, as a string.");
   }
   return BigInt(given);
 }

@@ -101,7 +101,7 @@ def test_another_recipient_and_a_larger_payment_are_refused(world: World) -> Non
 def test_the_limit_of_a_day_holds(world: World) -> None:
     first = world.sign(value="500", approval=world.approve("500"))
     for value in ("201", "400"):
-        with pytest.raises(svcnb.ActionError, match="of a day are at most 700"):
+        with pytest.raises(svcnb.ActionError, match="at most 700 wei per day"):
             world.sign(record=first["record"], value=value, approval=world.approve(value, first["record"]))
     assert world.sign(record=first["record"])["record"]["spent"] == "550"
 

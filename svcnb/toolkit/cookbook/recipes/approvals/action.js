@@ -15,7 +15,7 @@ async function main(params) {
   const call = checkedCall(params?.call);
   const approvedBy = approversOf(call, params.signatures);
   if (approvedBy.length < APPROVALS.needed) {
-    throw new Error(`${approvedBy.length} approvers signed this call, ${APPROVALS.needed} are needed.`);
+    throw new Error(`This call has ${approvedBy.length} of the ${APPROVALS.needed} required approvals.`);
   }
   const wallet = new ethers.Wallet(await Svc.Actions.getSvcActionPrivateKey());
   const signature = await wallet._signTypedData(domain(), { Call: FIELDS }, call);
@@ -47,7 +47,7 @@ function checkedCall(call) {
     throw new Error("call.to: expected an address, 0x and 40 hex digits.");
   }
   if (typeof data !== "string" || data.length > 20000 || !/^0x(?:[0-9a-f]{2})*$/.test(data)) {
-    throw new Error("call.data: expected 0x and an even number of lower-case hex digits, 20,000 characters at most.");
+    throw new Error("call.data: expected 0x and an even number of lower-case hex digits, at most 20,000 characters.");
   }
   const now = Math.floor(Date.now() / 1000);
   const latest = now + APPROVALS.maxDeadlineSeconds;
@@ -60,7 +60,7 @@ function checkedCall(call) {
   };
   if (BigInt(checked.deadline) <= BigInt(now)) throw new Error("call.deadline has passed.");
   if (BigInt(checked.deadline) > BigInt(latest)) {
-    throw new Error(`call.deadline is more than ${APPROVALS.maxDeadlineSeconds} seconds ahead.`);
+    throw new Error(`call.deadline is more than ${APPROVALS.maxDeadlineSeconds} seconds in the future.`);
   }
   return checked;
 }
@@ -76,7 +76,7 @@ function whole(value, name) {
 function approversOf(call, signatures) {
   const most = APPROVALS.approvers.length;
   if (!Array.isArray(signatures) || signatures.length > most) {
-    throw new Error(`signatures: expected a list of ${most} at most.`);
+    throw new Error(`signatures: expected a list of at most ${most} signatures.`);
   }
   const signers = signatures.map((signature, place) => {
     const signer = signerOf(call, signature);

@@ -1,4 +1,4 @@
-// Admits holders of a token to a club on another chain, if enough independent nodes agree about the balance.
+// Admits holders of a token to a club on another chain, if enough independent nodes agree on the balance.
 // The nodes, the token and the limits are in CONDITION, which is part of the CID. The caller specifies the holder.
 
 async function main(params) {
@@ -7,7 +7,7 @@ async function main(params) {
   const found = await Promise.allSettled(CONDITION.nodes.map((node) => look(node, holder, at)));
   const answers = found.filter((each) => each.status === "fulfilled").map((each) => each.value);
   const agreed = answers.find((each) => answers.filter((other) => same(each, other)).length >= CONDITION.needed);
-  if (!agreed) throw new Error(`Fewer than ${CONDITION.needed} of ${CONDITION.nodes.length} nodes agree about block ${at}.`);
+  if (!agreed) throw new Error(`Fewer than ${CONDITION.needed} of ${CONDITION.nodes.length} nodes agree on block ${at}.`);
   const now = Math.floor(Date.now() / 1000);
   if (now - agreed.time > CONDITION.maxAgeSeconds) throw new Error("The chain's block is too old.");
   if (agreed.balance < BigInt(CONDITION.atLeast)) throw new Error(`The balance is below ${CONDITION.atLeast}.`);
@@ -80,6 +80,6 @@ async function ask(url, requests) {
 }
 
 function address(given) {
-  if (typeof given !== "string" || !/^0x[0-9a-fA-F]{40}$/.test(given)) throw new Error("holder: expected an address.");
+  if (typeof given !== "string" || !/^0x[0-9a-fA-F]{40}$/.test(given)) throw new Error("holder: expected an address, 0x and 40 hex digits.");
   return ethers.utils.getAddress(given);
 }

@@ -17,7 +17,7 @@ async function main(params) {
   if (!receipt || receipt.status !== "0x1") throw new Error("The chain has no successful transaction with this hash.");
   const at = integer(receipt.blockNumber);
   if (integer(latest) - at < confirmations) {
-    throw new Error(`The event has ${integer(latest) - at} confirmations; ${confirmations} are needed.`);
+    throw new Error(`The event has ${integer(latest) - at} of the ${confirmations} required confirmations.`);
   }
   // Reads the current block at this height. After a reorganisation, a node can still have receipts of the old block.
   const [block] = await ask(rpc, [["eth_getBlockByNumber", receipt.blockNumber, false]]);

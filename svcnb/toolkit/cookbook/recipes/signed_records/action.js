@@ -15,13 +15,13 @@ async function issue(params, wallet) {
     throw new Error("order: expected 1 to 32 characters of a-z, 0-9 and -.");
   }
   const sale = await read(`${RECORDS.shop}/orders/${order}`);
-  const customer = address(sale?.customer, "The shop reports no customer.");
+  const customer = address(sale?.customer, "The shop did not return the address of a customer.");
   const cents = sale.cents; // negative for a refund
   if (!Number.isSafeInteger(cents) || cents === 0 || Math.abs(cents) > 1e12) {
-    throw new Error("The shop reports no whole number of cents.");
+    throw new Error("The shop did not return a whole number of cents.");
   }
   const receipts = await verified(customer, wallet.address);
-  if (receipts.some((each) => each.order === order)) throw new Error("This order has a receipt.");
+  if (receipts.some((each) => each.order === order)) throw new Error("This order already has a receipt.");
   const receipt = {
     customer,
     order,
@@ -32,23 +32,23 @@ async function issue(params, wallet) {
   };
   const signed = { receipt, signature: await wallet.signMessage(canonical(receipt)) };
   const kept = await fetch(`${RECORDS.store}/receipts/${customer}`, { method: "POST", body: JSON.stringify(signed) });
-  if (!kept.ok) throw new Error(`The store answers ${kept.status}.`);
+  if (!kept.ok) throw new Error(`The store returned status ${kept.status}.`);
   return { ...signed, signer: wallet.address };
 }
 
 // --- consumer: the caller specifies the customer and the last receipt that the contract has accepted ---
 
 async function consume(params, wallet) {
-  const customer = address(params?.customer, "customer: expected an address.");
+  const customer = address(params?.customer, "customer: expected an address, 0x and 40 hex digits.");
   const previous = params.previous;
   // Computes the address from the issuer's CID. A record could contain any issuer, so it is not used for this.
   const issuer = await Svc.Actions.getSvcActionWalletAddress({ ipfsId: RECORDS.issuer });
   const receipts = await verified(customer, ethers.utils.getAddress(issuer));
   const heads = [ethers.constants.HashZero, ...receipts.map(hashOf)];
-  if (!heads.includes(previous)) throw new Error("The store hides the last receipt that the contract has accepted.");
+  if (!heads.includes(previous)) throw new Error("The store did not return the last receipt that the contract accepted.");
   if (previous === heads.at(-1)) throw new Error("The store has no new receipt.");
   const points = receipts.reduce((sum, each) => sum + each.cents, 0);
-  if (points < 0) throw new Error("The refunds are more than the sales.");
+  if (points < 0) throw new Error("The total of the refunds is larger than the total of the sales.");
   const value = {
     customer,
     points,
@@ -74,15 +74,15 @@ async function consume(params, wallet) {
 // Returns all receipts of a customer. Checks the signature, the customer and the order of the receipts.
 async function verified(customer, issuer) {
   const records = (await read(`${RECORDS.store}/receipts/${customer}`)) ?? [];
-  if (!Array.isArray(records)) throw new Error("The store reports no list of receipts.");
+  if (!Array.isArray(records)) throw new Error("The store did not return a list of receipts.");
   const receipts = [];
   for (const record of records) {
-    const place = `Receipt ${receipts.length + 1} of the store`;
-    if (signerOf(record) !== issuer) throw new Error(`${place} is not signed by the issuer.`);
+    const place = `receipt ${receipts.length + 1} of the store`;
+    if (signerOf(record) !== issuer) throw new Error(`The issuer did not sign ${place}.`);
     const receipt = record.receipt;
-    if (receipt.customer !== customer) throw new Error(`${place} is of another customer.`);
+    if (receipt.customer !== customer) throw new Error(`The customer of ${place} is different.`);
     if (receipt.number !== receipts.length + 1 || receipt.previous !== headOf(receipts)) {
-      throw new Error(`${place} does not follow the one before.`);
+      throw new Error(`The number or the hash in ${place} does not match the previous receipt.`);
     }
     receipts.push(receipt);
   }
@@ -110,7 +110,7 @@ function canonical(value) {
   const members = Object.keys(value).sort().map((name) => {
     const member = value[name];
     const plain = typeof member === "string" || Number.isSafeInteger(member);
-    if (!plain) throw new Error(`${name}: expected a text or a whole number.`);
+    if (!plain) throw new Error(`${name}: expected a string or a whole number.`);
     return `${JSON.stringify(name)}:${JSON.stringify(member)}`;
   });
   return `{${members.join(",")}}`;
@@ -121,7 +121,7 @@ async function read(url) {
   const response = await fetch(url);
   if (response.status === 404) return null;
   const text = await response.text();
-  if (!response.ok || text.length > 100000) throw new Error(`${new URL(url).host} answers ${response.status}.`);
+  if (!response.ok || text.length > 100000) throw new Error(`${new URL(url).host} returned status ${response.status}.`);
   return JSON.parse(text);
 }
 

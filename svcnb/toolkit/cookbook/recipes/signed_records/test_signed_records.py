@@ -145,10 +145,10 @@ def test_a_rollback_is_detected_by_the_consumer(world: World) -> None:
     world.sell("refund-1", -1250)
     world.update(world.total())
     hidden = world.records.pop()
-    with pytest.raises(svcnb.ActionError, match="hides the last receipt"):
+    with pytest.raises(svcnb.ActionError, match="did not return the last receipt"):
         world.total()
     world.sell("order-3", 500)  # the issuer continues from the old receipt
-    with pytest.raises(svcnb.ActionError, match="hides the last receipt"):
+    with pytest.raises(svcnb.ActionError, match="did not return the last receipt"):
         world.total()
     world.records[-1] = hidden
     assert world.sell("order-4", 500)["receipt"]["number"] == 4
@@ -173,9 +173,9 @@ def test_a_changed_receipt_is_refused(world: World) -> None:
      {"cents": [1250]}, {"order": "\uff4frder-1"}, {"__proto__": "x"}]  # fmt: skip
     for changed in values:
         world.records[0] = original | {"receipt": original["receipt"] | changed}
-        with pytest.raises(svcnb.ActionError, match="Receipt 1 of the store is not signed by the issuer"):
+        with pytest.raises(svcnb.ActionError, match="The issuer did not sign receipt 1 of the store"):
             world.total()
-        with pytest.raises(svcnb.ActionError, match="Receipt 1 of the store is not signed by the issuer"):
+        with pytest.raises(svcnb.ActionError, match="The issuer did not sign receipt 1 of the store"):
             world.sell("order-3", 1)
 
 
@@ -184,14 +184,14 @@ def test_a_receipt_that_is_left_out_moved_or_repeated_is_refused(world: World) -
     one, two, three = world.records
     for shown in ([two, three], [one, three], [two, one, three], [one, one, two, three], [one, two, three, three]):
         world.records[:] = shown
-        with pytest.raises(svcnb.ActionError, match="does not follow the one before"):
+        with pytest.raises(svcnb.ActionError, match="does not match the previous receipt"):
             world.total()
 
 
 def test_a_receipt_of_another_customer_is_refused(world: World) -> None:
     world.sell("order-3", 99_000, customer=GRACE)
     world.records[:] = world.store.of(GRACE)
-    with pytest.raises(svcnb.ActionError, match="of another customer"):
+    with pytest.raises(svcnb.ActionError, match="The customer of receipt"):
         world.total()
 
 
@@ -201,11 +201,11 @@ def test_a_forged_receipt_is_refused(world: World) -> None:
     forged = world.records[-1]["receipt"] | {"number": 3, "previous": head_of(world.records[-1]["receipt"])}
     signature = "0x" + stranger.sign_message(encode_defunct(text=canonical(forged))).signature.hex()
     world.records.append({"receipt": forged, "signature": signature, "issuer": stranger.address})
-    with pytest.raises(svcnb.ActionError, match="Receipt 3 of the store is not signed by the issuer"):
+    with pytest.raises(svcnb.ActionError, match="The issuer did not sign receipt 3 of the store"):
         world.total()
     world.records.pop()
     other = TEMPLATE.derive(world.addresses | {"shop": world.shop.url + "/"}, name="RECORDS")
-    with pytest.raises(svcnb.ActionError, match="not signed by the issuer"):
+    with pytest.raises(svcnb.ActionError, match="The issuer did not sign"):
         world.issue(issuer=other, order="order-1")
 
 
@@ -213,7 +213,7 @@ def test_a_malformed_signature_is_refused(world: World) -> None:
     values: list[Any] = [None, "", "0x", "0x" + "00" * 65, "0x" + "ff" * 65, {"r": "0x"}, 1]
     for signature in values:
         world.records[0]["signature"] = signature
-        with pytest.raises(svcnb.ActionError, match="not signed by the issuer"):
+        with pytest.raises(svcnb.ActionError, match="The issuer did not sign"):
             world.total()
 
 
@@ -239,7 +239,7 @@ def test_reordered_members_and_white_space_change_nothing(world: World) -> None:
 def test_the_second_form_of_a_receipt_s_signature_is_not_a_second_receipt(world: World) -> None:
     record = world.records[-1]
     world.records.append(record | {"signature": second_form(record["signature"])})
-    with pytest.raises(svcnb.ActionError, match=r"does not follow|not signed"):
+    with pytest.raises(svcnb.ActionError, match=r"does not match|did not sign"):
         world.total()
 
 
@@ -255,7 +255,7 @@ def test_parameters_change_no_settings(world: World) -> None:
 
 
 def test_an_order_has_one_receipt(world: World) -> None:
-    with pytest.raises(svcnb.ActionError, match="This order has a receipt"):
+    with pytest.raises(svcnb.ActionError, match="This order already has a receipt"):
         world.issue(order="order-1")
 
 
@@ -281,7 +281,7 @@ def test_what_is_not_an_order_is_refused(world: World) -> None:
 def test_what_is_not_an_amount_is_refused(world: World) -> None:
     values: list[Any] = [0, 1.5, 1e13, -1e13, 1e308, "1250", None, [1250], True]
     for cents in values:
-        with pytest.raises(svcnb.ActionError, match="no whole number of cents"):
+        with pytest.raises(svcnb.ActionError, match="did not return a whole number of cents"):
             world.sell("order-3", cents)
 
 
@@ -293,7 +293,7 @@ def test_what_is_not_a_customer_is_refused(world: World) -> None:
 
 
 def test_an_unknown_order_is_refused(world: World) -> None:
-    with pytest.raises(svcnb.ActionError, match="reports no customer"):
+    with pytest.raises(svcnb.ActionError, match="did not return the address of a customer"):
         world.issue(order="order-7")
 
 
@@ -303,7 +303,7 @@ def test_receipts_issued_at_the_same_time_do_not_both_count(world: World) -> Non
     world.svc.map(world.issuer, [{"order": f"order-{number}"} for number in (3, 4, 5)], progress=False)
     kept = world.records[:3]
     if world.records[3]["receipt"]["number"] == 3:  # issued before the store had the first one
-        with pytest.raises(svcnb.ActionError, match="does not follow"):
+        with pytest.raises(svcnb.ActionError, match="does not match"):
             world.total()
     world.records[:] = kept
     world.update(world.total())
@@ -360,7 +360,7 @@ def test_a_total_expires(world: World, svc_emulator: Any) -> None:
 
 def test_refunds_beyond_the_sales_are_refused(world: World) -> None:
     world.sell("refund-1", -5000)
-    with pytest.raises(svcnb.ActionError, match="refunds are more than the sales"):
+    with pytest.raises(svcnb.ActionError, match="refunds is larger than the total of the sales"):
         world.total()
 
 
@@ -370,7 +370,7 @@ def test_one_changed_byte_of_the_template_is_another_signer(world: World) -> Non
     with reverts("NotTheSigner(address)"):
         world.update(world.total(world.derive(careless)))
     issuer = careless.derive(world.addresses, name="RECORDS")
-    with pytest.raises(svcnb.ActionError, match="not signed by the issuer"):
+    with pytest.raises(svcnb.ActionError, match="The issuer did not sign"):
         world.total(world.derive(issuer=issuer.cid))
 
 

@@ -37,9 +37,9 @@ def problems(records: list[dict[str, Any]], issuer: str) -> list[str]:
         except Exception:  # noqa: BLE001 - any signature that cannot be
             by = None
         if by != issuer:
-            found.append(f"receipt {number}: not signed by {issuer}")
+            found.append(f"receipt {number}: {issuer} did not sign it")
         if receipt.get("number") != number or receipt.get("previous") != previous:
-            found.append(f"receipt {number}: does not follow the one before")
+            found.append(f"receipt {number}: its number or hash does not match the previous receipt")
         previous = head_of(receipt)
     return found
 

@@ -35,7 +35,7 @@ function domain() {
 // Accepts only one alphabet, so that two users cannot have names that look alike or differ only in case.
 function checkSettings() {
   if (typeof USER.name !== "string" || !/^[a-z][a-z0-9-]{0,31}$/.test(USER.name)) {
-    throw new Error("USER.name: expected 1 to 32 characters of a-z, 0-9 and -, beginning with a letter.");
+    throw new Error("USER.name: expected a letter a-z, then at most 31 characters of a-z, 0-9 and -.");
   }
 }
 
@@ -48,7 +48,7 @@ function checkedOrder(kind, order) {
   }
   const now = Math.floor(Date.now() / 1000);
   if (BigInt(checked.deadline) > BigInt(now + USER.validSeconds)) {
-    throw new Error(`order.deadline is more than ${USER.validSeconds} seconds ahead.`);
+    throw new Error(`order.deadline is more than ${USER.validSeconds} seconds in the future.`);
   }
   return { kind, order: checked };
 }
@@ -56,7 +56,7 @@ function checkedOrder(kind, order) {
 // Checks that the provider signed this token for this app, this user and this order, and that it has not expired.
 function checkToken(token, digest) {
   const parts = typeof token === "string" && token.length <= 4000 ? token.split(".") : [];
-  if (parts.length !== 3) throw new Error("token: expected a JWT of 4,000 characters at most.");
+  if (parts.length !== 3) throw new Error("token: expected a JWT of at most 4,000 characters.");
   const [header, claims] = parts.slice(0, 2).map((part) => json(part));
   // The algorithm is fixed, because otherwise a token could use the algorithm "none".
   if (header?.alg !== "ES256K") throw new Error("token: expected the algorithm ES256K.");

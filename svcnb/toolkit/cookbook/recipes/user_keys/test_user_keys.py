@@ -57,7 +57,7 @@ class World:
         self, order: dict[str, Any], action: svcnb.Action | None = None, *, kind: str = "Payment", **token: Any
     ) -> dict[str, Any]:
         """Runs Kim's action on an order with a token of Kim, unless another token is described."""
-        given = {"name": "kim", "approved": self.digest(order, kind)} | token
+        given: dict[str, Any] = {"name": "kim", "approved": self.digest(order, kind)} | token
         return self.run(action or self.kim, kind=kind, order=order, token=self.provider.sign_in(**given))
 
     def run(self, action: svcnb.Action, **params: Any) -> dict[str, Any]:
@@ -156,7 +156,8 @@ def test_a_token_for_another_order_is_refused(world: World) -> None:
 
 def test_a_token_for_another_chain_or_contract_is_refused(world: World) -> None:
     order = world.order()
-    for elsewhere in ({"chainId": 1}, {"contract": OTHER}):
+    others: list[dict[str, Any]] = [{"chainId": 1}, {"contract": OTHER}]
+    for elsewhere in others:
         with pytest.raises(svcnb.ActionError, match="for another order"):
             world.sign(order, approved=world.digest(order, **elsewhere))
 
@@ -271,7 +272,7 @@ def test_another_kind_of_order_is_refused(world: World) -> None:
 
 
 def test_a_deadline_far_ahead_is_refused(world: World) -> None:
-    with pytest.raises(svcnb.ActionError, match="more than 600 seconds ahead"):
+    with pytest.raises(svcnb.ActionError, match="more than 600 seconds in the future"):
         world.sign(world.order(deadline=str(int(time.time()) + 7200)))
 
 

@@ -57,7 +57,9 @@ def action_of(name: str, settings: dict[str, Any], template: svcnb.Action, versi
         ValueError: The name has a character that is not in a-z, 0-9 and -.
     """
     if not NAME.fullmatch(name):
-        raise ValueError(f"invalid user name {name!a}: expected 1 to 32 characters of a-z, 0-9 and -, first a letter")
+        raise ValueError(
+            f"invalid user name {name!a}: expected a letter a-z, then at most 31 characters of a-z, 0-9 and -"
+        )
     return template.derive(settings | {"name": name}, name="USER", protocol_version=version)
 
 

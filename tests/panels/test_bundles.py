@@ -1,0 +1,44 @@
+"""The files that a panel sends to the browser contain all they need, because front ends differ in what they provide."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from pathlib import Path
+
+import pytest
+
+import svcnb.panels
+
+STATIC = Path(svcnb.panels.__file__).parent / "static"
+FILES = sorted(path for path in STATIC.rglob("*") if path.suffix in {".js", ".css", ".gz"})
+IMPORT = re.compile(r"""(?:\A|[;}\n])import\b(?!\s*\()|\bimport\(\s*["']|\brequire\(|@import|url\((?!["']?data:)""")
+OUTSIDE = re.compile(r"https?://(?!www\.w3\.org/)[\w.-]+")
+BARE_VARIABLE = re.compile(r"var\(\s*--jp-[\w-]+\s*\)")
+
+pytestmark = pytest.mark.engine
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(STATIC).as_posix())
+def test_a_bundle_loads_nothing_from_elsewhere_and_each_variable_of_jupyterlab_has_a_fallback(path: Path) -> None:
+    content = path.read_bytes()
+    text = (gzip.decompress(content) if path.suffix == ".gz" else content).decode()
+    assert IMPORT.findall(text) == []
+    assert OUTSIDE.findall(text) == []
+    assert BARE_VARIABLE.findall(text) == []
+
+
+def test_every_panel_has_a_bundle() -> None:
+    panels = {path.stem for path in FILES if path.parent == STATIC and path.suffix == ".js"}
+    assert len(panels) == len({path.stem for path in FILES if path.parent == STATIC and path.suffix == ".css"}) == 7
+
+
+def test_the_patterns_find_what_they_look_for() -> None:
+    assert IMPORT.search('import{a}from"./b.js"')
+    assert IMPORT.search('var a=1;import"./b.js"')
+    assert not IMPORT.search('label:"import"')
+    assert IMPORT.search('await import("https://cdn.example/x.js")')
+    assert not IMPORT.search("url(data:image/svg+xml,x)")
+    assert OUTSIDE.search("https://cdn.example/x.js")
+    assert BARE_VARIABLE.search("color: var(--jp-x)")
+    assert not BARE_VARIABLE.search("color: var(--jp-x, red)")
