@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from svcnb import tools
+
 WHEELS: Final = Path(__file__).with_name("wheels.txt")
 """Exact versions. All of them have wheels for WebAssembly or for any platform."""
 _SUBSTITUTES: Final = Path(__file__).with_name("substitutes")
@@ -24,6 +26,13 @@ _PLATFORM: Final = (
     "--only-binary=:all:",
 )
 _TIMEOUT_S: Final = 900
+_PRECOMPILE: Final = """
+const folder = Deno.args[0];
+const { loadPyodide } = await import(`${Deno.args[2]}/pyodide.mjs`);
+const python = await loadPyodide({ indexURL: folder, env: { PYTHONHASHSEED: "0" } });
+python.mountNodeFS("/wheels", folder);
+python.runPython(Deno.args[1]);
+"""
 LOCK: Final = "pyodide-lock.json"
 """Name of Pyodide's lock file."""
 _LEFT_OUT: Final = (
@@ -178,6 +187,27 @@ def write_lock(folder: Path) -> None:
     """Rewrites ``pyodide-lock.json`` in a folder for the wheels in that folder."""
     lock = locked(read_lock(folder), sorted(folder.glob("*.whl")))
     (folder / LOCK).write_text(json.dumps(lock, separators=(",", ":")), "utf-8")
+
+
+def precompile(folder: Path) -> None:
+    """Runs `svcnb.lite.precompile` in the Pyodide of a folder, for the wheels in that folder.
+
+    Raises:
+        PackagesMissing: Pyodide failed. The message contains the end of its output.
+    """
+    program = Path(__file__).with_name("precompile.py").read_text("utf-8")
+    allowed = ["--no-config", "--quiet", f"--allow-read={folder}", f"--allow-write={folder}", "--allow-env"]
+    done = subprocess.run(
+        [tools.deno(), "run", *allowed, "-", folder, f"{program}\nprecompile(Path('/wheels'))", folder.as_uri()],
+        input=_PRECOMPILE,
+        env=tools.deno_environment(),
+        capture_output=True,
+        text=True,
+        timeout=_TIMEOUT_S,
+        check=False,
+    )
+    if done.returncode:
+        raise PackagesMissing(f"Pyodide did not compile the wheels of the site: {done.stderr.strip()[-1500:]}")
 
 
 def read_lock(folder: Path) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import Final
 from svcnb import __version__
 from svcnb.extras import install_command
 from svcnb.lessons import lessons_folder
-from svcnb.lite.packages import LOCK, download, read_lock, wanted_of, write_lock, write_own_wheel
+from svcnb.lite.packages import LOCK, download, precompile, read_lock, wanted_of, write_lock, write_own_wheel
 from svcnb.lite.page import SiteNotBuilt, complete
 from svcnb.tools import PAGE_VERSIONS, cache_folder
 from svcnb.tools.fetch import fetch_for_page
@@ -62,6 +62,8 @@ def build_site(target: Path, report: Callable[[str], None], *, distribution: Pat
             _copy_pandas(distribution, pyodide)
         write_own_wheel(pyodide, __version__, npm)
         write_lock(pyodide)
+        report("compiling the wheels ...")
+        precompile(pyodide)
         (folder / "jupyter-lite.json").write_text(json.dumps(_configuration()), "utf-8")
         report("building the site ...")
         shutil.rmtree(target, ignore_errors=True)

@@ -5,13 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import subprocess
+import sys
 import zipfile
+from importlib.util import cache_from_source
 from pathlib import Path
 
 import pytest
 
 from svcnb.lite.packages import WHEELS, locked, wanted_of, write_own_wheel
 from svcnb.lite.page import POLICY, SiteNotBuilt, complete
+from svcnb.lite.precompile import precompile
 from svcnb.lite.server import make_server
 from svcnb.lite.site import build_site
 
@@ -96,6 +100,42 @@ def test_web3_is_loaded_by_the_cell_that_imports_it(wheel, tmp_path):
     assert found["svcnb"]["depends"] == ["httpx"]
     assert found["web3"]["depends"] == ["svcnb", "pyunormalize", "requests", "websockets"]
     assert found["requests"]["depends"] == ["svcnb", "charset-normalizer", "urllib3"]
+
+
+def _names(archive: Path) -> set[str]:
+    with zipfile.ZipFile(archive) as content:
+        return {name for name in content.namelist() if ".dist-info/" not in name}
+
+
+def test_the_page_compiles_and_unpacks_as_little_as_possible(wheel, tmp_path):
+    site = tmp_path / "site"
+    site.mkdir()
+    own = wheel.rename(site / wheel.name)
+    pure = _wheel(site, "pure-1.0-py3-none-any.whl")
+    typed = _wheel(site, "jedi-1.0-py3-none-any.whl")
+    with zipfile.ZipFile(typed, "a") as content:
+        content.writestr("jedi/third_party/typeshed/stdlib/os.pyi", "")
+        content.writestr("jedi/third_party/typeshed/stubs/six.pyi", "")
+        content.writestr("jedi/python2.py", "print 1")
+    with zipfile.ZipFile(site / "python_stdlib.zip", "w") as content:
+        content.writestr("os.pyc", "")
+    lock = locked({"packages": {}}, [own, pure, typed])
+    (site / "pyodide-lock.json").write_text(json.dumps(lock), "utf-8")
+
+    precompile(site)
+
+    packages = json.loads((site / "pyodide-lock.json").read_text("utf-8"))["packages"]
+    assert set(packages) == {"jedi", "svcnb"}
+    assert packages["svcnb"]["depends"] == ["jedi"]
+    for name, path in (("svcnb", own), ("jedi", typed)):
+        assert packages[name]["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert not pure.exists()
+    assert _names(site / "python_stdlib.zip") == {"os.pyc", "pure/__init__.pyc"}
+    assert _names(typed) == {"jedi/__init__.pyc", "jedi/python2.py", "jedi/third_party/typeshed/stdlib/os.pyi"}
+    assert {"svcnb/__init__.py", cache_from_source("svcnb/__init__.py")} <= _names(own)
+    program = f"import sys; sys.path.insert(0, {str(site / 'python_stdlib.zip')!r}); import pure; print(pure.__file__)"
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert found.stdout.strip().endswith("__init__.pyc")
 
 
 def test_a_package_brings_what_it_needs():

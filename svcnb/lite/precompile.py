@@ -1,0 +1,89 @@
+"""Compiles the wheels of a site to bytecode, so that the page compiles nothing when it imports a package.
+
+`svcnb.lite.packages` runs this file in Pyodide, because bytecode is specific to a version of Python. The file therefore
+imports only the standard library.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import marshal
+import zipfile
+from importlib.util import MAGIC_NUMBER, cache_from_source, source_hash
+from pathlib import Path
+
+_LEFT_OUT = (
+    "IPython/core/profile/",
+    "IPython/testing/plugin/",
+    "docs/",
+    "ipywidgets/widgets/tests/",
+    "jedi/third_party/django-stubs/",
+    "jedi/third_party/typeshed/stubs/",
+    "tqdm/completion.sh",
+    "tqdm/tqdm.1",
+)
+"""Files that a page does not need. jedi alone has 5000 stubs of other libraries."""
+_LEFT_OUT_KINDS = (".c", ".pyx", ".pxd", ".schema.json", "py.typed")
+_WITH_SOURCES = ("svcnb/", "anyio/")
+"""Packages that read their own sources: for tracebacks and exercises, and for lazy imports."""
+_UNCHECKED = (1).to_bytes(4, "little")  # Python does not compare the bytecode with the source
+_EPOCH = (2020, 1, 1, 0, 0, 0)
+
+
+def precompile(folder: Path) -> None:
+    """Compiles the wheels in a folder.
+
+    Packages that consist only of Python files move into the archive of the standard library. Python imports them from
+    there, and the page does not unpack them.
+
+    Args:
+        folder: Folder with the wheels, ``pyodide-lock.json`` and ``python_stdlib.zip``.
+    """
+    lock = json.loads((folder / "pyodide-lock.json").read_text("utf-8"))
+    packages = lock["packages"]
+    at_start = packages["svcnb"]["depends"]
+    with zipfile.ZipFile(folder / "python_stdlib.zip", "a") as library:
+        for name, entry in list(packages.items()):
+            wheel = folder / entry["file_name"]
+            with zipfile.ZipFile(wheel) as content:
+                files = {file: content.read(file) for file in content.namelist() if _is_needed(file)}
+            wheel.unlink()
+            if name in at_start and all(file.endswith(".py") or ".dist-info/" in file for file in files):
+                _write(library, files, in_archive=True)
+                at_start.remove(name)
+                del packages[name]
+                continue
+            with zipfile.ZipFile(wheel, "w") as smaller:
+                _write(smaller, files, in_archive=False)
+            entry["sha256"] = hashlib.sha256(wheel.read_bytes()).hexdigest()
+    (folder / "pyodide-lock.json").write_text(json.dumps(lock, separators=(",", ":")), "utf-8")
+
+
+def _is_needed(file: str) -> bool:
+    unused = file.startswith(_LEFT_OUT) or file.endswith(("/", *_LEFT_OUT_KINDS))
+    return not unused and (not file.endswith(".pyi") or file.startswith("jedi/"))
+
+
+def _write(archive: zipfile.ZipFile, files: dict[str, bytes], *, in_archive: bool) -> None:
+    for file, content in files.items():
+        home = "/lib/python314.zip" if in_archive else "/lib/python3.14/site-packages"
+        bytecode = _bytecode(f"{home}/{file}", content) if file.endswith(".py") else None
+        with_source = file.startswith(_WITH_SOURCES)
+        if bytecode is None or with_source:
+            _add(archive, file, content)
+        if bytecode is not None:
+            # Python looks for bytecode in __pycache__ only if the source is there, and only in a folder.
+            _add(archive, cache_from_source(file) if with_source and not in_archive else f"{file}c", bytecode)
+
+
+def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
+    archive.writestr(zipfile.ZipInfo(name, _EPOCH), content, zipfile.ZIP_DEFLATED, 9)
+
+
+def _bytecode(name: str, source: bytes) -> bytes | None:
+    try:
+        code = compile(source, name, "exec", dont_inherit=True)
+    except SyntaxError:  # the file is for a different version of Python
+        return None
+    return MAGIC_NUMBER + _UNCHECKED + source_hash(source) + marshal.dumps(code)
