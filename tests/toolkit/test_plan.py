@@ -319,7 +319,7 @@ def test_what_is_ambiguous_or_another_account_s_is_refused(svc, emulator, state)
 def test_a_plan_that_the_credit_does_not_cover_does_nothing(start_emulator, state) -> None:
     emulator = start_emulator(starter_credits=4)
     svc = emulator.client().with_key(emulator.client().accounts.create("poor"))
-    with pytest.raises(OutOfCredit, match=r"costs \$0.05 but the account has \$0.04"):
+    with pytest.raises(OutOfCredit, match=r"costs \$0.05, but the account has \$0.04"):
         plan(svc, SMALL, state=state).apply(secrets={})
     assert len(svc.actions.list()) == 0
 
