@@ -199,7 +199,7 @@ def test_versions_are_positive_whole_numbers(version: Any) -> None:
     "declared", ["const CONST = 1;", "  let CONST;", "function CONST() {}", "class CONST {}", "var  CONST"]
 )
 def test_a_name_that_the_template_declares_is_refused(declared: str) -> None:
-    with pytest.raises(MalformedValue, match="already declares CONST, in line 4"):
+    with pytest.raises(MalformedValue, match="already declares CONST, on line 4"):
         Action(SOURCE + declared).derive({})
     assert Action(SOURCE + declared.replace("CONST", "CONSTANT")).derive({}).stamp is not None
 

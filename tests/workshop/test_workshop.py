@@ -162,7 +162,7 @@ def test_solutions_are_given_when_the_instructor_unlocks_them(
     monkeypatch.chdir(lessons)
     svcnb.exercises.check("cids.changes", set())
     assert list(lessons.glob("solutions/*")) == []
-    with pytest.raises(svcnb.InvalidArgument, match="not unlocked"):
+    with pytest.raises(svcnb.InvalidArgument, match="is locked"):
         room.solution("02-actions-and-cids.ipynb")
     with pytest.raises(svcnb.InvalidArgument, match="unknown lesson 99"):
         room.unlock(99)
