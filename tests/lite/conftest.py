@@ -144,8 +144,10 @@ def serving(folder: Path) -> Iterator[tuple[str, Callable[[], None]]]:
             thread.join()
             server.server_close()
 
-        yield f"http://127.0.0.1:{server.server_address[1]}", stop
-        stop()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}", stop
+        finally:
+            stop()
 
 
 @pytest.fixture(scope="session")
