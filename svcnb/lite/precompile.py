@@ -16,17 +16,27 @@ from pathlib import Path
 _LEFT_OUT = (
     "IPython/core/profile/",
     "IPython/testing/plugin/",
+    "anywidget/labextension/",
+    "anywidget/nbextension/",
+    "bitarray/test_",
+    "cytoolz/tests/",
     "docs/",
     "ipywidgets/widgets/tests/",
     "jedi/third_party/django-stubs/",
     "jedi/third_party/typeshed/stubs/",
+    "jupyterlab_widgets/labextension/",
     "tqdm/completion.sh",
     "tqdm/tqdm.1",
 )
-"""Files that a page does not need. jedi alone has 5000 stubs of other libraries."""
-_LEFT_OUT_KINDS = (".c", ".pyx", ".pxd", ".schema.json", "py.typed")
+"""Files that a page does not need. jedi alone has 5000 stubs of other libraries. The site contains the extensions of
+JupyterLab a second time."""
+_LEFT_OUT_KINDS = (".c", ".h", ".pyx", ".pxd", ".schema.json", "py.typed", ".dist-info/RECORD")
+_LEXERS = ("__init__.py", "_mapping.py", "data.py", "javascript.py", "python.py", "shell.py", "special.py")
+"""Languages that Pygments can highlight in a page."""
 _WITH_SOURCES = ("svcnb/", "anyio/")
 """Packages that read their own sources: for tracebacks and exercises, and for lazy imports."""
+_COPIED = "svcnb/toolkit/cookbook/"
+"""Files that a page mostly copies and does not import. They stay without bytecode."""
 _UNCHECKED = (1).to_bytes(4, "little")  # Python does not compare the bytecode with the source
 _EPOCH = (2020, 1, 1, 0, 0, 0)
 
@@ -61,14 +71,17 @@ def precompile(folder: Path) -> None:
 
 
 def _is_needed(file: str) -> bool:
-    unused = file.startswith(_LEFT_OUT) or file.endswith(("/", *_LEFT_OUT_KINDS))
+    unused = file.startswith(_LEFT_OUT) or file.endswith(("/", *_LEFT_OUT_KINDS)) or ".data/" in file
+    if file.startswith("pygments/lexers/"):
+        return file.endswith(_LEXERS)
     return not unused and (not file.endswith(".pyi") or file.startswith("jedi/"))
 
 
 def _write(archive: zipfile.ZipFile, files: dict[str, bytes], *, in_archive: bool) -> None:
     for file, content in files.items():
         home = "/lib/python314.zip" if in_archive else "/lib/python3.14/site-packages"
-        bytecode = _bytecode(f"{home}/{file}", content) if file.endswith(".py") else None
+        compiled = file.endswith(".py") and not file.startswith(_COPIED)
+        bytecode = _bytecode(f"{home}/{file}", content) if compiled else None
         with_source = file.startswith(_WITH_SOURCES)
         if bytecode is None or with_source:
             _add(archive, file, content)

@@ -117,9 +117,14 @@ def test_the_page_compiles_and_unpacks_as_little_as_possible(wheel, tmp_path):
         content.writestr("jedi/third_party/typeshed/stdlib/os.pyi", "")
         content.writestr("jedi/third_party/typeshed/stubs/six.pyi", "")
         content.writestr("jedi/python2.py", "print 1")
+        content.writestr("jedi-1.0.data/data/share/extension.js", "")
+    colours = _wheel(site, "pygments-1.0-py3-none-any.whl")
+    with zipfile.ZipFile(colours, "a") as content:
+        for lexer in ("python", "lilypond"):
+            content.writestr(f"pygments/lexers/{lexer}.py", "")
     with zipfile.ZipFile(site / "python_stdlib.zip", "w") as content:
         content.writestr("os.pyc", "")
-    lock = locked({"packages": {}}, [own, pure, typed])
+    lock = locked({"packages": {}}, [own, pure, typed, colours])
     (site / "pyodide-lock.json").write_text(json.dumps(lock), "utf-8")
 
     precompile(site)
@@ -130,9 +135,12 @@ def test_the_page_compiles_and_unpacks_as_little_as_possible(wheel, tmp_path):
     for name, path in (("svcnb", own), ("jedi", typed)):
         assert packages[name]["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
     assert not pure.exists()
-    assert _names(site / "python_stdlib.zip") == {"os.pyc", "pure/__init__.pyc"}
+    in_library = {"os.pyc", "pure/__init__.pyc", "pygments/__init__.pyc", "pygments/lexers/python.pyc"}
+    assert _names(site / "python_stdlib.zip") == in_library
     assert _names(typed) == {"jedi/__init__.pyc", "jedi/python2.py", "jedi/third_party/typeshed/stdlib/os.pyi"}
     assert {"svcnb/__init__.py", cache_from_source("svcnb/__init__.py")} <= _names(own)
+    recipes = "svcnb/toolkit/cookbook/recipes/"
+    assert [name for name in _names(own) if name.startswith(recipes) and name.endswith(".pyc")] == []
     program = f"import sys; sys.path.insert(0, {str(site / 'python_stdlib.zip')!r}); import pure; print(pure.__file__)"
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert found.stdout.strip().endswith("__init__.pyc")
