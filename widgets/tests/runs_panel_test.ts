@@ -2,8 +2,7 @@
 import { DOMParser } from "linkedom";
 import { button, click, equal, FakeModel, find, open, settled } from "./fake.ts";
 import runs from "../src/panels/runs/index.ts";
-import { dollars } from "../src/lib/dom.ts";
-import { duration } from "../src/panels/runs/charts.ts";
+import { dollars, duration } from "../src/lib/dom.ts";
 
 Object.assign(globalThis, { DOMParser });
 

@@ -18,7 +18,7 @@ const RUN = {
   status: "failed",
   attempt: 2,
   started: "2026-01-01 09:00:00 UTC",
-  seconds: 1.5,
+  seconds: 0.034,
   brief: "500 thrown",
 };
 const BEGUN = { approved: true, email: "owner@localhost", chains: ["ethereum", "base"], cost: "$0.02" };
@@ -119,7 +119,7 @@ Deno.test("runs arrive by themselves while they are watched, and nothing is aske
   const cells = [...find(el, "section[aria-label=Runs] tbody tr").querySelectorAll("td")].map((each) =>
     each.textContent
   );
-  equal(cells, ["2026-01-01 09:00:00 UTC", "✕ failed", "1.5 s", "2", "500 thrown"]);
+  equal(cells, ["2026-01-01 09:00:00 UTC", "✕ failed", "34 ms", "2", "500 thrown"]);
   close();
   await pause(EVERY_MS + 100);
   equal(commands(model, "runs").length, 2);

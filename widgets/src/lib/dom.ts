@@ -70,6 +70,12 @@ export function counted(number: number, word: string): string {
   return `${number} ${word}${number === 1 ? "" : "s"}`;
 }
 
+/** A duration in seconds, as people read it. */
+export function duration(seconds: number): string {
+  if (seconds < 1) return `${Math.round(seconds * 1_000)} ms`;
+  return seconds < 100 ? `${seconds.toFixed(1)} s` : `${Math.round(seconds)} s`;
+}
+
 /** Cents as dollars. */
 export function dollars(cents: number): string {
   return `$${(cents / 100).toFixed(2)}`;

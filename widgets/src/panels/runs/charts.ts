@@ -1,5 +1,5 @@
-/** Small charts of many runs: when, how long, how dear. Bars with their numbers beside them, told by shape and by word. */
-import { counted, dollars } from "../../lib/dom.ts";
+/** Small charts of many runs: when, how long, how expensive. Bars with their numbers beside them, distinguished by shape and by word. */
+import { counted, dollars, duration } from "../../lib/dom.ts";
 import { h } from "../../lib/panel.ts";
 
 export interface Summary {
@@ -17,12 +17,6 @@ export interface Summary {
 export function charts(summary: Summary): HTMLElement[] {
   if (summary.count === 0) return [];
   return [timeline(summary), latency(summary), spend(summary)];
-}
-
-/** Seconds as people read them. */
-export function duration(seconds: number): string {
-  if (seconds < 1) return `${Math.round(seconds * 1_000)} ms`;
-  return seconds < 100 ? `${seconds.toFixed(1)} s` : `${Math.round(seconds)} s`;
 }
 
 function timeline({ count, succeeded, width_s, buckets }: Summary): HTMLElement {

@@ -1,8 +1,7 @@
 /** One run: what went in, what came out, what it printed, and its timeline. */
-import { dollars } from "../../lib/dom.ts";
+import { dollars, duration } from "../../lib/dom.ts";
 import { copyable, h } from "../../lib/panel.ts";
 import { type TraceView, waterfall } from "../../lib/waterfall.ts";
-import { duration } from "./charts.ts";
 import { moment, type Row, status } from "./table.ts";
 
 export interface Detail extends Row {

@@ -1,6 +1,5 @@
 /** The table of runs. It is created again when it changes, and keyboard users keep their position. */
-import { cell, counted, dollars, h } from "../../lib/dom.ts";
-import { duration } from "./charts.ts";
+import { cell, counted, dollars, duration, h } from "../../lib/dom.ts";
 
 export interface Row {
   id: string;

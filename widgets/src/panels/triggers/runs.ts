@@ -1,5 +1,5 @@
 /** The runs of one trigger, as they arrive, and one of them in full. */
-import { cell } from "../../lib/dom.ts";
+import { cell, duration } from "../../lib/dom.ts";
 import { copyButton, field, h, type Panel } from "../../lib/panel.ts";
 
 export interface Trigger {
@@ -105,7 +105,7 @@ export function watcher(at: Panel): Watcher {
       { class: run.id === chosen ? "svcnb-chosen" : null },
       h("td", {}, opens),
       cell("Status", `${sign} ${run.status}`, look),
-      cell("Duration", run.seconds === null ? "" : `${run.seconds} s`),
+      cell("Duration", run.seconds === null ? "" : duration(run.seconds)),
       cell("Attempt", String(run.attempt)),
       cell("Error", run.brief),
     );
