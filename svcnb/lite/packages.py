@@ -81,15 +81,8 @@ def download(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)  # delete wheels of an earlier list
     folder.mkdir(parents=True)
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--disable-pip-version-check"]
-    done = subprocess.run(
-        [*command, *_PLATFORM, "--dest", str(folder), "--requirement", str(WHEELS)],
-        capture_output=True,
-        text=True,
-        timeout=_TIMEOUT_S,
-        check=False,
-    )
-    if done.returncode:
-        raise PackagesMissing(f"pip did not download the wheels of the site: {done.stderr.strip()[-1500:]}")
+    command += [*_PLATFORM, "--dest", str(folder), "--requirement", str(WHEELS)]
+    _run(command, "pip did not download the wheels of the site")
     stamp.write_text(wanted, "ascii")
 
 
@@ -197,17 +190,15 @@ def precompile(folder: Path) -> None:
     """
     program = Path(__file__).with_name("precompile.py").read_text("utf-8")
     allowed = ["--no-config", "--quiet", f"--allow-read={folder}", f"--allow-write={folder}", "--allow-env"]
-    done = subprocess.run(
-        [tools.deno(), "run", *allowed, "-", folder, f"{program}\nprecompile(Path('/wheels'))", folder.as_uri()],
-        input=_PRECOMPILE,
-        env=tools.deno_environment(),
-        capture_output=True,
-        text=True,
-        timeout=_TIMEOUT_S,
-        check=False,
-    )
+    arguments = ["-", str(folder), f"{program}\nprecompile(Path('/wheels'))", folder.as_uri()]
+    problem = "Pyodide did not compile the wheels of the site"
+    _run([str(tools.deno()), "run", *allowed, *arguments], problem, input=_PRECOMPILE, env=tools.deno_environment())
+
+
+def _run(command: list[str], problem: str, **options: Any) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False, **options)
     if done.returncode:
-        raise PackagesMissing(f"Pyodide did not compile the wheels of the site: {done.stderr.strip()[-1500:]}")
+        raise PackagesMissing(f"{problem}: {done.stderr.strip()[-1500:]}")
 
 
 def read_lock(folder: Path) -> dict[str, Any]:

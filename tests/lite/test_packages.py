@@ -139,6 +139,8 @@ def test_the_page_compiles_and_unpacks_as_little_as_possible(wheel, tmp_path):
     assert _names(site / "python_stdlib.zip") == in_library
     assert _names(typed) == {"jedi/__init__.pyc", "jedi/python2.py", "jedi/third_party/typeshed/stdlib/os.pyi"}
     assert {"svcnb/__init__.py", cache_from_source("svcnb/__init__.py")} <= _names(own)
+    with zipfile.ZipFile(own) as content:
+        assert [name for name in content.namelist() if name.endswith("RECORD")] == []
     recipes = "svcnb/toolkit/cookbook/recipes/"
     assert [name for name in _names(own) if name.startswith(recipes) and name.endswith(".pyc")] == []
     program = f"import sys; sys.path.insert(0, {str(site / 'python_stdlib.zip')!r}); import pure; print(pure.__file__)"
