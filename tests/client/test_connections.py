@@ -118,7 +118,7 @@ def test_an_answer_that_breaks_off_or_is_none_is_a_broken_connection(answering, 
 
 def test_an_answer_that_does_not_come_in_time_is_late(answering) -> None:
     with pytest.raises(errors.TimedOut) as caught:
-        get(answering(None), timeout=0.5)
+        get(answering(None), timeout=0.1)
     assert not caught.value.unsent
 
 

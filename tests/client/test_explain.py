@@ -345,7 +345,21 @@ def one_of_each_link(names: list[str]) -> list[Any]:
 
 
 @pytest.mark.parametrize("name", one_of_each_link(list(CASES)))
-def test_the_missing_link_is_named_and_every_repair_works_for(name, svc, other) -> None:
+def test_the_missing_link_is_named_and_the_first_repair_works_for(name, svc, other) -> None:
+    missing, build = CASES[name]
+    given = build(svc, other)
+    with pytest.raises((Forbidden, Unauthorized, ActionError)):
+        use(svc, given)
+    explanation = svc.explain(*given)
+    assert (explanation.allowed, explanation.missing) == (False, missing)
+    now_given = repaired(explanation.repair.code, svc, given)
+    assert use(svc, now_given) == (66 if now_given.wallet else 1)
+    assert svc.explain(*now_given).missing == ""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CASES)
+def test_every_repair_works_and_costs_what_it_says_for(name, svc, other) -> None:
     missing, build = CASES[name]
     given = build(svc, other)
     with pytest.raises((Forbidden, Unauthorized, ActionError)):

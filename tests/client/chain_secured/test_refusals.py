@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import copy
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import httpx
@@ -26,6 +27,16 @@ FLOWS = {
     "ConvertAccount": "convert_to_chain_secured_account",
 }
 ZERO = "0x" + "00" * 20
+
+
+def flows_in_turn(values: Sequence[Any]) -> list[Any]:
+    """Returns every value with every flow. The default tier runs each value with one flow, and each flow in turn."""
+    flows = list(FLOWS)
+    return [
+        pytest.param(flow, value, marks=[] if flow == flows[number % len(flows)] else [pytest.mark.slow])
+        for number, value in enumerate(values)
+        for flow in flows
+    ]
 
 
 @pytest.fixture
@@ -149,8 +160,7 @@ def target(wire):
     return send
 
 
-@pytest.mark.parametrize("flow", FLOWS)
-@pytest.mark.parametrize("spoil", SPOILED, ids=lambda spoil: spoil.__name__)
+@pytest.mark.parametrize(("flow", "spoil"), flows_in_turn(SPOILED), ids=lambda each: getattr(each, "__name__", each))
 def test_an_envelope_spoiled_after_signing_is_refused_and_nothing_changes(signed, target, witness, flow, spoil) -> None:
     wallet = EthAccount.create()
     body = signed(flow, wallet)
@@ -162,8 +172,7 @@ def test_an_envelope_spoiled_after_signing_is_refused_and_nothing_changes(signed
     assert target.managed() is True
 
 
-@pytest.mark.parametrize("flow", FLOWS)
-@pytest.mark.parametrize("change", SIGNED_WRONG, ids=str)
+@pytest.mark.parametrize(("flow", "change"), flows_in_turn(SIGNED_WRONG), ids=str)
 def test_a_well_signed_envelope_that_says_the_wrong_thing_is_refused(signed, target, witness, flow, change) -> None:
     wallet = EthAccount.create()
     before = witness.block
