@@ -144,7 +144,7 @@ class PermissionCache:
 
         Args:
             caller: The key's account.
-            action_hash: keccak256 of the action's CID.
+            action_hash: keccak256 hash of the action's CID.
         """
         if caller.is_master:
             return self._settings.master_key_may_execute
@@ -159,7 +159,7 @@ class PermissionCache:
 
         Args:
             caller: The key's account.
-            action_hash: keccak256 of the running action's CID.
+            action_hash: keccak256 hash of the running action's CID.
             pkp: The wallet's address.
         """
         if caller.is_master:
@@ -181,7 +181,7 @@ class PermissionCache:
             return 0  # the wallet belongs to another account
 
     def forget(self) -> None:
-        """Clears the cache. This is necessary after the whole state has been replaced."""
+        """Clears the cache. Call this method after a replacement of the whole state."""
         self._version += 1
         self._answers.clear()
         self._callers.clear()

@@ -1,4 +1,4 @@
-"""Verifier of signed envelopes, which a wallet's private key or a contract wallet has signed.
+"""Verifier of envelopes that a wallet's private key or a contract wallet has signed.
 
 Source: docs/service/signatures.md#rules-of-a-signature.
 """

@@ -56,18 +56,18 @@ class RunActions:
     Args:
         settings: Limits and price of a run.
         engine: The engine that runs actions.
-        permissions: Decides which keys may run which actions.
-        custody: Derives keys for actions.
+        permissions: Permission cache, which decides which keys may run which actions.
+        custody: Custody that derives keys for actions.
         network: Outbound requests of actions.
         packages: The packages that actions may import; None allows no imports.
         randomness: Source of random bytes for actions in a seeded emulator.
         sources: Cache of recently run sources.
         runs: The record of executions.
-        clock: Provides the time for the records.
+        clock: Clock for the time of the records.
         faults: Injected faults.
-        load: Measures the load of the machine.
-        access: Resolves keys.
-        billing: Reserves and charges credit for a run.
+        load: Monitor of the machine's load.
+        access: Authentication, which resolves keys.
+        billing: Guards that reserve credit for a run.
     """
 
     def __init__(

@@ -27,12 +27,12 @@ class BillingGuards:
     """Guards that determine the paying account and check whether billing is available.
 
     Args:
-        access: Resolves keys.
-        permissions: Finds the account of a wallet.
+        access: Authentication, which resolves keys.
+        permissions: Permission cache, which finds the account of a wallet.
         ledger: The ledger of credits.
         faults: Injected faults.
-        chain: Verifies the signatures of contract wallets.
-        clock: Provides the time for the age check of signatures.
+        chain: Chain, which verifies the signatures of contract wallets.
+        clock: Clock for the age check of signatures.
         settings: Whether billing is enabled, and the names of the service.
 
     Attributes:
