@@ -25,14 +25,14 @@ from svcnb.supervised import LISTENER
 
 
 class PortTaken(Exception):
-    """Another program already uses the requested port."""
+    """Error for a port that another program already uses."""
 
     hint = "Use another --port, or omit it to use a free port."
     exit_code = ExitCode.PORT_IN_USE
 
 
 class StopRequested(BaseException):
-    """Error for a signal during the start. All started components are stopped again."""
+    """Error for a signal during the start. The program then stops all components that it has started."""
 
 
 def serve(given: Mapping[str, Any]) -> ExitCode:
