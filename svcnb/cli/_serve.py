@@ -91,8 +91,8 @@ def _serve(given: Mapping[str, Any], listener: socket.socket | None = None, *, s
 
 def _print_ready(ready: dict[str, object], *, hidden: bool) -> None:
     gc.freeze()  # later garbage collections then skip all existing objects
-    # The output contains a token only for programs that cannot know it otherwise. Terminals and container logs keep
-    # output. A user knows the token that they chose, and programs of the same user read a generated one from its file.
+    # The output contains a token only for programs that have no other source for it. Terminals and container logs keep
+    # output. The user has the token that they chose, and programs of the same user read a generated one from its file.
     if hidden or (sys.stdout.isatty() and control_tokens.find(str(ready["base_url"])) is not None):
         ready = {name: value for name, value in ready.items() if name != "control_token"}
     sys.stdout.write(json.dumps(ready) + "\n")
