@@ -1,6 +1,6 @@
 """Admission of runs, with the checks in the transaction that creates a run.
 
-After the commit, the run is executed even if the process is killed. Before the commit, the run does not exist.
+After the commit, the service executes the run even after a crash. Before the commit, the run does not exist.
 
 Source: docs/service/triggers.md#errors, docs/service/triggers.md#runs-of-a-trigger.
 """
@@ -37,7 +37,7 @@ def run_id(trigger_id: str, cause: str) -> str:
 
 
 def room(connection: Connection, trigger: TriggerRecord) -> int:
-    """Returns the number of additional runs that a trigger permits now.
+    """Returns the number of additional runs that a trigger can queue now.
 
     Args:
         connection: Connection inside a transaction.
