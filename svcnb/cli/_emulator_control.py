@@ -117,7 +117,7 @@ def _brief(state: dict[str, Any]) -> dict[str, Any]:
 @_url_option
 @profile_option
 def stop(url: str | None) -> None:
-    """Stop an emulator on this machine, and wait for its end."""
+    """Stop an emulator on this machine, and wait until it has ended."""
     import signal
 
     address = _address(url)
@@ -127,7 +127,7 @@ def stop(url: str | None) -> None:
             f"no emulator of this user is running at {address}, or the emulator has its own control token. Stop the "
             f"emulator in the terminal that started it."
         )
-    _control(address).state()  # do not signal another process that has received the id of an ended emulator
+    _control(address).state()  # do not signal another process that now has the id of an ended emulator
     os.kill(pid, signal.SIGTERM)
     until = time.monotonic() + STOP_TIMEOUT_S
     while any(each.pid == pid for each in control_tokens.running()):
@@ -208,7 +208,7 @@ def fault(
 @output_options
 @_with_emulator
 def faucet(control: EmulatorControl, address: str, wei: int | None, *, as_json: bool) -> None:
-    """Add ETH to an ADDRESS on the emulator's chain. Prints the added amount in wei."""
+    """Add ETH to an ADDRESS on the emulator's chain. The command prints the added amount in wei."""
     added = control.faucet(address, wei)
     show({"wei": str(added)} if as_json else added, as_json=as_json)
 
@@ -219,7 +219,7 @@ def faucet(control: EmulatorControl, address: str, wei: int | None, *, as_json: 
 @output_options
 @_with_emulator
 def credit(control: EmulatorControl, wallet: str, cents: int, as_json: bool) -> None:
-    """Add CENTS of credit to the billing WALLET of an account. Prints the new credit in cents."""
+    """Add CENTS of credit to the billing WALLET of an account. The command prints the new credit in cents."""
     total = control.credit(wallet, cents)
     show({"credit_cents": total} if as_json else total, as_json=as_json)
 
