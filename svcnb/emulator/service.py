@@ -223,7 +223,7 @@ class Service:
     def keep_streams(self) -> None:
         """Stores the random streams if the next start continues with them."""
         if self._resumption is not None:
-            # At a second stop, the store is already closed, and the streams are already stored.
+            # After the first stop, the store is closed, and it contains the streams.
             with suppress(StoreUnavailable):
                 self._resumption.keep(self.randomness, self._boot)
 

@@ -34,8 +34,8 @@ async def wallet_of_header(
         is_valid_contract_signature: Function for `verify_envelope`.
 
     Returns:
-        The wallet's address in lowercase, or None if the header is missing or cannot be decoded. The caller then reads
-        a key.
+        The wallet's address in lowercase, or None if the header is missing or not decodable. The caller then reads a
+        key.
 
     Raises:
         StructuredError: 401 if the service can decode the header but rejects its envelope or signature.

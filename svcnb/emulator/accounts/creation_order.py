@@ -1,9 +1,9 @@
-"""Creation order of lists from which entries were removed.
+"""Creation order of lists after the removal of entries.
 
 The contract keeps lists in insertion order until the first removal of an entry. It then moves the last entry to the
 free position, and clients that read the chain see that order. The HTTP lists stay in creation order
 (docs/service/http.md#lists, list_groups). This module reads the order from the contract's events, once for each list
-from which an entry was removed.
+with a removed entry.
 
 Other lists are already in creation order, so the module returns their pages unchanged.
 """

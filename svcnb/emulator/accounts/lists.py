@@ -28,7 +28,7 @@ class Lists:
 
     Args:
         contract: Client of the contract.
-        creation_order: Order of lists from which an entry was removed.
+        creation_order: Order of lists with removed entries.
         access: Authentication, which resolves keys.
         settings: Default and maximum page size.
     """

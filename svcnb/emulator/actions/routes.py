@@ -216,7 +216,7 @@ class RunActions:
         )
 
     def _meter(self, call: Call) -> Meter | None:
-        """Reserves one cent for every second of a run, and stops the run when the account has no more credit.
+        """Reserves one cent for every second of a run, and stops the run if the credit is used up.
 
         The service charges only successful runs, so a run that stops for lack of credit costs nothing
         (docs/service/billing.md#prices). A run can finish between two checks and cost more than the credit. The account

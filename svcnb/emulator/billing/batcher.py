@@ -28,7 +28,7 @@ _AGAIN_S: Final = 1.0
 
 @dataclass(slots=True)
 class _Order:
-    """Request of one caller. An entry is posted and ends the hold. Without an entry, the hold begins or grows.
+    """Request of one caller. The batch posts the entry and ends the hold. Without an entry, the hold begins or grows.
 
     A request with neither an entry nor a hold publishes released credit to the other servers.
     """
@@ -161,7 +161,7 @@ class Counter:
                 answers.append(next(posted)[1])
             else:
                 answers.append(self._held(order.hold, order.grow_to, known) if order.hold else 0)
-        # End holds last, because new holds in this batch were checked against the credit before its charges.
+        # End holds last, because the check of new holds in this batch used the credit before its charges.
         for order in orders:
             if order.entry and order.hold:
                 self._holds.drop(order.hold)

@@ -39,7 +39,7 @@ class BillingGuards:
         funded: Requires 1 cent of credit that no other call has reserved, and reserves it until the call ends.
         payer: Requires any key of the account, or its admin wallet in X-Wallet-Auth
             (docs/service/signatures.md#x-wallet-auth).
-        works: Requires that billing is enabled and has no injected fault.
+        works: Requires enabled billing without an injected fault.
     """
 
     def __init__(
