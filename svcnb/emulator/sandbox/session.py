@@ -51,8 +51,7 @@ class Session:
     """Execution of one job in one isolate.
 
     Args:
-        isolate: Warmed-up isolate. If ``answered`` is true afterwards, the isolate ended the run normally and can
-            execute another run.
+        isolate: Warmed-up isolate. If ``answered`` is true after the run, the isolate can execute another run.
         host: Host that executes operations.
         limits: Limits of the run.
         trace: Timeline that records the events.
