@@ -118,7 +118,7 @@ class Chain:
         """Stops the built-in chain and starts a new one. Listeners receive a reset.
 
         Args:
-            between: Coroutine function to call while the chain is stopped.
+            between: Coroutine function to call between the stop and the start.
 
         Raises:
             Unsupported: The chain is not the built-in chain.

@@ -75,7 +75,7 @@ class Entry(NamedTuple):
         payload: Content of the entry.
         digest: Hash of this entry and of the previous entry's digest.
         withdrawn: Whether the chain rejected the entry after its write to the journal.
-        block_hash: Hash of the entry's block, or None until it is known.
+        block_hash: Hash of the entry's block, or None before the block exists.
     """
 
     position: int

@@ -346,7 +346,7 @@ async def call_contract(chain: LocalChain | RemoteChain, call: dict[str, Any], *
 
     Raises:
         ContractRevert: The contract reverted the call.
-        ChainUnavailable: The chain cannot be reached, or could not run the call.
+        ChainUnavailable: The chain does not respond, or cannot run the call.
     """
     try:
         answer: str = await chain.request("eth_call", call, *where)

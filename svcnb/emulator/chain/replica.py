@@ -172,7 +172,7 @@ class Replica:
         """Writes entries to the journal, and the block hashes of earlier entries.
 
         Raises:
-            StoreUnavailable: Nothing was written.
+            StoreUnavailable: The database is unavailable, and the journal is unchanged.
         """
         confirmed = list(self._unconfirmed)
         await self._store.run(lambda connection: journal.append(connection, new, confirmed))
@@ -184,7 +184,7 @@ class Replica:
         """Sends a journalled transaction to the node.
 
         Returns:
-            The receipt, even if the transaction was reverted.
+            The receipt, even if the contract reverted the transaction.
 
         Raises:
             RpcError: The node rejected the transaction.

@@ -77,7 +77,7 @@ class AddressPolicy:
     """Policy that decides to which addresses actions may connect.
 
     Args:
-        allowed: Addresses that are permitted in addition to the public internet.
+        allowed: Permitted addresses in addition to the public internet.
         resolver: Function that resolves a host name. Tests can pass another function.
 
     Attributes:

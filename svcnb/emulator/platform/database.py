@@ -157,7 +157,7 @@ class Connection(ABC):
     @property
     @abstractmethod
     def closed(self) -> bool:
-        """Whether the connection can no longer be used."""
+        """Whether the connection is unusable."""
 
     @abstractmethod
     def close(self) -> None:

@@ -36,7 +36,7 @@ class Origins:
         self._checks_names = private and "JUPYTERHUB_SERVICE_PREFIX" not in os.environ and ANY not in self._allowed
 
     def trusts(self, headers: Headers, path: str) -> bool:
-        """Returns whether a request comes from a program, an own page, an allowed origin or a wallet extension."""
+        """Returns whether a program, a page of this server, an allowed origin or a wallet extension sent a request."""
         origin = headers.get("origin")
         if origin is None or ANY in self._allowed or origin in self._allowed or is_own_place(origin, headers):
             return True

@@ -35,8 +35,8 @@ def admit(connection: Connection, *, what: str, who: str, limit: int, now: float
     Returns:
         None if the function counted the call, otherwise the seconds until the caller can try again.
     """
-    # Delete the old rows of all callers, including callers who never return. Delete times in the future, which were
-    # recorded before the clock was set back. Allow small differences between server clocks.
+    # Delete the old rows of all callers, including callers who never return. Delete times in the future, which exist
+    # after a change of the clock. Allow small differences between server clocks.
     connection.run(
         "DELETE FROM recent_times WHERE what = :what AND (at <= :over OR at > :ahead)",
         what=what,

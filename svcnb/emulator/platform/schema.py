@@ -12,7 +12,7 @@ STATE: Final[Schema[Connection]] = Schema("state", 2)
 """Schema version. A change of a table must increase the version and add a migration step."""
 
 _SPELLINGS: Final = {
-    # SQLite numbers rows automatically only if the type is spelled INTEGER.
+    # SQLite numbers rows automatically only if the name of the type is INTEGER.
     "NUMBERED": ("INTEGER NOT NULL PRIMARY KEY", "BIGSERIAL PRIMARY KEY"),
     "BYTES": ("BLOB", "BYTEA"),
 }

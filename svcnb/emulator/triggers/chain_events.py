@@ -100,7 +100,7 @@ class ChainEvents(Scanner):
             self._next_look = self._clock.now()
             return
         now = self._clock.now()
-        self._next_look = min(self._next_look, now + self._interval_s)  # in case the clock was set back
+        self._next_look = min(self._next_look, now + self._interval_s)  # a user can set the clock back
         if self._next_look > now:
             await self._timer.until(self._next_look, self._poke)
             return

@@ -131,7 +131,7 @@ class RunQueues:
         await self.look()
 
     async def look(self) -> None:
-        """Opens missing queues, such as those of a server that was killed."""
+        """Opens missing queues, such as those of a killed server."""
         open_ones = "SELECT DISTINCT trigger_id FROM trigger_runs WHERE finished_at IS NULL"
         for trigger_id in await self._store.run(lambda connection: connection.column(open_ones)):
             self.wake(trigger_id)
@@ -206,7 +206,7 @@ class RunQueues:
                 return await asyncio.shield(self._store.run_long(work))
             except Exception as error:  # noqa: BLE001 - the run must end and the queue continue after any error
                 if _is_away(error):
-                    # Retry until the database is available, so that the result of a finished execution is not lost.
+                    # Retry until the database is available, so that it receives the result of a finished execution.
                     _LOG.warning("database unavailable (%s): trigger %s waits", error, trigger_id)
                     await asyncio.sleep(_STORE_RETRY_S)
                     continue
@@ -268,7 +268,7 @@ class RunQueues:
         trigger = find_trigger(connection, trigger_id)
         if trigger is None or not trigger.enabled:
             return None
-        # Ignore a time beyond the longest delay, because it was stored before the clock was set back.
+        # Ignore a time beyond the longest delay, because it is from before a change of the clock.
         if run.next_attempt_at is not None and now < run.next_attempt_at <= now + max(RUN_RETRY_DELAYS_S):
             return _Waiting(run.next_attempt_at, since=now)
         return _Claimed(claim(connection, run), trigger)

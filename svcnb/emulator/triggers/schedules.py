@@ -38,7 +38,7 @@ class Schedules(Scanner):
         triggers = await self._store.run_long(lambda connection: enabled_triggers(connection, "schedule"))
         now = self._clock.now()
         if self._next_look > now + self._interval_s:
-            self._next_look = now  # the clock was set back
+            self._next_look = now  # a user has set the clock back
         due = {trigger.id: _due(trigger) for trigger in triggers}
         scan = self._scan_for(min(due.values(), default=math.inf))
         if scan > now:

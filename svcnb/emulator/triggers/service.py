@@ -108,7 +108,7 @@ class Triggers:
         )
 
     def attach(self, app: ASGIApp) -> None:
-        """Sets the application that executes runs. Runs wait until the application is set.
+        """Sets the application that executes runs. Runs wait for this call.
 
         Raises:
             RuntimeError: The call does not come from the event loop. Only the loop's own thread can set its events.

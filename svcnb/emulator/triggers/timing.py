@@ -32,7 +32,8 @@ class Timer:
             since: Time of the clock at which the caller chose ``moment``, in Unix seconds. None means now.
 
         Returns:
-            Whether the clock has reached the time. False after ``poke``, or if the clock was set back during the wait.
+            Whether the clock has reached the time. False after ``poke``, or if a user sets the clock back during the
+            wait.
         """
         self._loop = asyncio.get_running_loop()
         begun = self._clock.now() if since is None else since

@@ -43,7 +43,7 @@ _KEPT: Final = frozenset(
         "paypal-transmission-id",
         "paypal-transmission-sig",
         "paypal-transmission-time",
-        # Timestamps and nonces that are signed together with the body: SendGrid, HubSpot, Zoom, QuickNode.
+        # Timestamps and nonces that senders sign together with the body: SendGrid, HubSpot, Zoom, QuickNode.
         "x-twilio-email-event-webhook-timestamp",
         "x-hubspot-request-timestamp",
         "x-zm-request-timestamp",
@@ -149,7 +149,7 @@ class RateWindow:
         if len(self._posts) > _MANY_SENDERS:
             self._posts = {name: posts for name, posts in self._posts.items() if posts and posts[-1] > now - _WINDOW_S}
         posts = self._posts.setdefault(who, deque())
-        while posts and posts[-1] > now:  # delete times in the future, which exist after the clock was set back
+        while posts and posts[-1] > now:  # delete times in the future, which exist if a user sets the clock back
             posts.pop()
         while posts and posts[0] <= now - _WINDOW_S:
             posts.popleft()
