@@ -25,7 +25,8 @@ RUN wheel="$(ls /wheels/svcnb-*.whl)" \
     && rm -r /wheels /tmp/constraints.txt
 USER 1000
 EXPOSE 8080
-# Beyond loopback the control plane needs a token: the start fails without SVC_CONTROL_TOKEN and says so.
+# Choose the token of the control plane with SVC_CONTROL_TOKEN. Without it, each start generates a token and prints it in
+# its first line of output.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s \
   CMD ["python", "-c", "import os, urllib.request as r; r.build_opener(r.ProxyHandler({})).open('http://127.0.0.1:' + os.environ['SVC_PORT'] + '/health', timeout=4)"]
 ENTRYPOINT ["svcnb"]

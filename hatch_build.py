@@ -1,10 +1,10 @@
-"""Bundles all that runs as JavaScript, before the wheel or the sdist is made.
+"""Builds the JavaScript bundles before hatchling builds the wheel or the sdist.
 
-Deno comes from PyPI (`build-system.requires`), so neither Node nor a compiler is needed. The npm packages are pinned by
-``widgets/deno.lock``. As a script, ``python hatch_build.py`` builds again from the working copy.
+Deno comes from PyPI (`build-system.requires`), so the build needs neither Node nor a compiler. ``widgets/deno.lock``
+pins the npm packages. ``python hatch_build.py`` rebuilds the bundles from the working copy.
 
 Environment:
-    SVCNB_BUNDLES: ``reuse`` takes the bundles that are there and downloads nothing.
+    SVCNB_BUNDLES: With ``reuse``, the build uses the existing bundles and downloads nothing.
     SVCNB_REPOSITORY: Address of the repository, for URLs and absolute links in the metadata.
 """
 
@@ -30,14 +30,14 @@ BUILD_TIMEOUT_S = 600
 
 
 class BundleError(RuntimeError):
-    """The bundles could not be made; the text says what to do."""
+    """Error for a failed build of the bundles. The message contains the fix."""
 
 
 class MetadataHook(MetadataHookInterface):
-    """Adds the README and the addresses of the project to the metadata.
+    """Adds the README and the URLs of the project to the metadata.
 
-    ``SVCNB_REPOSITORY`` is the address of the repository, for example the one that a release is built from. With it,
-    the metadata have URLs, and links and images of the README are absolute, as a package index needs them.
+    ``SVCNB_REPOSITORY`` is the address of the repository, for example of a release's source. With this variable, the
+    metadata contains URLs, and links and images of the README are absolute, as a package index requires.
     """
 
     def update(self, metadata: dict[str, Any]) -> None:
@@ -56,37 +56,37 @@ class MetadataHook(MetadataHookInterface):
 
 
 def absolute_links(text: str, repository: str) -> str:
-    """Markdown with links to files of the repository, and images, as addresses."""
+    """Returns Markdown with absolute addresses for images and for links to files of the repository."""
     text = re.sub(r"!\[([^\]]*)\]\((?!https?:)([^)]+)\)", rf"![\1]({repository}/raw/main/\2)", text)
     return re.sub(r"(?<!!)\[([^\]]*)\]\((?!https?:|#)([^)]+)\)", rf"[\1]({repository}/blob/main/\2)", text)
 
 
 class BundleHook(BuildHookInterface[Any]):
-    """Runs before each build of hatchling."""
+    """Build hook, which hatchling runs before each build."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002 - hatchling's signature
-        """Makes sure that the bundles are there and fit the sources."""
+        """Ensures that the bundles exist and match the sources."""
         ensure(Path(self.root))
 
 
 def ensure(root: Path, *, force: bool = False) -> str:
-    """Builds the bundles unless they are there and fit.
+    """Builds the bundles unless they exist and match the sources.
 
     Args:
         root: The repository, or an unpacked sdist.
-        force: Build in any case.
+        force: Whether to build in any case.
 
     Returns:
-        What was done, in words.
+        Description of the result.
 
     Raises:
-        BundleError: Deno is missing or failed, or ``SVCNB_BUNDLES=reuse`` finds nothing to reuse.
+        BundleError: Deno is missing or failed, or ``SVCNB_BUNDLES=reuse`` is set and the bundles are incomplete.
     """
     wanted = _digest(root)
     if not force:
         if _complete(root, wanted):
             return "the bundles fit the sources"
-        # An sdist carries its bundles, so installing from one needs no network.
+        # An sdist contains its bundles, so its installation needs no network.
         is_sdist = (root / "PKG-INFO").is_file()
         if (is_sdist or os.environ.get("SVCNB_BUNDLES") == "reuse") and _complete(root, None):
             return "the bundles that are there are reused"
@@ -107,10 +107,10 @@ def ensure(root: Path, *, force: bool = False) -> str:
 
 
 def find_deno() -> str:
-    """The binary of the ``deno`` wheel that is installed beside this build.
+    """Returns the path of the binary from the ``deno`` wheel that is installed for this build.
 
-    The wheel's own finder looks into the scripts folder of the interpreter, which under pip's build isolation is the
-    outer environment's. The list of files that the wheel installed is right everywhere.
+    The wheel's own function searches the scripts folder of the interpreter. With pip's build isolation, this is the
+    folder of the outer environment. The wheel's list of installed files is always correct.
 
     Raises:
         BundleError: The wheel is not installed.
@@ -127,7 +127,7 @@ def find_deno() -> str:
 
 def _run_deno(root: Path) -> None:
     environment = dict(os.environ, NO_COLOR="1", DENO_NO_UPDATE_CHECK="1")
-    environment.setdefault("DENO_TLS_CA_STORE", "system,mozilla")  # works behind a private authority, too
+    environment.setdefault("DENO_TLS_CA_STORE", "system,mozilla")  # also works with a private certificate authority
     command = [find_deno(), "run", "--quiet", "--no-prompt", "--frozen", "--allow-all", "build.ts"]
     done = subprocess.run(command, cwd=root / "widgets", env=environment, timeout=BUILD_TIMEOUT_S, check=False)
     if done.returncode:
@@ -138,7 +138,7 @@ def _run_deno(root: Path) -> None:
 
 
 def _digest(root: Path) -> str:
-    """One hash over everything the bundles are made of."""
+    """Returns one hash of all sources of the bundles."""
     widgets = root / "widgets"
     digest = hashlib.sha256()
     for path in sorted(widgets.rglob("*")):
@@ -150,7 +150,7 @@ def _digest(root: Path) -> str:
 
 
 def _complete(root: Path, wanted: str | None) -> bool:
-    """Whether every bundle of the manifest is there unchanged, and made from these sources (None: from any)."""
+    """Returns whether all bundles of the manifest exist unchanged. Their sources must have the given hash, if any."""
     try:
         manifest = json.loads((root / MANIFEST).read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):
@@ -166,6 +166,6 @@ def _sha256(path: Path) -> str:
 
 if __name__ == "__main__":
     try:
-        print(ensure(ROOT, force=True))  # noqa: T201 - a script's answer
+        print(ensure(ROOT, force=True))  # noqa: T201 - the output of a script
     except BundleError as error:
         sys.exit(f"{error}.")

@@ -1,7 +1,7 @@
-"""Writes the asynchronous classes of the client from the synchronous ones: `poe asynchronous`.
+"""Generates the asynchronous classes of the client from the synchronous ones: `poe asynchronous`.
 
-A method that performs a flow, or calls such a method of its class, becomes a coroutine function. With ``--check``
-nothing is written, and the exit code is 1 when a file differs from what would be written.
+A method that performs a flow, or calls such a method of its class, becomes a coroutine function. With ``--check``, the
+script writes nothing, and exits with 1 if a file differs from the generated text.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ SOURCES: dict[str, dict[str, list[str]]] = {
     "chain_secured": {"svcnb.client.chain_secured.namespace": ["ChainSecured"]},
     "triggers": {"svcnb.client.triggers": ["TriggersClient"]},
 }  # fmt: skip
-# Written by hand: their two versions wait, and hold connections, in different ways.
+# Written by hand, because their two versions wait and keep connections in different ways.
 OTHERS = {
     ("svcnb.client.client", "Client"): ("svcnb.client.async_client", "AsyncClient"),
     ("svcnb.client.resources.base", "Resource"): ("svcnb.client.resources.base", "AsyncResource"),
@@ -59,11 +59,11 @@ METHODS = {"__enter__": "__aenter__", "__exit__": "__aexit__", "close": "close"}
 
 
 Names = dict[str, tuple[str, str]]
-"""Names of a module that mean synchronous classes; module and name of their asynchronous versions."""
+"""Names in a module that refer to synchronous classes, each with the module and name of the asynchronous version."""
 
 
 class Awaiting(ast.NodeTransformer):
-    """Awaits what performs flows, and renames classes to their asynchronous versions.
+    """Adds ``await`` to calls that perform flows, and renames classes to their asynchronous versions.
 
     Args:
         coroutines: Names of the class's methods that become coroutine functions.
@@ -75,7 +75,7 @@ class Awaiting(ast.NodeTransformer):
         self._names = names
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        """Awaits a call."""
+        """Adds ``await`` to a call that performs a flow."""
         waits = isinstance(node.func, ast.Attribute) and _performs(node.func, self._coroutines, self._names)
         if isinstance(node.func, ast.Attribute) and _closes(node.func):
             node.func.attr = "aclose"
@@ -88,7 +88,7 @@ class Awaiting(ast.NodeTransformer):
         return node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        """Renames what other modules have in two versions."""
+        """Renames names of other modules that have two versions."""
         self.generic_visit(node)
         node.attr = ATTRIBUTES.get(ast.unparse(node), node.attr)
         return node
@@ -102,7 +102,7 @@ class Awaiting(ast.NodeTransformer):
 
 
 def coroutines_of(cls: ast.ClassDef, names: Names) -> set[str]:
-    """Names of the methods that perform flows, directly or through each other."""
+    """Returns the names of the methods that perform flows, directly or through other methods."""
     methods = {item.name: item for item in cls.body if isinstance(item, ast.FunctionDef)}
     found: set[str] = set()
     while True:
@@ -135,7 +135,7 @@ def _closes(function: ast.Attribute) -> bool:
 
 
 def convert(cls: ast.ClassDef, names: Names) -> ast.ClassDef:
-    """The asynchronous version of a class."""
+    """Returns the asynchronous version of a class."""
     coroutines = coroutines_of(cls, names)
     made = cls
     Awaiting(coroutines, names).visit(made)
@@ -152,7 +152,7 @@ def convert(cls: ast.ClassDef, names: Names) -> ast.ClassDef:
 
 
 def generate(module: str) -> str:
-    """The text of a generated module, before it is formatted.
+    """Returns the unformatted text of a generated module.
 
     Args:
         module: Name of the generated module.
@@ -199,7 +199,7 @@ def generate(module: str) -> str:
 
 
 def names_of(tree: ast.Module, source: str) -> Names:
-    """Names of a module that mean synchronous classes."""
+    """Returns the names in a module that refer to synchronous classes."""
     found = {name: version for (module, name), version in VERSIONS.items() if module == source}
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
@@ -249,7 +249,7 @@ def _only_in_annotations(classes: list[ast.ClassDef], name: str) -> bool:
 
 
 def formatted(text: str, path: Path) -> str:
-    """The text as ruff formats it."""
+    """Returns the text after formatting with ruff."""
     ruff = str(Path(sys.executable).with_name("ruff"))
     for command in (
         [ruff, "check", "-q", "--fix", "--select", "I,F401", "--stdin-filename", str(path), "-"],
@@ -260,7 +260,7 @@ def formatted(text: str, path: Path) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Writes, or checks, every generated module."""
+    """Writes or checks all generated modules."""
     folder = ROOT / TARGET.replace(".", "/")
     different = []
     for module in SOURCES:

@@ -1,7 +1,7 @@
-"""Known vulnerabilities among the pinned versions: ``python .ci/audit.py ADVISORIES``.
+"""Finds known vulnerabilities in the pinned versions: ``python .ci/audit.py ADVISORIES``.
 
-ADVISORIES is a folder, or one file, of advisories in the OSV format, such as the export of the PyPI ecosystem. Nothing
-is asked over the network. Ends with 1 when a pinned version is affected.
+ADVISORIES is a folder or a file of advisories in the OSV format, such as the export of the PyPI ecosystem. The script
+does not use the network. It exits with 1 if an advisory affects a pinned version.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sbom import pins
 
 
 def affected(advisory: dict[str, Any], name: str, version: str) -> bool:
-    """Whether an advisory names a version (OSV schema: affected, versions, ranges)."""
+    """Returns whether an advisory affects a version (OSV schema: affected, versions, ranges)."""
     if advisory.get("withdrawn"):
         return False
     for entry in advisory.get("affected", ()):
@@ -35,7 +35,7 @@ def affected(advisory: dict[str, Any], name: str, version: str) -> bool:
 
 
 def _within(events: Iterable[dict[str, str]], version: str) -> bool:
-    """Whether a version lies between an `introduced` and the `fixed` or `last_affected` after it."""
+    """Returns whether a version is between an `introduced` event and the next `fixed` or `last_affected` event."""
     seen, inside = Version(version), False
     for event in sorted(events, key=lambda event: _of(next(iter(event.values())))):
         (what, at) = next(iter(event.items()))
@@ -58,14 +58,14 @@ def _normal(name: str) -> str:
 
 
 def advisories(place: Path) -> Iterator[dict[str, Any]]:
-    """Every advisory in a folder or a file."""
+    """Yields all advisories in a folder or a file."""
     for file in [place] if place.is_file() else sorted(place.rglob("*.json")):
         content = json.loads(file.read_text(encoding="utf-8"))
         yield from content if isinstance(content, list) else [content]
 
 
 def findings(place: Path, pinned: dict[str, str]) -> list[str]:
-    """One line for each pinned version that an advisory names."""
+    """Returns one line for each pinned version that an advisory affects."""
     return [
         f"{name} {version}: {advisory['id']} {advisory.get('summary', '')}".rstrip()
         for advisory in advisories(place)

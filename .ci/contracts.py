@@ -1,7 +1,7 @@
-"""What slither finds in the contracts: ``pip install slither-analyzer``, then ``python .ci/contracts.py``.
+"""Checks the contracts with Slither: ``pip install slither-analyzer``, then ``python .ci/contracts.py``.
 
-Ends with 1 when it finds something of a kind that `docs/contract.md` does not judge. The compiler is the one that
-`svcnb fetch --compiler` brings: slither asks for a program, so this file answers as one, too.
+Exits with 1 if Slither finds a problem of a kind that `docs/contract.md` does not explain. The compiler is the one that
+`svcnb fetch --compiler` downloads. Slither can only call a compiler that is a program, so this script also acts as one.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ JUDGED: Final = frozenset(
         "unused-state",
     }
 )
-"""Kinds of findings that were read one by one, with the reason in `docs/contract.md`."""
+"""Kinds of findings that the maintainers have reviewed. `docs/contract.md` explains why they are acceptable."""
 
 
 def answer_as_compiler() -> None:
-    """Takes standard JSON and gives back trees and interfaces; code is not needed, and most of the time it takes."""
+    """Reads standard JSON, and prints syntax trees and interfaces. Omits the code, which takes most of the time."""
     if "--version" in sys.argv:
         sys.stdout.write(f"solc, the solidity compiler commandline interface\nVersion: {tools.SOLC_VERSION}+commit.0\n")
         return
@@ -41,7 +41,7 @@ def answer_as_compiler() -> None:
     files = {path: Path(source["urls"][0]).read_text("utf-8") for path, source in request["sources"].items()}
     request["sources"] = {path: {"content": text} for path, text in files.items()}
     request["settings"]["outputSelection"] = {"*": {"": ["ast"], "*": ["abi"]}}
-    (answer,) = compiler._run(json.dumps([request]))  # noqa: SLF001 - a tool beside it
+    (answer,) = compiler._run(json.dumps([request]))  # noqa: SLF001 - a tool of the same project
     code: dict[str, Any] = {"object": "", "sourceMap": "", "linkReferences": {}}
     for contracts in answer["contracts"].values():
         for each in contracts.values():
@@ -51,7 +51,7 @@ def answer_as_compiler() -> None:
 
 
 def findings() -> list[dict[str, Any]]:
-    """All that all detectors find, as slither tells it."""
+    """Returns the findings of all detectors, in Slither's format."""
     from crytic_compile import CryticCompile
     from crytic_compile.platform.solc_standard_json import SolcStandardJson
     from slither import Slither

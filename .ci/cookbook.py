@@ -1,10 +1,11 @@
-"""Makes what follows from a recipe's folder: compiled contracts, picture, notebook, and its card in the gallery.
+"""Generates the files of a recipe: compiled contracts, diagram, notebook, and its card in the gallery.
 
-``poe cookbook`` does it for all recipes, ``poe cookbook price-oracle`` for some. Commit what it writes: tests compare.
+``poe cookbook`` generates the files of all recipes, and ``poe cookbook price-oracle`` those of one recipe. Commit the
+generated files, because tests compare them.
 
-``notebook.md`` in a recipe's folder is the notebook's text. Fenced blocks of Python are its code cells. An empty block
-``action NAME`` becomes a cell with ``action.js``. ``<!-- README -->`` and ``<!-- README: Heading -->`` become the
-beginning or a section of the README, and ``<!-- file: NAME -->`` a file.
+``notebook.md`` in a recipe's folder contains the notebook's text. Fenced blocks of Python are its code cells. An empty
+block ``action NAME`` becomes a cell with ``action.js``. The script replaces ``<!-- README -->`` with the beginning of
+the README, ``<!-- README: Heading -->`` with a section of it, and ``<!-- file: NAME -->`` with a file.
 """
 
 from __future__ import annotations
@@ -42,21 +43,21 @@ _COST_LINE: Final = re.compile(r"^one run +(\d+) cents?$", re.MULTILINE)
 
 
 def compiled(source: Path) -> dict[str, Any]:
-    """Interface and code of the contract in a file."""
+    """Returns the interface and the code of the contract in a file."""
     wanted = {source.name: {"*": ["abi", "evm.bytecode.object"]}}
     request = {
         "language": "Solidity",
         "sources": {source.name: {"content": source.read_text("utf-8")}},
         "settings": {**compiler.SETTINGS, "outputSelection": wanted},
     }
-    (answer,) = compiler._run(json.dumps([request]))  # noqa: SLF001 - a tool beside it
+    (answer,) = compiler._run(json.dumps([request]))  # noqa: SLF001 - a tool of the same project
     if answer.get("errors"):
         raise SystemExit("\n".join(each["formattedMessage"] for each in answer["errors"]))
     (built,) = answer["contracts"][source.name].values()
     return {"abi": built["abi"], "bytecode": "0x" + built["evm"]["bytecode"]["object"]}
 
 
-# --- pictures -------------------------------------------------------------------------------------------------------
+# --- diagrams -------------------------------------------------------------------------------------------------------
 
 _STYLE: Final = (
     ".b{fill:#fff;stroke:#5b6b7f;stroke-width:1.5}.k{fill:#eef4fb;stroke:#2d6cb3;stroke-width:2}.t{fill:#1c2733;"
@@ -70,13 +71,13 @@ _LEAST_WIDTH, _BOX, _LEAST_GAP, _LINE = 760, 172, 60, 18
 
 
 def diagram_of(recipe: Recipe) -> dict[str, Any]:
-    """What `recipe.toml` says of the diagram."""
+    """Returns the settings of the diagram from `recipe.toml`."""
     described: dict[str, Any] = tomllib.loads((recipe.folder / "recipe.toml").read_text("utf-8"))["diagram"]
     return described
 
 
 def picture(recipe: Recipe) -> str:
-    """The recipe's diagram as SVG: columns of boxes, with arrows from each column to the next."""
+    """Returns the recipe's diagram as SVG: columns of boxes, with arrows from each column to the next."""
     diagram = diagram_of(recipe)
     columns = [[box.split("|") for box in column] for column in diagram["columns"]]
     heights = [[20 + _LINE * len(box) for box in column] for column in columns]
@@ -120,7 +121,7 @@ def picture(recipe: Recipe) -> str:
 
 
 def cells(recipe: Recipe) -> list[tuple[str, str]]:
-    """Kind and source of each cell of the recipe's notebook."""
+    """Returns the kind and source of each cell of the recipe's notebook."""
     text = (recipe.folder / "notebook.md").read_text("utf-8")
     found, at = [], 0
     for fence in _FENCE.finditer(text):
@@ -136,7 +137,7 @@ def cells(recipe: Recipe) -> list[tuple[str, str]]:
 
 
 def sections(text: str) -> dict[str, str]:
-    """Sections of a Markdown text by their headings of the second level; what stands before has the name ``""``."""
+    """Returns the sections of a Markdown text by second-level heading. The text before them has the name ``""``."""
     beginning, *rest = re.split(r"^## ", text, flags=re.MULTILINE)
     return {"": beginning} | {part.partition("\n")[0]: "## " + part for part in rest}
 
@@ -154,7 +155,7 @@ def _filled(recipe: Recipe, text: str) -> str:
 
 
 def notebook(recipe: Recipe) -> Any:
-    """The recipe's notebook before it is run."""
+    """Returns the recipe's notebook without outputs."""
     made = nbformat.v4.new_notebook()  # type: ignore[no-untyped-call]
     for number, (kind, source) in enumerate(cells(recipe)):
         new = nbformat.v4.new_code_cell if kind == "code" else nbformat.v4.new_markdown_cell
@@ -168,7 +169,7 @@ def notebook(recipe: Recipe) -> Any:
 
 
 def write_notebook(recipe: Recipe) -> None:
-    """Runs the recipe's notebook and keeps it with its outputs."""
+    """Runs the recipe's notebook and saves it with its outputs."""
     made = notebook(recipe)
     metadata = dict(made.metadata)
     NotebookClient(made, timeout=120, resources={"metadata": {"path": str(NOTEBOOKS)}}).execute()
@@ -182,7 +183,7 @@ def write_notebook(recipe: Recipe) -> None:
 
 
 def printed(recipe: Recipe) -> str:
-    """All that the recipe's stored notebook prints."""
+    """Returns the printed output of the recipe's stored notebook."""
     file = NOTEBOOKS / f"{recipe.name}.ipynb"
     content = json.loads(file.read_text("utf-8")) if file.is_file() else {"cells": []}
     outputs = [output for cell in content["cells"] for output in cell.get("outputs", ())]
@@ -190,7 +191,7 @@ def printed(recipe: Recipe) -> str:
 
 
 def gallery() -> str:
-    """Cards of all recipes, and the gas of their contracts, as the notebooks printed it."""
+    """Returns the cards of all recipes, with the gas of their contracts from the notebooks' output."""
     return "\n".join([*(line for each in recipes() for line in _card(each)), *_gas()]) + "\n"
 
 
@@ -213,14 +214,14 @@ def _gas() -> Iterator[str]:
 
 
 def page_with_gallery(page: str) -> str:
-    """The page of the gallery with its cards written anew."""
+    """Returns the gallery page with updated cards."""
     before, _, rest = page.partition(MARKS[0])
     _, _, after = rest.partition(MARKS[1])
     return f"{before}{MARKS[0]}\n{gallery()}\n{MARKS[1]}{after}"
 
 
 def main(names: list[str]) -> None:
-    """Writes all that follows from the recipes of these names, or from all."""
+    """Generates the files of the named recipes, or of all recipes."""
     (NOTEBOOKS / "images").mkdir(parents=True, exist_ok=True)
     for recipe in recipes():
         if names and recipe.name not in names:

@@ -1,7 +1,7 @@
-"""Sums up the results of several runs: ``python .ci/counts.py RESULTS``.
+"""Adds up the results of several test runs: ``python .ci/counts.py RESULTS``.
 
-RESULTS is a folder of JUnit files as pytest writes them. Prints a line for each run and a closing line of counts; ends
-with 1 when a test failed.
+RESULTS is a folder with JUnit files from pytest. Prints one line for each run, and a final line with the totals. Exits
+with 1 if a test failed.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from xml.etree.ElementTree import parse
 
 
 def counts(path: Path) -> Counter[str]:
-    """Numbers of passed, failed and skipped tests in one JUnit file."""
+    """Returns the numbers of passed, failed and skipped tests in one JUnit file."""
     found: Counter[str] = Counter()
-    for suite in parse(path).iter("testsuite"):  # noqa: S314 - a file of this run
+    for suite in parse(path).iter("testsuite"):  # noqa: S314 - a trusted file of this run
         failed = int(suite.get("failures", 0)) + int(suite.get("errors", 0))
         skipped = int(suite.get("skipped", 0))
         found += Counter(passed=int(suite.get("tests", 0)) - failed - skipped, failed=failed, skipped=skipped)
@@ -23,7 +23,7 @@ def counts(path: Path) -> Counter[str]:
 
 
 def main(results: str) -> int:
-    """Prints the sums; returns the exit code."""
+    """Prints the totals and returns the exit code."""
     runs = {path.stem: counts(path) for path in sorted(Path(results).glob("*.xml"))}
     total = sum(runs.values(), Counter())
     told = [f"{name}: {_line(found)}" for name, found in runs.items()]

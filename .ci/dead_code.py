@@ -1,7 +1,7 @@
-"""Finds code of the package that nothing uses: `poe dead-code`.
+"""Finds unused code in the package: `poe dead-code`.
 
-Tests, scripts and documentation count as users. What only a library or a user of this project calls is listed in
-`USED`, with the reason. A name there that is used or gone is reported, too.
+Tests, scripts and documentation count as users. `USED` lists the names that only a library or a user of this project
+uses. The script also reports names in this list that the project uses or that no longer exist.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from vulture import Vulture
 ROOT: Final = Path(__file__).resolve().parents[1]
 PACKAGE: Final = ROOT / "svcnb"
 USERS: Final = ("tests", ".ci", "docs", "conftest.py", "hatch_build.py")
-# Their names are those of other libraries; recipes and their tests become projects.
+# Substitutes have the names of other libraries. Recipes and their tests become separate projects.
 LEFT_OUT: Final = ("*/lite/substitutes/*", "*/cookbook/recipes/*", "*/cookbook/project/*")
-# Members of requests, answers and settings, which are data.
+# Members of requests, responses and settings, which are data.
 DATA: Final = (
     "client/models/",
     "protocol/wire/",
@@ -25,7 +25,7 @@ DATA: Final = (
     "emulator_settings.py",
     "reports/parameters.py",
 )
-# Functions that a library calls because of their decorator.
+# Decorators of functions that a library calls.
 DECORATORS: Final = (
     *("@command", "@*.command", "@field_serializer", "@field_validator", "@model_validator", "@pytest.fixture"),
 )
@@ -52,11 +52,11 @@ _CALLERS: Final = {
     ),
 }
 USED: Final = {name: caller for caller, names in _CALLERS.items() for name in names.split()}
-"""Name -> who uses it."""
+"""User of each name."""
 
 
 def findings() -> list[str]:
-    """Returns a line for each unused name, and for each name in `USED` that need not be there."""
+    """Returns a line for each unused name, and for each unnecessary name in `USED`."""
     search = Vulture(ignore_decorators=list(DECORATORS))
     search.scavenge([str(PACKAGE), *(str(ROOT / user) for user in USERS)], exclude=list(LEFT_OUT))
     unused = [

@@ -1,4 +1,4 @@
-"""Writes `svcnb/emulator_settings.py`: the settings of the emulator as typed keyword arguments of `svcnb.Emulator`.
+"""Generates `svcnb/emulator_settings.py`: the emulator's settings as typed keyword arguments of `svcnb.Emulator`.
 
 The emulator's own table is the source. With ``--check`` it writes nothing and fails if the file differs.
 """
@@ -28,7 +28,7 @@ class EmulatorSettings(TypedDict, total=False):
 
 
 def shown(annotation: Any) -> str:
-    """The type that a caller may give for a setting."""
+    """Returns the type that a caller can pass for a setting."""
     if get_origin(annotation) is UnionType:
         parts = [shown(each) for each in get_args(annotation) if each is not NoneType]
         return " | ".join([*parts, "None"])
@@ -40,7 +40,7 @@ def shown(annotation: Any) -> str:
 
 
 def text() -> str:
-    """The module."""
+    """Returns the text of the module."""
     lines = [f"    {name}: {shown(field.annotation)}" for name, field in Settings.model_fields.items()]
     return HEAD + "\n" + "\n".join(lines) + "\n"
 

@@ -37,10 +37,10 @@ class Text(NamedTuple):
 
     Attributes:
         kind: ``docs``, ``notebooks``, ``docstrings`` (also of attributes), ``comments`` or ``strings``.
-        path: Its file.
-        line: Its first line, or the number of the cell of a notebook.
+        path: The file that contains the text.
+        line: The first line of the text, or the number of its notebook cell.
         text: The text. ``{}`` replaces each value of an f-string or template.
-        is_error: Whether it is the message or the hint of an error.
+        is_error: Whether the text is the message or the hint of an error.
     """
 
     kind: str
@@ -120,7 +120,7 @@ def literal(node: ast.AST) -> str:
         node: A node of a syntax tree.
 
     Returns:
-        The text with ``{}`` for each value of an f-string; empty for other nodes.
+        The text with ``{}`` for each value of an f-string. It is empty for other nodes.
     """
     if isinstance(node, ast.JoinedStr):
         return "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values)

@@ -38,7 +38,7 @@ _SAMPLE = {"docs": 10, "notebooks": 3, "docstrings": 50, "errors": 50}
 
 
 class Finding(NamedTuple):
-    """Something to change in a text."""
+    """Necessary change of a text."""
 
     source: Text
     line: int
@@ -46,7 +46,7 @@ class Finding(NamedTuple):
 
 
 def findings(source: Text) -> Iterator[Finding]:
-    """Returns what to change in a piece of text."""
+    """Yields the necessary changes of a text."""
     if source.text in EXCEPTIONS:
         return
 
@@ -73,7 +73,7 @@ def files(names: tuple[str, ...]) -> list[Path]:
     """Returns the files that the rules include, of those that git tracks.
 
     Args:
-        names: Files or folders; all when empty.
+        names: Files or folders. An empty tuple means all files.
     """
     git = subprocess.run(["git", "ls-files", *names], cwd=ROOT, capture_output=True, text=True, check=True)  # noqa: S607
     chosen = re.compile("|".join(RULES["include"]))
@@ -82,11 +82,11 @@ def files(names: tuple[str, ...]) -> list[Path]:
 
 
 def sample(sources: list[Text], seed: int) -> Iterator[Text]:
-    """Chooses texts to read with fresh eyes: pages, lessons, docstrings and error messages.
+    """Yields random texts for a review: pages, lessons, docstrings and error messages.
 
     Args:
         sources: All texts.
-        seed: Seed of the choice. The same seed chooses the same texts.
+        seed: Random seed. The same seed selects the same texts.
     """
     chosen = random.Random(seed)  # noqa: S311 - not for secrets
     kinds: dict[str, dict[Path, list[Text]] | list[Text]] = {

@@ -1,11 +1,14 @@
-"""The bill of materials of this environment as CycloneDX 1.6, or its licences: ``python .ci/sbom.py [--licences]``.
+"""Prints the bill of materials of this environment as CycloneDX 1.6, or its licences.
 
-Python distributions come from their installed metadata, with the hashes of `requirements.hashed.txt`; npm packages of
-the browser side and of the engines from `widgets/deno.lock`, those of fetched tools from the locks in `svcnb/tools`.
+Usage: ``python .ci/sbom.py [--licences]``.
 
-cyclonedx-bom 7.5 does not replace this module: its `environment` command gives no hash of a wheel, 69 other licences
-(classifiers instead of SPDX names) and no npm package, so these lines would stay. It would also add 11 packages with
-21 MB to the development tools, and take 37 s instead of 3 s.
+The data of Python distributions comes from their installed metadata, and their hashes from `requirements.hashed.txt`.
+The npm packages of the front end and of the engines come from `widgets/deno.lock`. Those of downloaded tools come from
+the lock files in `svcnb/tools`.
+
+cyclonedx-bom 7.5 cannot replace this module. Its `environment` command returns no hashes of wheels, no npm packages,
+and 69 different licences (classifiers instead of SPDX names). It would also add 11 packages with 21 MB to the
+development tools, and take 37 s instead of 3 s.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ _PIN = re.compile(r"^([A-Za-z0-9._-]+)==(\S+)")
 _HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 _NPM = re.compile(r"^(@?[^@]+)@([^_]+)")
 
-# What the trove classifiers of older packages mean, as SPDX has it.
+# SPDX names for the trove classifiers of older packages.
 _SPDX: Final = {
     "Apache 2.0": "Apache-2.0",
     "Apache License, Version 2.0": "Apache-2.0",
@@ -41,7 +44,7 @@ _SPDX: Final = {
 
 
 def pins() -> dict[str, tuple[str, list[str]]]:
-    """Version and accepted sha256 hashes of every pinned distribution."""
+    """Returns the version and the accepted SHA-256 hashes of every pinned distribution."""
     found: dict[str, tuple[str, list[str]]] = {}
     name = ""
     for line in PINNED.read_text(encoding="utf-8").splitlines():
@@ -53,7 +56,7 @@ def pins() -> dict[str, tuple[str, list[str]]]:
 
 
 def licence_of(found: Distribution) -> str:
-    """An SPDX expression, or what the package says of itself in one line; empty when it says nothing."""
+    """Returns an SPDX expression, or the licence line of the package's metadata, or "" if there is none."""
     metadata = found.metadata
     if "License-Expression" in metadata:
         return str(metadata["License-Expression"])
@@ -64,7 +67,7 @@ def licence_of(found: Distribution) -> str:
 
 
 def _by_file(found: Distribution) -> str:
-    """The title of the licence's text, where a package brings nothing else."""
+    """Returns the title of the licence's text, for a package without other information."""
     for file in found.files or ():
         if file.name.upper().startswith("LICEN"):
             title = next((line.strip() for line in file.read_text().splitlines() if line.strip()), "")
@@ -73,12 +76,12 @@ def _by_file(found: Distribution) -> str:
 
 
 def python_parts() -> Iterator[dict[str, Any]]:
-    """The pinned distributions that are installed here."""
+    """Yields the pinned distributions that are installed here."""
     for name, (version, hashes) in pins().items():
         try:
             found = distribution(name)
         except PackageNotFoundError:
-            continue  # of another system or another version of Python
+            continue  # for another system or another version of Python
         yield {
             "type": "library",
             "name": name,
@@ -90,7 +93,7 @@ def python_parts() -> Iterator[dict[str, Any]]:
 
 
 def other_parts() -> Iterator[dict[str, Any]]:
-    """Npm packages by their lock files: of the bundles, and of the parts that are fetched."""
+    """Yields the npm packages from the lock files of the bundles and of the downloaded tools."""
     for lock in (ROOT / "widgets" / "deno.lock", *sorted((ROOT / "svcnb" / "tools").glob("*.lock"))):
         for key, entry in json.loads(lock.read_text(encoding="utf-8")).get("npm", {}).items():
             named = _NPM.match(key)
@@ -108,7 +111,7 @@ def other_parts() -> Iterator[dict[str, Any]]:
 
 
 def bill() -> dict[str, Any]:
-    """The whole bill."""
+    """Returns the complete bill of materials."""
     own = distribution("svcnb")
     return {
         "bomFormat": "CycloneDX",

@@ -1,6 +1,6 @@
 """Measures what each extra adds to a new virtual environment, and writes the table in the README.
 
-Needs uv and a package index. The figures include compiled bytecode, as pip leaves it, and the project itself.
+Needs uv and a package index. The figures include the project itself and the bytecode that pip compiles.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ UV = shutil.which("uv") or "uv"
 
 
 def size(folder: Path) -> int:
-    """Bytes of all files in a folder."""
+    """Returns the total size of all files in a folder, in bytes."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
 
 
 def measured(wheel: Path, extra: str) -> int:
-    """Bytes that an extra adds to an empty environment of this Python."""
+    """Returns the bytes that an extra adds to an empty environment of this Python version."""
     with tempfile.TemporaryDirectory(prefix="svcnb-size-") as folder:
         subprocess.run([UV, "venv", "-q", "-p", sys.executable, folder], check=True)
         empty = size(Path(folder))
@@ -50,7 +50,7 @@ def measured(wheel: Path, extra: str) -> int:
 
 
 def table(figures: dict[str, int]) -> str:
-    """The table as Markdown; figures in bytes."""
+    """Returns the table as Markdown. ``figures`` contains bytes by extra."""
     lines = ["| extra | contains | MB |", "|---|---|---|"]
     for extra, what in EXTRAS.items():
         name = f"`{extra}`" if extra else "(none)"
@@ -59,7 +59,7 @@ def table(figures: dict[str, int]) -> str:
 
 
 def main() -> None:
-    """Measures, prints, and with ``--write`` changes the README."""
+    """Measures and prints the sizes. With ``--write``, the script also updates the README."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("wheel", type=Path, help="a built wheel of the project")
     parser.add_argument("--write", action="store_true", help="write the table into README.md")

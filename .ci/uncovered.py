@@ -1,4 +1,4 @@
-"""Names the public functions that no test ran: ``coverage json -o FILE && python .ci/uncovered.py FILE``."""
+"""Lists the public functions that no test executed: ``coverage json -o FILE && python .ci/uncovered.py FILE``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def uncovered(report: dict[str, Any]) -> list[str]:
-    """Returns file and name of each public function or method of which no line ran, from coverage's JSON report."""
+    """Returns the file and name of each public function or method without an executed line, from a JSON report."""
     return [
         f"{path}: {name}"
         for path, file in sorted(report["files"].items())
@@ -24,7 +24,7 @@ def _modules(path: str) -> tuple[str, ...]:
 
 
 def main(file: str) -> None:
-    """Prints them with their number."""
+    """Prints the functions and their number."""
     found = uncovered(json.loads(Path(file).read_text(encoding="utf-8")))
     lines = [f"public functions without a test: {len(found)}", *(f"  {each}" for each in found)]
     sys.stdout.write("\n".join(lines) + "\n")

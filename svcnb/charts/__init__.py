@@ -1,4 +1,4 @@
-"""Altair charts of runs, spending, traces, permissions and audits, from frames or models.
+"""Altair charts of runs, spending, traces, permissions and audits, from DataFrames or models.
 
 Each function aggregates the data before drawing, so a chart of a million runs is as small as one of a hundred.
 """

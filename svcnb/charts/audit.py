@@ -27,7 +27,7 @@ def audit_timeline(entries: Any, *, zone: str = "UTC") -> Layers:
     Each kind of event has a row. The shape of a mark represents the sender, and its size the number of events.
 
     Args:
-        entries: Result of ``account.audit()``, or a frame with ``time``, ``event`` and ``who``.
+        entries: Result of ``account.audit()``, or a DataFrame with ``time``, ``event`` and ``who``.
         zone: Time zone of the axis.
 
     Raises:

@@ -12,7 +12,7 @@ from svcnb.client.errors import InvalidArgument
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
 SECOND: Final = 1_000_000
-"""Array type of times: whole microseconds since 1970."""
+"""Array type of times, in whole microseconds since 1970."""
 
 DAY: Final = 86_400 * SECOND
 _STEPS_S: Final = (

@@ -39,8 +39,8 @@ def latency(
     """Draws percentiles of the durations of successful runs, over time or for each action.
 
     Args:
-        runs: A `svcnb.toolkit.history.History`, its runs, runs of a trigger, or a frame. A frame needs the columns
-            ``started_at``, ``status`` and ``elapsed`` (seconds), and ``action`` to group the runs by action.
+        runs: A `svcnb.toolkit.history.History`, its runs, runs of a trigger, or a DataFrame. A DataFrame needs the
+            columns ``started_at``, ``status`` and ``elapsed`` (seconds), and ``action`` to group the runs by action.
         by: Property that groups the runs.
         percentiles: Up to four percentiles, each from 0 to 100. A percentile is the shortest duration that this
             percentage of runs did not exceed.
@@ -105,8 +105,8 @@ def percentiles_of(groups: Array, values: Array, count: int, wanted: Sequence[fl
         wanted: Requested percentiles.
 
     Returns:
-        An array with one row for each group and one column for each percentile, and the size of each group. A group
-        without values has nan.
+        An array with one row for each group and one column for each percentile, and the size of each group. The row of
+        a group without values contains NaN.
     """
     scale = _NANO / max(float(values.max()), 1e-300)
     keys = np.sort((groups.astype(np.int64) << 32) | np.round(values * scale).astype(np.int64))
@@ -199,7 +199,7 @@ def _scale(names: list[str], values: Sequence[Any]) -> alt.Scale:
 
 
 def _rounded(value: float) -> float | None:
-    """Rounds values to four digits, which keeps a chart small without a visible difference. None interrupts a line."""
+    """Rounds values to four digits. The chart is then smaller and looks the same. None interrupts a line."""
     return None if np.isnan(value) else float(f"{value:.4g}")
 
 

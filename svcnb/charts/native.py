@@ -132,7 +132,7 @@ class _Renderer:
             self._end(self.running)
 
     def forget(self) -> None:
-        """Drops the renderer's process after a fork, because it belongs to the parent process."""
+        """Discards the renderer's process after a fork, because it belongs to the parent process."""
         self.running = None
         self._lock = threading.Lock()
 

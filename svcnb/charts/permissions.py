@@ -1,6 +1,6 @@
 """Chart of the links between a key, groups, an action and a wallet, with missing links.
 
-`svcnb.client.explanation_graph` places the boxes and lines, and says why there are two renderers.
+`svcnb.client.explanation_graph` places the boxes and lines, and explains why there are two renderers.
 """
 
 from __future__ import annotations

@@ -88,7 +88,8 @@ def save(chart: alt.TopLevelMixin, path: str | Path, *, theme: ThemeName = "ligh
         theme: ``light``, ``dark``, or for SVG also ``auto``.
         scale: Number of pixels of a PNG for one pixel of the chart.
 
-    Returns: Path of the file.
+    Returns:
+        Path of the file.
 
     Raises:
         InvalidArgument: The extension is not supported, or the format does not support the theme.

@@ -40,7 +40,7 @@ def spend(runs: Any, *, zone: str = "UTC") -> Rows | Layers:
     If all runs are on a single day, draws one bar for each action.
 
     Args:
-        runs: A `svcnb.toolkit.history.History`, its runs, or a frame with ``started_at``, ``action`` and
+        runs: A `svcnb.toolkit.history.History`, its runs, or a DataFrame with ``started_at``, ``action`` and
             ``cost_cents``.
         zone: Time zone that determines the start of a day.
 

@@ -29,7 +29,7 @@ def success_rate(runs: Any, *, by: Literal["time", "action"] = "time", zone: str
     """Draws the share of successful runs among finished runs, with Wilson's 95 % confidence interval.
 
     Args:
-        runs: A `svcnb.toolkit.history.History`, its runs, runs of a trigger, or a frame with ``status`` and
+        runs: A `svcnb.toolkit.history.History`, its runs, runs of a trigger, or a DataFrame with ``status`` and
             ``started_at``, and ``action`` to group the runs by action.
         by: Property that groups the runs.
         zone: Time zone of the axis.
@@ -76,7 +76,7 @@ def success_rate(runs: Any, *, by: Literal["time", "action"] = "time", zone: str
 
 
 def wilson(wells: Array, sizes: Array) -> tuple[Array, Array]:
-    """Returns Wilson's (1927) 95 % confidence intervals of shares, with nan where there are no runs.
+    """Returns Wilson's (1927) 95 % confidence intervals of shares, with NaN where there are no runs.
 
     Args:
         wells: Numbers of successes.

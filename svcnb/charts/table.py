@@ -1,4 +1,4 @@
-"""Input of charts: columns of runs from frames, models or a history."""
+"""Input of charts: columns of runs from DataFrames, models or a history."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ class NothingToDraw(InvalidArgument):
 
 
 class Table:
-    """Rows of data for a chart, which reads them by column.
+    """Rows of data, which a chart reads by column.
 
     Args:
-        data: Frame, mapping of columns, models, or a `svcnb.toolkit.history.History`. Frames can be from pandas,
-            polars, or any library whose columns have ``to_numpy``. Models are, for example, past runs of a history or
-            runs of a trigger.
-        what: Name of the rows, in the plural.
+        data: DataFrame, mapping of columns, models, or a `svcnb.toolkit.history.History`. A DataFrame can be from
+            pandas, polars, or any library whose columns have ``to_numpy``. Models are, for example, past runs of a
+            history or runs of a trigger.
+        what: Description of the rows in the plural, for example ``runs``.
 
     Raises:
         InvalidArgument: The data has another type.
@@ -89,7 +89,7 @@ class Table:
         return found
 
     def seconds(self) -> Array:
-        """Returns the duration of each row in seconds, with nan where it is unknown."""
+        """Returns the duration of each row in seconds, with NaN where it is unknown."""
         return self._numbers("seconds")
 
     def cents(self) -> Array:

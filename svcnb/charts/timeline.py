@@ -31,10 +31,11 @@ _MOST_LABELS: Final = 30
 def run_timeline(runs: Any, *, zone: str = "UTC") -> Layers:
     """Draws the number of runs over time.
 
-    Successful runs are pale, failed runs dark with a cross, and unfinished runs hollow.
+    Bars of successful runs are pale, those of failed runs are dark with a cross, and those of unfinished runs are
+    hollow.
 
     Args:
-        runs: A `svcnb.toolkit.history.History`, its runs, runs of a trigger, or a frame with ``started_at`` and
+        runs: A `svcnb.toolkit.history.History`, its runs, runs of a trigger, or a DataFrame with ``started_at`` and
             ``status``.
         zone: Time zone of the axis.
 

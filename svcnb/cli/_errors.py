@@ -1,4 +1,4 @@
-"""Reporter of expected failures, with two lines for people and an exit code for scripts."""
+"""Output of expected failures: two lines for people and an exit code for scripts."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def explain(error: BaseException) -> Explanation | None:
     code = getattr(error, "exit_code", None)
     if isinstance(code, ExitCode):
         return Explanation(_message(error), advice(error), code)
-    # Do not import the class for the lookup, because a class that was never imported cannot have been raised.
+    # Do not import the class for the lookup. Code cannot raise an error of a class that it never imported.
     if _is(error, "pydantic", "ValidationError"):
         return Explanation(_invalid(error), "To list the settings, run `svcnb emulator --help`.", ExitCode.USAGE)
     if isinstance(error, OSError) and error.filename is not None and error.strerror:

@@ -22,7 +22,7 @@ _IDENTIFIERS: Final = (
     *("id", "hash", "api_key_hash", "wallet_address", "address", "cid", "hashed_cid", "request_id", "what", "name"),
     *("file", "folder", "event", "status"),
 )
-"""Members that identify an entry. ``--quiet`` prints the first of them that an entry has."""
+"""Members that identify an entry. ``--quiet`` prints the first of these members that an entry has."""
 
 
 def output_options(command: F) -> F:
@@ -63,7 +63,7 @@ def show(value: object, *, as_json: bool, text: str | None = None) -> None:
 
     Args:
         value: A model, a mapping, a list of them, or a plain value.
-        as_json: Whether to print one JSON document, or CSV if ``--output csv`` was given.
+        as_json: Whether to print one JSON document, or CSV with the option ``--output csv``.
         text: Text to print instead of a table. An empty string prints nothing.
     """
     plain = jsonable(value)
@@ -163,7 +163,7 @@ class Noun(click.Group):
     def rename(self, old: str, command: click.Command) -> None:
         """Keeps a deprecated command name for one release.
 
-        The name is hidden in the help, and prints a warning on standard error.
+        The help does not show the name. The command prints a warning on standard error.
         """
         former = copy(command)
         former.name = old

@@ -25,14 +25,14 @@ from svcnb.supervised import LISTENER
 
 
 class PortTaken(Exception):
-    """Another program already uses the requested port."""
+    """Error for a port that another program already uses."""
 
     hint = "Use another --port, or omit it to use a free port."
     exit_code = ExitCode.PORT_IN_USE
 
 
 class StopRequested(BaseException):
-    """Error for a signal during the start. All started components are stopped again."""
+    """Error for a signal during the start. The program then stops all components that it has started."""
 
 
 def serve(given: Mapping[str, Any]) -> ExitCode:
@@ -45,7 +45,7 @@ def serve(given: Mapping[str, Any]) -> ExitCode:
         PortTaken: The port is already in use by another program.
     """
     with _stoppable():
-        _serve(given)
+        _serve(given, supervised=False)
     return ExitCode.OK
 
 
@@ -58,7 +58,7 @@ def serve_supervised() -> ExitCode:
         given = json.loads(sys.stdin.readline() or "{}")
         inherited = given.pop(LISTENER, None)
         threading.Thread(target=_stop_with_parent, daemon=True, name="svcnb-parent").start()
-        _serve(given, None if inherited is None else socket.socket(fileno=inherited))
+        _serve(given, None if inherited is None else socket.socket(fileno=inherited), supervised=True)
     return ExitCode.OK
 
 
@@ -70,7 +70,7 @@ def _stoppable() -> Iterator[None]:
         yield
 
 
-def _serve(given: Mapping[str, Any], listener: socket.socket | None = None) -> None:
+def _serve(given: Mapping[str, Any], listener: socket.socket | None = None, *, supervised: bool) -> None:
     from svcnb.emulator.settings import Settings
 
     settings = Settings.load(**given)
@@ -80,19 +80,20 @@ def _serve(given: Mapping[str, Any], listener: socket.socket | None = None) -> N
         _say("This emulator uses a seed, so anyone can compute its keys. Do not use them to protect anything of value.")
     from svcnb.emulator.main import serve as serve_app
 
+    hidden = settings.control_token is not None and not supervised
     try:
-        serve_app(settings, partial(_print_ready, chosen=settings.control_token is not None), listener)
+        serve_app(settings, partial(_print_ready, hidden=hidden), listener)
     except OSError as error:
         if error.errno != errno.EADDRINUSE:
             raise
         raise PortTaken(f"port {settings.port} of {settings.host} is already in use by another program") from error
 
 
-def _print_ready(ready: dict[str, object], *, chosen: bool) -> None:
+def _print_ready(ready: dict[str, object], *, hidden: bool) -> None:
     gc.freeze()  # later garbage collections then skip all existing objects
-    # Do not print the token, because terminal output stays in the scrollback and on screenshots. Either the user chose
-    # the token, or the user's programs read it from its file.
-    if sys.stdout.isatty() and (chosen or control_tokens.find(str(ready["base_url"])) is not None):
+    # The output contains a token only for programs that have no other source for it. Terminals and container logs keep
+    # output. The user has the token that they chose, and programs of the same user read a generated one from its file.
+    if hidden or (sys.stdout.isatty() and control_tokens.find(str(ready["base_url"])) is not None):
         ready = {name: value for name, value in ready.items() if name != "control_token"}
     sys.stdout.write(json.dumps(ready) + "\n")
     sys.stdout.flush()

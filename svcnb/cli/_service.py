@@ -1,4 +1,4 @@
-"""Shared options and client of commands that use a service, and readers of key and source files."""
+"""Shared options and client of the commands that use a service, and functions that read key and source files."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _set(values: Mapping[str, str | None]) -> None:
 
 
 def read_secret(file: Path) -> str:
-    """Reads a secret from a file, without the line ending. ``-`` is standard input."""
+    """Reads a secret from a file, without the line ending. ``-`` means standard input."""
     text = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
     return text.strip()
 
@@ -105,7 +105,7 @@ def read_key(file: Path) -> str:
 
 
 def read_source(file: Path) -> str:
-    """Reads an action's source without changes. ``-`` is standard input.
+    """Reads an action's source without changes. ``-`` means standard input.
 
     Raises:
         click.BadParameter: The file is empty, or is not UTF-8 text.

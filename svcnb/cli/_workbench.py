@@ -31,7 +31,7 @@ def workbench_folder(folder: Path) -> Path:
     """Writes the notebook into a folder, and returns the folder. Keeps an existing notebook.
 
     Args:
-        folder: Path of the folder. Created if it does not exist.
+        folder: Path of the folder. The function creates a missing folder.
     """
     file = folder.resolve() / NAME
     if not file.exists():

@@ -41,8 +41,8 @@ def _options() -> list[click.Parameter]:
         options.append(
             click.Option(
                 [f"--{name.replace('_', '-')}", name],
-                # All values are strings here. The table of settings parses them, so that options and environment
-                # variables cause the same errors.
+                # All values are strings here. The table of settings parses them, so options and environment variables
+                # cause the same errors.
                 type=str,
                 multiple=several,
                 default=None,

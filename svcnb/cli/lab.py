@@ -56,7 +56,7 @@ def command(port: int, folder: Path | None, state: Path | None, browser: bool, s
     """
     if _missing("jupyterlab"):
         raise ModuleNotFoundError("No module named 'jupyterlab'", name="jupyterlab")
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # stop JupyterLab and the emulator on every kind of exit
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # always stop JupyterLab and the emulator
     if workbench:
         shown, first = _workbench.workbench_folder(folder or Path("svcnb-workbench")), _workbench.NAME
     else:
@@ -74,7 +74,7 @@ def command(port: int, folder: Path | None, state: Path | None, browser: bool, s
             )
             try:
                 click.echo("Starting JupyterLab …")
-                _wait_until_it_answers(server, chosen)  # the address must already work when it is printed
+                _wait_until_it_answers(server, chosen)  # the address must work before the command prints it
             except BaseException:
                 _end(server)
                 raise

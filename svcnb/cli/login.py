@@ -84,7 +84,7 @@ def _write(path: Path, values: Mapping[str, Any]) -> None:
     for profile, settings in values.get("profiles", {}).items():
         lines += ["", f"[profiles.{_text(profile)}]", *(f"{name} = {_text(value)}" for name, value in settings.items())]
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    target = path.resolve()  # keep a symbolic link
+    target = path.resolve()  # do not replace a symbolic link
     new = target.with_name(f".{target.name}.{os.getpid()}")
     with os.fdopen(os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8") as file:
         file.write("\n".join(lines).lstrip("\n") + "\n")

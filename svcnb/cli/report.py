@@ -84,9 +84,9 @@ def command(ctx: click.Context, /, name: str | None, file_of_new: str | None, **
     NAME is a report or a notebook, for example mine.ipynb. `svcnb report new FILE` creates a notebook that you can
     edit.
 
-    The exit code is 0 if the report finds no problem, 7 if it finds one, and 1 if a cell failed. In these cases, the
-    command saves the report. Code 2 means that a setting or parameter is missing or invalid. Code 8 means that another
-    process is creating the same report.
+    The exit code is 0 if the report finds no problem, 7 if it finds one, and 1 if a cell failed. In all these cases,
+    the command saves the report. Code 2 means that a setting or parameter is missing or invalid. Code 8 means that
+    another process is creating the same report.
     """
     if name == _NEW:
         _create(file_of_new)

@@ -80,7 +80,7 @@ def first_endpoints(service: Service) -> list[Endpoint]:
 
 
 def other_endpoints(service: Service, first: list[Endpoint]) -> list[Endpoint]:
-    """Returns all other endpoints, whose modules are half of the HTTP layer.
+    """Returns all other endpoints. Their modules are half of the HTTP layer.
 
     Args:
         service: The components.

@@ -18,7 +18,7 @@ from svcnb.emulator.settings import Settings
 
 
 class Beginning:
-    """First components of a service, which takes ownership of them. Call `stop` only if no service is created.
+    """First components of a service, which takes ownership of them. Call `stop` only if no service takes them.
 
     Args:
         settings: The emulator's settings.
@@ -29,9 +29,9 @@ class Beginning:
 
     Attributes:
         clock: The service's clock.
-        folder: Locked state folder of the service, or None if no state is kept.
-        is_known: Whether the state folder was used before, so that its database must not be empty.
-        root_secret: The secret from which all keys are derived.
+        folder: Locked state folder of the service, or None if the service stores no state.
+        is_known: Whether an earlier start used the state folder. If so, its database must not be empty.
+        root_secret: The secret from which the service derives all keys.
         node: The chain node that is starting, or None if `boot_node` did not create one.
     """
 

@@ -13,7 +13,7 @@ from svcnb.protocol.error_codes import code_of
 class StateUnusable(Exception):
     """Error for a stored state that is damaged, is not an emulator's state, or has a different version.
 
-    The state was not changed.
+    The state is unchanged.
     """
 
     hint = "Use a different --state folder or --database, or move the current one."
@@ -87,7 +87,7 @@ class EndpointFailure(ServiceError):
 
 
 class Unavailable(StructuredError):
-    """Error 503 for an unavailable part of the service. Nothing is charged.
+    """Error 503 for an unavailable part of the service. The call is free.
 
     Args:
         part: Name of the unavailable part in the message, for example ``the chain``.
@@ -105,7 +105,7 @@ class Unavailable(StructuredError):
 
 
 class ChainUnavailable(Unavailable):
-    """Error for an unreachable chain or an injected fault. Nothing was written.
+    """Error for a chain that does not respond, or an injected fault. No change was written.
 
     Args:
         detail: The cause.

@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-import svcnb.emulator.platform.rate_limiter  # this import declares tables that are used later
+import svcnb.emulator.platform.rate_limiter  # this import declares tables that other modules use later
 import svcnb.emulator.triggers.tables  # noqa: F401 - as above
 from svcnb.emulator.access.guards import Access
 from svcnb.emulator.access.permission_cache import PermissionCache
@@ -165,7 +165,7 @@ class Service:
             self.control_token = settings.control_token or self._resumption.control_token
             self._resumption.resume(self.clock, self.randomness)
 
-    # --- life ---------------------------------------------------------------------------------------------------
+    # --- start and stop -----------------------------------------------------------------------------------------
 
     async def start(self) -> None:
         """Starts the engine, the chain and the triggers.
@@ -173,7 +173,7 @@ class Service:
         Raises:
             PartMissing: An external tool is not installed.
             StateUnusable: The chain cannot be rebuilt from the stored state.
-            StartRefused: The chain does not start, or cannot be reached.
+            StartRefused: The chain does not start or does not respond.
         """
         try:
             # The first run needs only one warm process. More processes would delay the start of the chain.
@@ -223,7 +223,7 @@ class Service:
     def keep_streams(self) -> None:
         """Stores the random streams if the next start continues with them."""
         if self._resumption is not None:
-            # At a second stop, the store is already closed, and the streams are already stored.
+            # After the first stop, the store is closed, and it contains the streams.
             with suppress(StoreUnavailable):
                 self._resumption.keep(self.randomness, self._boot)
 
@@ -232,7 +232,7 @@ class Service:
         self.permissions.forget()
         await (await self.get_triggers()).reload()
 
-    # --- triggers, which are loaded when they are first needed ----------------------------------------------------
+    # --- triggers, which the service loads at their first use -----------------------------------------------------
 
     async def get_triggers(self) -> Triggers:
         """Returns the triggers service. The first call creates it and loads its modules in a thread."""
@@ -276,7 +276,7 @@ class Service:
         if self._triggers is not None:
             await self._triggers.stop()
 
-    # --- its address -------------------------------------------------------------------------------------------------
+    # --- address -----------------------------------------------------------------------------------------------------
 
     def listens_at(self, url: str) -> None:
         """Sets the address of this server.

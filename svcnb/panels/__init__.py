@@ -1,7 +1,7 @@
 """Panels: notebook widgets that operate the service by mouse and keyboard.
 
 The first argument of every panel is a client. `as_code()` returns the performed actions as Python. Panels need the
-extra ``lab``. The names below are imported on first use.
+extra ``lab``. Python imports the names below on first use.
 """
 
 from __future__ import annotations

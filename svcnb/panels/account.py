@@ -113,7 +113,7 @@ class AccountPanel(WalletPanel, bundle="account"):
         key = api_key.strip() or None
         with field("key", *((ConfigError, Unauthorized) if key else ())):
             service = self.service.with_key(key) if key else self.service
-            balance = await service.billing.balance()  # this call raises an error for a key without an account
+            balance = await service.billing.balance()  # the call raises an error for a key without an account
         wallets = await service.wallets.list()
         if key:
             self.record('import os\nsvc = svc.with_key(os.environ["SVC_API_KEY"])')
@@ -130,13 +130,13 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     def use_owner(self, key: str) -> None:
-        """Uses a private key as the owner's wallet until the panel is closed."""
+        """Uses a private key as the owner's wallet until the panel closes."""
         with field("owner_key", SigningError):
             self._own(LocalSigner.from_key(key))
 
     @command
     def use_key_file(self, text: str, password: str, name: str) -> None:
-        """Uses the key in an encrypted key file as the owner's wallet until the panel is closed."""
+        """Uses the key in an encrypted key file as the owner's wallet until the panel closes."""
         with field("file"):
             if len(text) > MAX_KEY_FILE:
                 raise InvalidArgument(
@@ -216,7 +216,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     async def resume(self, mint: str) -> dict[str, str]:
-        """Completes one of these creations. The secret of a usage key is returned once."""
+        """Completes one of these creations. For a usage key, returns its secret once."""
         made = await self.service.chain_secured.resume(mint, await self._signer(), on_preview=self._confirmed)
         self.record("for mint in svc.chain_secured.pending():\n    svc.chain_secured.resume(mint, owner)")
         self.session.changed("resources")

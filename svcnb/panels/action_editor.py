@@ -172,7 +172,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
 
     @command
     async def verify(self, message: str, signature: str) -> dict[str, str]:
-        """Recovers the signer of a message (EIP-191) locally, and its name in the account."""
+        """Recovers the signer of a message (EIP-191) locally. Also returns the name of its wallet in the account."""
         with field("signature", SigningError):
             recovered = recover(message, signature)
         self.record(f"signer = svcnb.recover({message!r}, {signature!r})")
@@ -273,14 +273,14 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
 
 
 def _group_to_permit_in(found: Explanation) -> int:
-    """Returns the group in which only the action or the wallet must be permitted, or 0 if there is none."""
+    """Returns the group that lacks only a permission for the action or the wallet, or 0 if there is none."""
     if found.allowed:
         return 0
     return next((link.id for link in found.groups if link.key and not link.connects), 0)
 
 
 def python_text(source: str) -> str:
-    """Returns a source as a Python literal, which is readable if this preserves every byte."""
+    """Returns a source as a Python literal, in a readable form if this preserves every byte."""
     if "\\" in source or '"""' in source or "\r" in source or not source.endswith("\n"):
         return repr(source)
     return f'"""\\\n{source}"""'

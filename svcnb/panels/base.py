@@ -39,9 +39,9 @@ def command(work: F) -> F:
 class Panel(anywidget.AnyWidget):
     """Base class of all panels.
 
-    A subclass names its bundle, ``class MyPanel(Panel, bundle="my_panel")``, marks methods with `command`, and records
-    performed actions with `record`. Jupyter saves traits into notebooks with the widget's state, so a trait must never
-    contain a secret. Only responses to commands can contain secrets, because they are not saved.
+    A subclass names its bundle: ``class MyPanel(Panel, bundle="my_panel")``. It marks methods with `command`, and
+    records performed actions with `record`. Jupyter saves traits into notebooks with the widget's state, so a trait
+    must never contain a secret. Only responses to commands can contain secrets, because they are not saved.
 
     Args:
         client: Client of the service. Its key stays in the kernel.
@@ -84,7 +84,7 @@ class Panel(anywidget.AnyWidget):
             self._session.watch(self._changed)
 
     def _deliver(self, message: Mapping[str, object]) -> None:
-        """Sends a message to all views, in a page as JSON text, because the kernel there drops every None."""
+        """Sends a message to all views. A kernel in a page would drop every None, so it sends JSON text instead."""
         self.send({"json": json.dumps(message)} if IN_PAGE else message)
 
     @classmethod

@@ -86,7 +86,7 @@ class BrowserSigner(Signer):
         return await self.panel.ask_signature(typed_data)
 
     async def send_transaction_async(self, fields: dict[str, Any]) -> str:
-        """Shows a decoded transaction in the panel, and requests the wallet to sign and send it.
+        """Shows a decoded transaction in the panel, and asks the wallet to sign and send it.
 
         Args:
             fields: Fields of ``eth_sendTransaction``, with numbers in hex.
@@ -95,7 +95,7 @@ class BrowserSigner(Signer):
             The transaction's hash.
 
         Raises:
-            SigningError: The user or the wallet declined, or the wallet does not switch to the correct chain.
+            SigningError: The user or the wallet declined, or the wallet did not switch to the correct chain.
         """
         return await self.panel.ask_transaction(fields)
 

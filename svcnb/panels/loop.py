@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class Background:
-    """Event loop on a separate thread. It starts on first use and ends with the process."""
+    """Event loop on a separate thread, which starts on first use and ends with the process."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -67,7 +67,7 @@ class Owned:
         """Simulates a call on the current state of the chain. The method signs and sends nothing.
 
         Args:
-            edit: The call. If it needs several transactions, only the first is simulated.
+            edit: The call. If it needs several transactions, the method simulates only the first one.
 
         Raises:
             ChainError: The contract would reject the call, or the wallet cannot pay for it.

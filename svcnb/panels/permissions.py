@@ -43,8 +43,8 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
     missing.
 
     The panel shows the account of the client's key. With ``owner``, it shows the on-chain account that this wallet
-    owns. Each change of such an account is a transaction. The panel simulates it, and shows it decoded with its gas
-    before the wallet signs it.
+    owns. Each change of such an account is a transaction. The panel simulates the transaction, and shows it decoded
+    with its gas before the wallet signs it.
 
     Args:
         client: Client of the service. Changes need the account's master key. Any key of the account can view the
@@ -227,7 +227,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
 
 
 def _write(edit: Edit, preview: Preview) -> dict[str, Any]:
-    """Displayed form of a transaction before its signature."""
+    """Returns the displayed form of a transaction before its signature."""
     return written(preview) | {"first_of_several": _is_several(edit)}
 
 
@@ -258,7 +258,7 @@ def _row(kind: Kind, which: str, name: str, note: str) -> dict[str, str]:
 
 
 def _action_rows(names: Mapping[str, str], cids: Mapping[str, str]) -> list[dict[str, str]]:
-    """Returns a row for all actions, and one for each action by its hash: first those with a name, in order."""
+    """Returns a row for all actions, and a row for each action. Actions with a name come first, in order."""
     return [
         _row("action", EVERY, "every action", "including actions of other accounts"),
         *(
@@ -270,7 +270,7 @@ def _action_rows(names: Mapping[str, str], cids: Mapping[str, str]) -> list[dict
 
 
 def _ticked(matrix: Matrix, rows: Sequence[Mapping[str, str]], keys: Sequence[UsageKey]) -> list[list[Any]]:
-    """Kind, row and group of every selected cell."""
+    """Returns the kind, row and group of every selected cell."""
     columns = [EVERY_GROUP, *matrix.groups] if keys else list(matrix.groups)
     return [
         [row["kind"], row["id"], group]

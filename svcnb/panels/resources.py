@@ -22,7 +22,8 @@ from svcnb.protocol.hashes import api_key_hash, uint256_hex, usage_key_bytes, us
 class ResourcePanel(Panel):
     """Base class of panels that show and create wallets, groups and usage keys of the open account.
 
-    In ChainSecured mode, each creation is a transaction of the owner's wallet. The panel shows it before the signature.
+    In ChainSecured mode, each creation is a transaction of the owner's wallet. The panel shows the transaction before
+    the signature.
     """
 
     @command
@@ -104,7 +105,7 @@ class ResourcePanel(Panel):
 
     @command
     async def allow(self, source: str, group: int, wallet: str = "") -> None:
-        """Permits an action in a group, and also a wallet if one is given. Existing permissions stay unchanged."""
+        """Permits an action and optionally a wallet in a group. Existing permissions stay unchanged."""
         session = self.session
         with field("source"):
             action = Action(source)

@@ -22,14 +22,14 @@ CLOSED: Final = {"mode": "", "address": "", "hash": "", "balance": ""}
 """Displayed values while no account is open."""
 
 BALANCE_DELAY_S: Final = 0.2
-"""Delay before the panel refreshes the credit, so that several billed calls in a row cause only one refresh."""
+"""Delay before a refresh of the credit, in seconds. Several billed calls in a row thus cause only one refresh."""
 
 SETTLING_S: Final = 60.0
-"""Time after a grant during which the panel repeats a rejected run, because a new grant takes effect after a short
+"""Time after a grant in which the panel repeats a rejected run, in seconds. A new grant takes effect after a short
 delay."""
 
 RETRY_S: Final = 15.0
-"""Time limit for repeating such a run."""
+"""Time limit for the repetition of such a run, in seconds."""
 
 Watcher = Callable[[frozenset[str]], None]
 
@@ -41,8 +41,8 @@ class Session:
     ``key`` (the key that runs actions), ``runs``, ``balance`` and ``code``.
 
     Args:
-        client: The client. When an account is opened, the key of the client changes, so the notebook and the panels use
-            the same account.
+        client: The client. When a panel opens an account, the key of the client changes, so the notebook and the panels
+            use the same account.
 
     Attributes:
         account: The open ChainSecured account, with asynchronous methods. None in API mode.
@@ -152,7 +152,7 @@ class Session:
         return frozenset(self._keys)
 
     def add_key(self, key: UsageKey) -> None:
-        """Stores the secret of a new usage key in memory. From now on, actions run with this key."""
+        """Stores the secret of a new usage key in memory. Afterwards, actions run with this key."""
         if key.usage_api_key is not None:
             self._keys[key.api_key_hash] = key.usage_api_key
             self._run_key = key.api_key_hash
@@ -203,7 +203,7 @@ class Session:
 
     @property
     def _unasked_billing(self) -> Any:
-        """Object that reads the credit without the user. None if the owner's wallet must sign the request."""
+        """Object that reads the credit without a signature. None if the owner's wallet must sign the request."""
         if self.account is None or isinstance(self.owner, LocalSigner):
             return self.billing
         key = self._keys.get(self._run_key) or next(iter(self._keys.values()), None)
@@ -255,11 +255,11 @@ class Session:
             watcher(frozenset(what))
 
     def __call__(self, _record: object) -> None:
-        """Handles every run of the client, including runs of notebook cells."""
+        """Handles a run of the client, including runs of notebook cells."""
         self.changed("runs", "balance")
 
     def note(self, noted: Any, **_options: object) -> None:
-        """Handles every management call that has a cost, and every payment."""
+        """Handles a management call that has a cost, or a payment."""
         if noted.kind == "fee":
             self.changed("resources", "balance")
         elif noted.kind == "payment":
@@ -277,7 +277,7 @@ class Session:
         self._announce("code")
 
     def name(self, kind: str, which: object) -> str:
-        """Returns a new variable for a resource that was created here, for the recorded Python."""
+        """Returns a new variable for a resource that a panel created, for the recorded Python."""
         taken = set(self._names.values())
         name = next(
             found for n in range(1, len(taken) + 2) if (found := kind if n == 1 else f"{kind}_{n}") not in taken
@@ -286,11 +286,11 @@ class Session:
         return name
 
     def named(self, kind: str, which: object) -> str:
-        """Returns the variable of a resource that was created here, or the value as a literal."""
+        """Returns the variable of a resource that a panel created, or the value as a literal."""
         return self._names.get((kind, which), repr(which))
 
     def with_names(self, code: str) -> str:
-        """Replaces addresses of wallets that were created here with their variables, in recorded Python."""
+        """Replaces the addresses of wallets that a panel created with their variables, in recorded Python."""
         for (kind, which), name in self._names.items():
             if kind == "wallet":
                 code = code.replace(repr(which), f"{name}.address")
@@ -298,6 +298,6 @@ class Session:
 
 
 def _same(before: dict[str, str], after: dict[str, str]) -> bool:
-    """Returns whether two states belong to the same account, even if the account was converted in between."""
+    """Returns whether two states belong to the same account, even after a conversion of the account."""
     which = "hash" if before["hash"] and after["hash"] else "address"
     return bool(before[which]) and before[which] == after[which]

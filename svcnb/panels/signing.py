@@ -36,7 +36,7 @@ class SigningPanel(WalletPanel, bundle="signing"):
 
     Args:
         client: Client of the service. Without a client, the panel only signs requests from Python.
-        signer: A wallet of this process that signs.
+        signer: Wallet of this process, which signs.
 
     Attributes:
         wallet: The browser wallet: ``address`` and ``name``. Both are empty until a wallet is connected.

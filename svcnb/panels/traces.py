@@ -40,6 +40,6 @@ def _row(event: TraceEvent) -> dict[str, Any]:
 
 
 def _label(event: TraceEvent) -> str:
-    """Returns the event in words. A key operation is named without its kind, which its own name repeats."""
+    """Returns the event in words. Omits the kind of a key operation, because the operation's name contains it."""
     kind, _, rest = event.label.partition(" ")
     return rest if event.operation and rest else f"{kind}, {rest}" if kind == "end" and rest else event.label

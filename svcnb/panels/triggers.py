@@ -39,7 +39,7 @@ class TriggersPanel(Panel, bundle="triggers"):
 
     Args:
         client: The service, with the account's master key to create the group and the key of a new trigger.
-        triggers: Client of the triggers service, whose token the panel uses. By default, the panel uses a new token,
+        triggers: Client of the triggers service, whose token the panel uses. By default, the panel creates a token,
             which the user approves in the panel.
 
     Raises:
@@ -145,7 +145,7 @@ class TriggersPanel(Panel, bundle="triggers"):
             Action(source)
         with field("params"):
             default = _object(params)
-        # Omitted values are not passed as arguments.
+        # Pass only the values that the user entered.
         options: dict[str, Any] = {"config": given} | ({"default_params": default} if default else {})
         shown = "".join(f", {name}={value!r}" for name, value in options.items() if value)
         if usage_key.strip():

@@ -33,13 +33,13 @@ class WalletPanel(Panel):
     # --- requests from Python -----------------------------------------------------------------------------------
 
     async def ask_wallet(self) -> dict[str, str]:
-        """Requests the user to connect a browser wallet, and returns its address and name."""
+        """Asks the user to connect a browser wallet, and returns its address and name."""
         if not self.wallet["address"]:
             self.wallet = dict(await self.channel.ask("connect", await self._chain(), within=None))
         return dict(self.wallet)
 
     async def ask_signature(self, typed_data: dict[str, Any]) -> str:
-        """Shows an envelope, requests the browser wallet's signature, and returns the signature.
+        """Shows an envelope, asks the browser wallet for a signature, and returns the signature.
 
         Raises:
             SigningError: The wallet did not sign in time.
@@ -48,7 +48,7 @@ class WalletPanel(Panel):
         return str(await self.channel.ask("sign", asked, within=float(ISSUED_AT_WINDOW_S)))
 
     async def ask_transaction(self, fields: dict[str, Any]) -> str:
-        """Shows a decoded transaction, requests the browser wallet to send it, and returns its hash.
+        """Shows a decoded transaction, asks the browser wallet to send it, and returns its hash.
 
         Raises:
             SigningError: The wallet did not send it.

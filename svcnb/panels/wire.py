@@ -20,7 +20,7 @@ Messages from the kernel:
 - ``tell``: name, args
 
 An error is an object with the members ``type``, ``message``, ``hint`` and ``consequences``. If the user can fix the
-error in another panel, ``place`` is the name of that panel. If a field of this panel contains the wrong value,
+error in another panel, ``place`` is the name of that panel. If a field of this panel contains an invalid value,
 ``field`` is the name of that field. If a wallet cannot pay the gas, ``wallet`` is its address.
 """
 
@@ -81,7 +81,7 @@ def field(name: str, *also: type[SvcnbError]) -> Iterator[None]:
 def failure(error: BaseException) -> dict[str, Any]:
     """Returns the displayed form of an error.
 
-    Messages of this package's errors contain no secrets. Masks secrets in other messages.
+    The messages of this package's errors contain no secrets. The function masks secrets in other messages.
     """
     if isinstance(error, (asyncio.CancelledError, TimeoutError)) and not isinstance(error, SvcnbError):
         stopped = isinstance(error, asyncio.CancelledError)
@@ -115,7 +115,7 @@ def failure(error: BaseException) -> dict[str, Any]:
 
 
 class Channel:
-    """Kernel side of one panel's messages. Every command receives one response, even if it fails.
+    """Kernel side of one panel's messages. Each command gets one response, even if it fails.
 
     Messages can arrive on any thread. Commands run on the panels' own thread.
 

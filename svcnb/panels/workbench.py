@@ -30,10 +30,10 @@ TABS: Final = {
 
 
 class Workbench(WalletPanel, bundle="workbench"):
-    """All panels of one client, each on a tab. The widget creates a panel when its tab is first opened.
+    """All panels of one client, each on a tab. The widget creates a panel when the user first opens its tab.
 
-    The tabs share one session. An account, wallet, group or key that is created on one tab is available on the others.
-    The given client has the same session, so ``svc.groups.list()`` in a cell shows the groups that a panel created.
+    The tabs share one session. An account, wallet, group or key from one tab is available on the other tabs. The given
+    client has the same session, so ``svc.groups.list()`` in a cell shows the groups that a panel created.
 
     Args:
         client: Client of the service.

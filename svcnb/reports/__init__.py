@@ -1,4 +1,4 @@
-"""Runner of unattended reports: executes notebooks with typed parameters, saves them, and returns an exit code.
+"""Unattended reports: executes notebooks with typed parameters, saves them, and checks for problems.
 
 ```python
 from svcnb import reports

@@ -23,7 +23,7 @@ TOKEN_FILE = "SVC_TRIGGERS_TOKEN_FILE"  # noqa: S105 - the name of a variable
 
 
 def check_settings(reads: str, environment: Mapping[str, str]) -> None:
-    """Checks before a report runs that its settings exist.
+    """Checks that the settings of a report exist, before the report runs.
 
     Args:
         reads: Data source of the report: ``account`` or ``triggers``.
@@ -59,7 +59,7 @@ def service(*, record: History | None = None) -> Client:
     """Returns a client with the settings of the environment.
 
     Args:
-        record: Record in which the client stores the balances that it reads. None stores nothing.
+        record: Record in which the client stores the balances that it reads. Without it, the client stores nothing.
 
     Raises:
         ConfigError: The address or the key is missing.
@@ -140,7 +140,7 @@ def account_data(
 
     record = history or history_of()
     triggers = triggers_service() if os.environ.get(TOKEN_FILE) else None
-    # The client records the balance, because the next report compares its own balance with this one.
+    # The client records the balance, because the next report compares its balance with this one.
     with service(record=record) as client:
         data = read_account_data(
             client,

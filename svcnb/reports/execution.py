@@ -33,7 +33,7 @@ Progress: TypeAlias = Callable[[int, int], object]
 
 
 class KernelDidNotStart(SvcnbError, RuntimeError):
-    """Error for a kernel that ended or did not respond for `START_TIMEOUT_S` before it accepted its first cell."""
+    """Error for a kernel that ended or did not respond within `START_TIMEOUT_S` before its first cell."""
 
 
 class Executed(NamedTuple):
@@ -144,7 +144,7 @@ def execute(
         parameters: Values of the notebook's parameters, as JSON values.
         environment: Environment of the kernel.
         cell_timeout: Time limit of one cell in seconds.
-        folder: Working directory of the kernel. None means that of this process.
+        folder: Working directory of the kernel. None means the working directory of this process.
         progress: Function to call before each cell with the number of completed cells and the number of all cells.
         own_kernel: Whether the kernel is `svcnb.reports.kernel`, which starts faster.
 
@@ -158,7 +158,7 @@ def execute(
         try:
             execute_notebook(
                 template,
-                None,  # no file is written before secrets are masked
+                None,  # write no file before the secrets are masked
                 dict(parameters),
                 engine_name=ENGINE,
                 kernel_name="python3",

@@ -15,7 +15,7 @@ TEMPLATES: Final = Path(__file__).with_name("templates")
 
 
 class UnknownReport(ConfigError):
-    """Error for a name that no report has."""
+    """Error for an unknown name of a report."""
 
 
 @dataclass(frozen=True)

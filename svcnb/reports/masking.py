@@ -16,7 +16,7 @@ from svcnb.reports.data import TOKEN_FILE
 
 _SECRETS: Final = ("SVC_API_KEY", "SVC_CONTROL_TOKEN")
 _LEAST: Final = 8
-"""Minimum length of values of other variables that are masked. Shorter values can occur in texts by chance."""
+"""Minimum length of other variables' values that reports mask. Shorter values can occur in texts by chance."""
 
 
 def secrets_of(environment: Mapping[str, str]) -> list[str]:
@@ -58,6 +58,6 @@ def masked(value: Any, secrets: list[str], *, shown: bool = False) -> Any:
         return [masked(each, secrets, shown=shown) for each in value]
     if isinstance(value, dict):
         for name in list(value):
-            pictured = name.startswith("image/")  # base64, in which a key cannot be recognised
+            pictured = name.startswith("image/")  # base64, in which the function cannot recognise a key
             value[masked(name, secrets)] = masked(value.pop(name), secrets, shown=shown and not pictured)
     return value

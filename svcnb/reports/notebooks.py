@@ -24,7 +24,7 @@ _MOST_BYTES: Final = 50_000_000
 
 
 class NotebookUnusable(ConfigError):
-    """Error for a notebook that cannot be run as a report."""
+    """Error for a notebook that cannot run as a report."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ _WORDS: Final = {
 
 @dataclass(frozen=True)
 class OwnNotebook:
-    """Notebook of the user that can be run as a report.
+    """Notebook of the user that can run as a report.
 
     Attributes:
         file: Path of the notebook.

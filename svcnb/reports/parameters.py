@@ -1,4 +1,4 @@
-"""Parameters of the reports. Checks their types and values before a report runs.
+"""Parameters of the reports, with checks of their types and values before a report runs.
 
 papermill itself only warns about an unknown parameter, and accepts any type. The parameter cells of the templates
 contain the same names and defaults, so users can also open each template and run it manually.
@@ -46,7 +46,7 @@ Percent = Annotated[float, Field(ge=0, le=100)]
 class Parameters(BaseModel):
     """Base class of report parameters.
 
-    They contain no secrets: keys come from the environment, which reports do not show.
+    The parameters contain no secrets. Keys come from the environment, which reports do not show.
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", frozen=True)
@@ -118,7 +118,7 @@ class RunHistory(Parameters):
     @field_validator("silent_after")
     @classmethod
     def _within_the_data(cls, after: str | None, info: ValidationInfo) -> str | None:
-        since = info.data.get("since")  # missing if the value was rejected
+        since = info.data.get("since")  # missing if pydantic rejected the value
         if after is not None and since is not None and seconds(after) > 2 * seconds(since):
             raise ValueError(
                 f"must be at most twice as long as since ({since}), because the data cover this period and the "

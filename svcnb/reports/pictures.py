@@ -1,4 +1,4 @@
-"""Images and tables of reports. If there are no data, a sentence replaces them."""
+"""Images and tables of reports. Without data, a sentence replaces an image or table."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Rows:
         columns: Names of the columns.
         rows: Rows of the table. The table shows texts unchanged.
         empty: Text to show if there are no rows.
-        total: Number of all rows, if only some are given. A line below the table then shows both numbers.
+        total: Number of all rows, if `rows` contains only some of them. A line below the table then shows both numbers.
     """
 
     def __init__(
@@ -127,7 +127,7 @@ def count(number: int, one: str) -> str:
 
 @checked
 def picture(chart: Callable[..., Any], data: Any, **options: Any) -> Picture | Sentence:
-    """Returns a chart as an image, or a text if there are no data.
+    """Returns a chart as an image, or a text if there is no data.
 
     Args:
         chart: One of `svcnb.charts`.

@@ -1,7 +1,7 @@
 """Execution of a report: checks the parameters, runs the notebook, and saves the executed notebook and a page.
 
-Saves a failed report with its executed cells, and shows the failed cell. Masks the secrets of the environment in all
-files before it writes the files to their final place.
+The runner saves a failed report with its executed cells, and the page shows the failed cell. It masks the secrets of
+the environment in all files before it writes the files to their final place.
 """
 
 from __future__ import annotations
@@ -117,8 +117,8 @@ def run(
 
     Args:
         name: Name of a report in `catalogue`, or path of a notebook that ends with ``.ipynb``.
-        parameters: Parameters of the report. Converts texts to the types of the parameters.
-        out: Folder for the files. Created if it does not exist.
+        parameters: Parameters of the report. The function converts texts to the types of the parameters.
+        out: Folder for the files. The function creates a missing folder.
         file: File name without an extension. None means the name of the report and the current time.
         code: Whether the page also shows the code of cells.
         settings: Additional environment variables for this report only, for example ``{"SVC_BASE_URL": ...}``.
@@ -135,7 +135,7 @@ def run(
         NotebookUnusable: The file is not a Python notebook.
         ParameterRefused: A parameter is unknown or has an invalid value.
         ConfigError: A setting that the report needs is missing, for example the address of the service.
-        ReportFailed: A cell failed. The incomplete report was saved.
+        ReportFailed: A cell failed. The function has saved the incomplete report.
         ImportError: The extra ``reports`` is not installed.
     """
     kind, checked, environment = prepare(name, {**(parameters or {}), **more}, settings or {})
@@ -225,10 +225,11 @@ def run_many(
         **options: Options of `run`, for all reports. The executor sends the settings, including keys, to its workers.
 
     Returns:
-        The reports in the given order. For a failed report, its error, which contains the path of its files.
+        The reports in the given order. For a failed report, the list contains its error, which contains the paths of
+        its files.
 
     Raises:
-        InvalidType: An entry is neither a name nor a name with parameters. No report ran.
+        InvalidType: An entry is neither a name nor a pair of a name and parameters. No report ran.
         UnknownReport: No report has one of the names. No report ran.
         ParameterRefused: A parameter is unknown or has an invalid value. No report ran.
     """

@@ -29,7 +29,7 @@ class ReportRunning(SvcnbError):
 
 
 class NotificationFailed(SvcnbError):
-    """Error for a webhook of ``--notify`` that did not accept the summary."""
+    """Error for a webhook that did not accept the summary of ``--notify``."""
 
 
 @contextmanager
@@ -74,8 +74,8 @@ def _lock(file: IO[bytes]) -> bool:
 def ipython_folder() -> Iterator[None]:
     """Sets a temporary IPython folder while a report runs if the home folder is not writable.
 
-    User accounts of scheduled services often have no home folder. IPython would then print a warning to standard error,
-    which cron sends by mail, and would leave a folder behind for each process.
+    User accounts of scheduled services often have no home folder. Without this folder, IPython would print a warning to
+    standard error, which cron sends by mail. It would also leave a folder behind for each process.
     """
     usual = Path(os.path.expanduser("~/.ipython"))  # noqa: PTH111 - never fails
     if "IPYTHONDIR" in os.environ or os.access(usual if usual.exists() else usual.parent, os.W_OK):
@@ -114,7 +114,7 @@ def notify(url: str, summary: Mapping[str, Any]) -> None:
         summary: The summary to post.
 
     Raises:
-        NotificationFailed: The webhook could not be reached, or did not respond with a 2xx status.
+        NotificationFailed: The webhook is not reachable, or did not respond with a 2xx status.
     """
     parts = urlsplit(webhook(url))
     connect = HTTPSConnection if parts.scheme == "https" else HTTPConnection
@@ -136,7 +136,7 @@ def notify(url: str, summary: Mapping[str, Any]) -> None:
 
 
 def delete_old(folder: Path, name: str, keep: int) -> list[Path]:
-    """Deletes all reports of one name except the newest ones. Keeps files that were named with ``--file``.
+    """Deletes all reports of one name except the newest ones. Does not delete files with a name from ``--file``.
 
     Args:
         folder: Folder of the reports.

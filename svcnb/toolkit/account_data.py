@@ -1,4 +1,4 @@
-"""Runs and spending of one account of one service in a period, with a list of unavailable data."""
+"""Runs and spending of an account at one service in a period, with a list of unavailable data."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class BalanceCheck(NamedTuple):
 
 @dataclass(frozen=True)
 class AccountData:
-    """Recorded runs and payments of one account of one service.
+    """Recorded runs and payments of an account at one service.
 
     Attributes:
         service: Address of the service.
@@ -220,7 +220,7 @@ def read_account_data(
     unseen += _triggered(triggers, history, service, reachable=reachable)
     keys = _with_created(keys, entries)
     mine = [each for each in entries if each.key_hash in keys]
-    known = [*keys, ""]  # add runs of triggers, because the triggers service does not return their key
+    known = [*keys, ""]  # runs of triggers, because the triggers service does not return their key
     runs = history.measures(service=service, keys=known, since=period.begin, until=period.end)
     previous = history.measures(service=service, keys=known, since=period.previous.begin, until=period.previous.end)
     return AccountData(
@@ -264,7 +264,7 @@ def _keys_of(client: Client, own: str) -> tuple[str, dict[str, str]]:
 
 
 def _with_created(keys: Mapping[str, str], entries: list[LedgerEntry]) -> dict[str, str]:
-    """Adds the keys that keys of the account created, because the account may have deleted them since."""
+    """Adds the keys that the account's keys created. The account may have deleted them since then."""
     found = dict(keys)
     for each in entries:  # oldest first
         if each.subject and each.key_hash in found and each.subject not in found:

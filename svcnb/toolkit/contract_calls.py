@@ -1,4 +1,4 @@
-"""Helpers for contracts in tests and notebooks, based on web3, for deployment, transactions and expected reverts."""
+"""Helpers that deploy contracts, send transactions and check reverts in tests and notebooks, based on web3."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def deploy(w3: Web3, artifact: str | Path | Mapping[str, Any], *arguments: Any, 
         w3: A web3 object whose default account can pay for gas, for example ``emulator.web3(signer)``.
         artifact: A JSON file with ``abi`` and ``bytecode``, or the parsed content of such a file.
         *arguments: Arguments of the constructor.
-        **transaction: Members of the transaction, for example ``value``.
+        **transaction: Fields of the transaction, for example ``value``.
 
     Returns:
         The deployed contract, a `web3.contract.Contract`.
@@ -45,10 +45,10 @@ def send(call: Any, **transaction: Any) -> Any:
 
     Args:
         call: A bound function of a contract, for example ``contract.functions.set(1)``.
-        **transaction: Members of the transaction, for example ``value`` or ``from``.
+        **transaction: Fields of the transaction, for example ``value`` or ``from``.
 
     Returns:
-        The receipt. Its member ``gasUsed`` is the amount of gas.
+        The receipt. Its field ``gasUsed`` contains the amount of gas.
 
     Raises:
         ChainError: The transaction was included in a block but failed.

@@ -139,8 +139,8 @@ def of_call(verb: str, *, actions: int = 0, wallets: int = 0) -> Cost:
 
     Args:
         verb: Name of a method of a client, for example ``groups.create``.
-        actions: Number of actions in a group. Each action beyond ten takes a separate call.
-        wallets: Number of wallets to add to a group. Each wallet beyond ten takes a separate call.
+        actions: Number of actions in a group. Each action beyond ten needs a separate call.
+        wallets: Number of wallets to add to a group. Each wallet beyond ten needs a separate call.
 
     Raises:
         InvalidArgument: ``verb`` is not a method of a client.

@@ -94,7 +94,7 @@ def _function(function: Function, limits: ActionLimits) -> str:
 
 
 def _unheard() -> list[tuple[str, str]]:
-    """Returns the names that the runtime does not have and no type library declares.
+    """Returns the names that the runtime lacks and that no type library declares.
 
     The declarations mark them as missing.
     """

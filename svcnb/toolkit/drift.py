@@ -29,7 +29,7 @@ _TRIGGERS: Final = ("/api/", "/webhook/")
 
 _ANYTHING: Final = frozenset({"string", "number", "boolean", "array", "object"})
 _OWN_OPTIONAL: Final = frozenset({"success", "rpc_url", "hashed_cid", "has_error"})
-"""Optional members of responses. The emulator adds some of them, and others repeat the HTTP status."""
+"""Optional members of responses. The emulator adds some of them. The others repeat the HTTP status."""
 
 _MAX_DEPTH: Final = 12
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def replace_file(path: Path, text: str, mode: int = 0o600) -> None:
-    """Writes a file atomically, so that after a crash, it contains either the old or the new content.
+    """Writes a file atomically. After a crash, the file contains either the old or the new content.
 
     Args:
         path: Path of the file.

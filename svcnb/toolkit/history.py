@@ -33,7 +33,7 @@ _DIFFERS: Final = frozenset({"elapsed", "run_id", "base_url", "started_at"})
 
 
 class PastRun(Model):
-    """Past run."""
+    """Recorded run of an action."""
 
     started_at: datetime
     """Time of the request, in UTC."""
@@ -74,7 +74,7 @@ class PastRun(Model):
         return self.status == "success"
 
     def summary(self) -> dict[str, Any]:
-        """Returns only the values that are the same whenever the program runs."""
+        """Returns the fields without times and identifiers, which differ each time the program runs."""
         return {name: value for name, value in self.shown().items() if name not in _DIFFERS}
 
 
@@ -96,7 +96,7 @@ class Spend(Model):
 
 @runtime_checkable
 class Triggered(Protocol):
-    """The part of the triggers client that this module uses."""
+    """Protocol with the methods of the triggers client that this module uses."""
 
     def list(self) -> Iterable[Any]:
         """Returns the triggers."""
@@ -171,11 +171,11 @@ class History(Checked):
         return Listing((_past(row) for row in rows), of="past runs", kind=PastRun)
 
     def to_frame(self, **wanted: Any) -> DataFrame:
-        """Returns past runs as a pandas frame. The arguments are the same as for `runs`."""
+        """Returns past runs as a pandas DataFrame. The arguments are the same as for `runs`."""
         return self.runs(**wanted).to_frame()
 
     def measures(self, **wanted: Any) -> DataFrame:
-        """Returns the times, durations and costs of past runs as a pandas frame, oldest first.
+        """Returns the times, durations and costs of past runs as a pandas DataFrame, oldest first.
 
         The method reads only numbers and names. A million runs take about 3 seconds of processor time and 70 MB.
 
@@ -296,7 +296,7 @@ class History(Checked):
         return [LedgerEntry.of(row) for row in self._all(query, (service, begin, end))]
 
     def remember_keys(self, service: str, account: str, names: Mapping[str, str]) -> None:
-        """Records which account keys belong to, so that sums include the runs of deleted keys.
+        """Records the account to which keys belong, so that totals include the runs of deleted keys.
 
         Args:
             service: Address of the service.

@@ -42,7 +42,7 @@ class Binding:
 
 @dataclass(eq=False)
 class Scope:
-    """Scope: a part of a program with its own declarations."""
+    """Part of a program with its own declarations."""
 
     node: Node
     parent: Scope | None

@@ -70,7 +70,7 @@ class Leaks:
     def find_in_logs(self) -> Iterator[Finding]:
         """Yields the places that log decrypted text.
 
-        An action may return the text, because this can be its purpose.
+        An action can return the text, because this can be its purpose.
         """
         for node in self._script.walk():
             called = node.child_by_field_name("function") if node.type == "call_expression" else None

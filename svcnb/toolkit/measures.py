@@ -1,4 +1,4 @@
-"""Compact pandas frame with the measurements of many runs from the local record."""
+"""Compact pandas DataFrame with the measurements of many runs from the local record."""
 
 from __future__ import annotations
 
@@ -37,13 +37,14 @@ def read_measures(connection: sqlite3.Connection | None, where: str, values: tup
     """Reads the measurements of runs. A million runs take about 3 seconds of processor time and 70 MB.
 
     Args:
-        connection: Connection to the record. None returns an empty frame.
+        connection: Connection to the record. If it is None, the DataFrame is empty.
         where: SQL condition, with question marks as placeholders.
         values: Values of the placeholders.
 
     Returns:
-        A frame, oldest run first. Columns: ``started_at`` (UTC), ``source``, ``status``, ``elapsed`` (seconds),
-        ``cost_cents``, ``cid``, ``key`` (a hash) and ``action`` (the name, or the CID of an action without one).
+        A DataFrame with the oldest run first. Columns: ``started_at`` (UTC), ``source``, ``status``, ``elapsed``
+        (seconds), ``cost_cents``, ``cid``, ``key`` (a hash) and ``action`` (the name, or the CID of an action without
+        one).
     """
     import numpy as np
     import pandas as pd

@@ -85,7 +85,7 @@ class Matrix(Checked):
         wallets: Wallets that each group permits, as addresses or `EVERY`. The dictionary keys are group ids.
         keys: Groups in which each usage key may execute. The dictionary keys are key hashes; `EVERY_GROUP` means all
             groups.
-        cids: Known raw CIDs, with their hashes as dictionary keys.
+        cids: Raw CIDs, if known, with their hashes as dictionary keys.
         master_wallet: Wallet whose private key is the account key. None for an account without a master wallet.
         names: Names of usage keys for warnings, with their hashes as dictionary keys.
     """

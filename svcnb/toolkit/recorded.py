@@ -193,11 +193,12 @@ def record(
         conversation: The recorded requests.
         send: Function that sends a request.
         folder: Folder of the file. The function creates a missing folder.
-        source: Origin of the responses, which is stored in the file.
+        source: Origin of the responses. The function stores it in the file.
         key: See `answers`.
         vocabulary: See `answers`.
 
-    Returns: Path of the file.
+    Returns:
+        Path of the file.
     """
     exchanges = [
         exchange | {"answer": _recordable(exchange["answer"], answer, key)}

@@ -28,7 +28,7 @@ Origin = Literal["client", "service", "trigger"]
 
 
 class SeenRun(Model):
-    """Run from any of the records."""
+    """Run from one of the records."""
 
     id: str
     """Id of the request, or of the trigger's run."""
@@ -65,7 +65,7 @@ class SeenRun(Model):
 
 
 class RunFeed(Checked):
-    """Reader for the runs of one service.
+    """Reader of the runs of one service.
 
     Args:
         client: Client of the service. Its control token gives access to the record of an emulator.

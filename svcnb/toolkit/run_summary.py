@@ -59,7 +59,7 @@ def summarise(runs: Sequence[SeenRun]) -> Summary:
     """Summarises runs.
 
     Args:
-        runs: The runs, in any order. The table counts unfinished runs, but they have no duration.
+        runs: The runs, in any order. The total includes unfinished runs, which have no duration.
     """
     took = sorted(run.elapsed for run in runs if run.status == "success")
     width = _width(runs)

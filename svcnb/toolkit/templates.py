@@ -245,7 +245,7 @@ class Templates(Checked):
         """Checks the bytes of every template, and the CID of every action derived from it.
 
         Returns:
-            One sentence for each problem. Empty if nothing has changed since the release.
+            One sentence for each problem. The list is empty if nothing has changed since the release.
         """
         wrong: list[str] = []
         for key, release in self._content.templates.items():

@@ -129,7 +129,7 @@ def judge(
         recent: Runs of the trigger in the examined period, newest first.
         all_read: All runs of the trigger that the function read, newest first.
         now: Time of the service in Unix seconds.
-        wanted: Minimum percentage of finished runs that must succeed.
+        wanted: Minimum success rate of the finished runs, in percent.
     """
     ended = [run for run in recent if run.ended]
     failed = [run for run in ended if not run.ok]

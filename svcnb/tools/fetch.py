@@ -94,7 +94,8 @@ def fetch_anvil(report: Callable[[str], None]) -> Path:
     Args:
         report: Function that receives one line for each step.
 
-    Returns: Path of the binary.
+    Returns:
+        Path of the binary.
 
     Raises:
         PartMissing: The download failed. The message contains Deno's output.
@@ -162,7 +163,8 @@ def fetch_for_page(package: str, report: Callable[[str], None]) -> Path:
         package: Name of a package in `svcnb.tools.PAGE_VERSIONS`.
         report: Function that receives one line for each step.
 
-    Returns: Folder of the package.
+    Returns:
+        Folder of the package.
 
     Raises:
         PartMissing: The download failed. The message contains Deno's output.

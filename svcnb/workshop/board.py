@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 SOLVED, TRIED, OPEN = "✓", "·", ""
 STUCK_TRIES: Final = 3
-"""Number of wrong answers to an unsolved exercise after which a learner counts as stuck."""
+"""Number of wrong answers to an unsolved exercise after which the board shows a learner as stuck."""
 RECENT_S: Final = 300.0
 """Time for which the board shows an activity as *now*, in seconds."""
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")

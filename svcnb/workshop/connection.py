@@ -1,6 +1,6 @@
 """Limits for connections to the workshop server: their number, the header size, and the time for a complete request.
 
-Learners connect over a network. Without these limits, uvicorn would keep a connection that never sends a request.
+Learners connect over a network. Without these limits, uvicorn would never close a connection that sends no request.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ class LimitedConnection(HttpToolsProtocol):
     _deadline: asyncio.TimerHandle | None = None
     _is_refused = False
     _head_bytes: float = 0
-    """Number of header bytes received so far."""
+    """Number of received header bytes."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Overrides the callback of the event loop."""
+        """Starts the time limit, or rejects the connection if there are too many."""
         super().connection_made(transport)
         if len(self.connections) <= self.limit:
             self._arrives_within(self.arrival_s)
@@ -48,12 +48,12 @@ class LimitedConnection(HttpToolsProtocol):
         self._arrives_within(_LINGER_S)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Overrides the callback of the event loop."""
+        """Cancels the time limit."""
         self._arrived()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Overrides the callback of the event loop."""
+        """Counts the bytes of the headers, and closes the connection if there are too many."""
         if self._is_refused:
             return
         self._head_bytes += len(data)
@@ -62,18 +62,18 @@ class LimitedConnection(HttpToolsProtocol):
             self.transport.abort()
 
     def on_message_begin(self) -> None:
-        """Overrides the callback of the parser."""
+        """Starts the time limit of a later request on the same connection."""
         super().on_message_begin()
         if self._deadline is None:
             self._arrives_within(self.arrival_s)
 
     def on_headers_complete(self) -> None:
-        """Overrides the callback of the parser."""
+        """Stops the count of header bytes, because the body follows."""
         super().on_headers_complete()
         self._head_bytes = -inf
 
     def on_message_complete(self) -> None:
-        """Overrides the callback of the parser."""
+        """Cancels the time limit, and prepares the count for the next request."""
         super().on_message_complete()
         self._head_bytes = 0
         self._arrived()

@@ -182,7 +182,7 @@ class Emulators:
         return f"<Emulators of {len(self._all)} learners>"
 
     def open(self, learner: str, name: str, settings: Mapping[str, Any] | None = None) -> HostedEmulator:
-        """Returns an emulator, which does not have to be running. Creates it if it does not exist.
+        """Returns an emulator, running or stopped. Creates it if it does not exist.
 
         Args:
             learner: Owner of the emulator.
@@ -217,7 +217,7 @@ class Emulators:
             return hosted.start().handle()
 
     def running(self, learner: str | None = None) -> list[EmulatorControl]:
-        """Returns handles of the running emulators. Waits for emulators that are starting, which can already answer.
+        """Returns handles of the running emulators. Waits for emulators that are starting.
 
         Args:
             learner: Owner of the emulators. None means all learners.
@@ -320,7 +320,7 @@ class Emulators:
 
     @contextmanager
     def _stopped(self, learner: str) -> Iterator[dict[str, HostedEmulator]]:
-        """Locks a learner's emulators. Locked emulators do not run or start, and their connections wait."""
+        """Stops and locks a learner's emulators. A locked emulator does not start, and its connections wait."""
         with self._lock:
             mine = dict(self._of(learner))
         with ExitStack() as held:
@@ -337,7 +337,7 @@ class Emulators:
             self._wake()
 
     def _wake(self) -> None:
-        with suppress(OSError):  # the socket is closed, so threads no longer wait for connections
+        with suppress(OSError):  # the socket is closed, so no thread waits for its connections
             self._waker.send(b"\0")
 
     def _watch(self) -> None:

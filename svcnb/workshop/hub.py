@@ -5,8 +5,8 @@ In ``jupyterhub_config.py``::
     from svcnb.workshop.hub import configure
     configure(get_config(), folder="workshop", lessons="lessons")
 
-When the hub starts a notebook server, it requests the learner's environment from the workshop's server, which adds new
-learners to the roster. This works with every spawner. For containers, set a different spawner.
+When the hub starts a notebook server, it requests the learner's environment from the workshop's server. The server adds
+new learners to the roster. This works with every spawner. For containers, set a different spawner.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SERVER_FILE: Final = "server.json"
 
 
 def place_of(learner: str, folder: str | Path | None = None) -> dict[str, str]:
-    """Requests the environment of a learner's notebooks from the workshop's server, which adds new learners.
+    """Returns the environment of a learner's notebooks from the workshop's server, which adds new learners.
 
     Args:
         learner: Name of the user at the hub.

@@ -77,7 +77,7 @@ class Rehearsal(BaseModel):
         return not self.failures and self.p95_s <= ALLOWED_P95_S
 
     def rows(self) -> dict[str, str]:
-        """Returns the results as pairs of a label and a text."""
+        """Returns the results, each as a label and a text."""
         lessons = " to ".join(dict.fromkeys((self.lessons[0], self.lessons[-1])))
         memory = {"emulators": self.emulators_mb, "kernels": self.kernels_mb, "one emulator": self.idle_emulator_mb}
         return {
@@ -255,7 +255,7 @@ class _Rehearsing:
 
 
 class _Memory:
-    """Peak memory use, in MiB of proportional set size. Only Linux provides this measurement.
+    """Peak memory use, in MiB of proportional set size. Only Linux provides this value.
 
     Args:
         pids: Function that returns the process ids of the emulators and of the kernels.
@@ -268,7 +268,7 @@ class _Memory:
         self.kernels_mb: float | None = None
 
     def watch(self, over: threading.Event) -> None:
-        """Measures repeatedly until the event is set."""
+        """Measures the memory use repeatedly until the event is set."""
         while not over.wait(LOOK_S):
             emulators, kernels = self._pids()
             children = _children()

@@ -27,7 +27,7 @@ _NOT_IN_ID: Final = re.compile(r"[^a-z0-9]+")
 
 
 class UnknownLearner(InvalidArgument):
-    """Error for a name, e-mail address or token that does not belong to a learner in the roster."""
+    """Error for a name, e-mail address or token that does not belong to a learner of the workshop."""
 
 
 class Progress(BaseModel):

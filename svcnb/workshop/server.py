@@ -47,7 +47,7 @@ UNPROCESSABLE, TOO_MANY, BAD_GATEWAY = 422, 429, 502
 
 
 class Order(BaseModel):
-    """Body of an instructor's command for one learner."""
+    """Body of a command of the instructor for one learner."""
 
     label: str = Field("", max_length=200)
     email: str = Field("", max_length=200)
@@ -384,6 +384,6 @@ async def _body(request: Request) -> bytes:
             raw += chunk
             if len(raw) > MAX_BODY_BYTES:
                 raise _Refused(TOO_LARGE, "The request body is too large.", f"Send at most {MAX_BODY_BYTES} bytes.")
-    except ClientDisconnect:  # no traceback in the instructor's terminal: no client reads the response
+    except ClientDisconnect:  # without a traceback in the instructor's terminal, because no client reads the response
         raise _Refused(BAD_REQUEST, "The request did not arrive completely.", "Send the request again.") from None
     return raw

@@ -85,7 +85,7 @@ class Workshop(Checked):
         return f"Workshop({len(list(self.roster))} learners)"
 
     def __enter__(self) -> Self:
-        """Returns the workshop. The end of the block closes it."""
+        """Returns the workshop. The end of the ``with`` block closes it."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -116,7 +116,7 @@ class Workshop(Checked):
             name: Identifier, display name or e-mail address, as in all other methods.
 
         Raises:
-            UnknownLearner: No learner has this name, or several have it.
+            UnknownLearner: No learner or more than one learner has this name.
         """
         return self.roster.of_name(name)
 
@@ -233,7 +233,7 @@ class Workshop(Checked):
         A learner's notebook fetches the solutions when the learner next starts a lesson or answers an exercise.
 
         Args:
-            *lessons: Numbers of the lessons. Without numbers, all lessons are unlocked.
+            *lessons: Numbers of the lessons. Without numbers, the method unlocks all lessons.
 
         Returns:
             File names of all unlocked notebooks.

@@ -108,6 +108,15 @@ def test_a_signal_ends_it_and_everything_it_started(start, connect, number):
     assert gone(children)
 
 
+def test_the_ready_line_shows_a_generated_token_and_never_a_chosen_one(start, connect):
+    """Container services keep the output of a program, so a chosen secret must not be in it."""
+    process = start("--control-token", "correct horse")
+    assert "correct horse" not in json.dumps(process.ready)
+    chosen = {"Authorization": "Bearer correct horse"}
+    assert connect(process.ready["base_url"]).call("GET", "/_emulator/state", headers=chosen).status_code == 200
+    assert len(start().ready["control_token"]) > 30
+
+
 def test_the_ready_line_names_every_address_and_comes_soon(start, connect):
     """Issue 2 compares the time with another emulator in one run; this bound only catches a start gone wrong."""
     started = time.perf_counter()

@@ -26,7 +26,7 @@ class Access:
     """Authentication by API keys.
 
     Args:
-        permissions: Resolves keys.
+        permissions: Permission cache, which resolves keys.
         faults: Injected failures of the chain.
 
     Attributes:
@@ -45,7 +45,7 @@ class Access:
             call: The request.
 
         Returns:
-            The account behind the key.
+            The account of the key.
 
         Raises:
             StructuredError: 401 if the key is missing or unknown, 503 if the chain does not respond.

@@ -144,7 +144,7 @@ class PermissionCache:
 
         Args:
             caller: The key's account.
-            action_hash: keccak256 of the action's CID.
+            action_hash: keccak256 hash of the action's CID.
         """
         if caller.is_master:
             return self._settings.master_key_may_execute
@@ -159,7 +159,7 @@ class PermissionCache:
 
         Args:
             caller: The key's account.
-            action_hash: keccak256 of the running action's CID.
+            action_hash: keccak256 hash of the running action's CID.
             pkp: The wallet's address.
         """
         if caller.is_master:
@@ -181,7 +181,7 @@ class PermissionCache:
             return 0  # the wallet belongs to another account
 
     def forget(self) -> None:
-        """Clears the cache. This is necessary after the whole state has been replaced."""
+        """Clears the cache. Call this method after a replacement of the whole state."""
         self._version += 1
         self._answers.clear()
         self._callers.clear()
@@ -200,7 +200,7 @@ class PermissionCache:
         try:
             found = await self._ask(block, function, *arguments)
         except ContractRevert:
-            return False  # the key was deleted after the request began, for example during its run
+            return False  # the owner deleted the key after the request began, for example during its run
         return bool(found if member is None else found[member])
 
     async def _ask(self, block: int | None, function: str, *arguments: Any) -> Any:
@@ -263,7 +263,7 @@ class GrantDelay:
     """Record of the blocks whose grants have not taken effect yet.
 
     The permission cache checks each permission twice: for the newest block, and for the last block whose grants are all
-    in effect. Both must allow the operation, so grants are delayed and removals take effect immediately.
+    in effect. Both must allow the operation. Grants therefore take effect after the delay, and removals immediately.
 
     Args:
         delay_ms: Milliseconds until a grant takes effect. 0 means immediately.

@@ -1,4 +1,4 @@
-"""Verifier of signed envelopes, which a wallet's private key or a contract wallet has signed.
+"""Verifier of envelopes that a wallet's private key or a contract wallet has signed.
 
 Source: docs/service/signatures.md#rules-of-a-signature.
 """
@@ -54,7 +54,7 @@ async def verify_envelope(
 
     Raises:
         EndpointFailure: 400 with a description of the violated rule.
-        Unavailable: 503 if the chain is needed and does not respond.
+        Unavailable: 503 if the check needs the chain and the chain does not respond.
     """
     try:
         checked = check_envelope(typed_data, flow=flow, chain_id=chain_id, now_s=clock.now_s(), vocabulary=vocabulary)

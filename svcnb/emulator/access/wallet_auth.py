@@ -27,18 +27,18 @@ async def wallet_of_header(
     A decodable header takes precedence over the key headers, even if the service then rejects its content.
 
     Args:
-        value: The header's value, or None if the header was not sent.
+        value: The header's value, or None if the request does not contain it.
         chain_id: The node's chain id.
         clock: The server's clock. The time of an envelope must be within 300 seconds of the server's time.
         vocabulary: Names of the service.
         is_valid_contract_signature: Function for `verify_envelope`.
 
     Returns:
-        The wallet's address in lowercase, or None if the header is missing or cannot be decoded. The caller then reads
-        a key.
+        The wallet's address in lowercase, or None if the header is missing or not decodable. The caller then reads a
+        key.
 
     Raises:
-        StructuredError: 401 if the header can be decoded but its envelope or signature is rejected.
+        StructuredError: 401 if the service can decode the header but rejects its envelope or signature.
         Unavailable: 503 if the chain does not respond to the call of a contract wallet.
     """
     auth = decode_wallet_auth(value) if value else None

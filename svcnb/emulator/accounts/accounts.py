@@ -37,11 +37,11 @@ class Accounts:
     """Endpoints that create an account or check whether one exists.
 
     Args:
-        contract: Calls the contract.
-        custody: Derives keys.
-        processor: Creates the customer of a new account.
-        ledger: Adds starter credits.
-        access: Resolves keys.
+        contract: Client of the contract.
+        custody: Custody that derives keys.
+        processor: Payment processor, which creates the customer of a new account.
+        ledger: Ledger, which adds starter credits.
+        access: Authentication, which resolves keys.
         faults: Injected faults of the chain.
         store: The database. Servers that share it count new accounts in it.
         settings: Starter credits, and the rate limit for new accounts per address.
@@ -90,8 +90,8 @@ class Accounts:
     async def new_account(self, _call: Call, body: NewAccountRequest) -> NewAccountResponse:
         """Creates an account and shows its key only once.
 
-        The account is a wallet: the key is the base64 of its secret, and the wallet is registered as the Account Master
-        Wallet. The call takes as long as two transactions.
+        The account is a wallet: the key is the base64 of its secret, and the service registers the wallet as the
+        Account Master Wallet. The call takes as long as two transactions.
         """
         await self._faults.check("chain")
         path = self._custody.new_path()
@@ -130,9 +130,9 @@ class Accounts:
                 return
 
     async def account_exists(self, call: Call, _given: None) -> bool:
-        """Returns whether the key belongs to an account that the service may manage.
+        """Returns whether the key belongs to an account that the service can manage.
 
-        Returns false for an unknown key and for a ChainSecured account.
+        Returns false for an unknown key and for the key of a ChainSecured account.
         """
         try:
             caller = await self._access.identify(call)

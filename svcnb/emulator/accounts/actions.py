@@ -20,8 +20,8 @@ class Actions:
     """Endpoints for registered actions.
 
     Args:
-        contract: Calls of the contract.
-        managed: Creates the endpoints.
+        contract: Client of the contract.
+        managed: Factory for the endpoints.
     """
 
     def __init__(self, contract: ContractCalls, managed: ManagedRows) -> None:

@@ -33,7 +33,7 @@ async def _nothing(_call: Call) -> None:
 
 
 _CONTRACT_ASKED: Final = Guard(_nothing, frozenset({503}))
-"""Guard for the OpenAPI description, for 503 if the chain cannot verify the signature of a contract wallet.
+"""Guard that adds 503 to the OpenAPI description, because the chain can fail to verify a contract wallet's signature.
 
 Source: docs/service/signatures.md#verification.
 """
@@ -43,10 +43,10 @@ class ChainSecured:
     """Endpoints that a wallet's signature authorises.
 
     Args:
-        contract: Calls the contract.
-        custody: Derives keys.
-        clock: Provides the time for the age check of signatures.
-        chain: Verifies the signatures of contract wallets.
+        contract: Client of the contract.
+        custody: Custody that derives keys.
+        clock: Clock for the age check of signatures.
+        chain: Chain, which verifies the signatures of contract wallets.
         faults: Injected faults of the chain.
         vocabulary: The configured names of the service.
         guards: Guards of the conversion.

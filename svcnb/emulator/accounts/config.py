@@ -51,7 +51,7 @@ class NodeConfig:
         settings: The emulator's settings.
         chain: The chain with the contract.
         engine: The engine that runs actions.
-        load: Measures the load of the machine.
+        load: Monitor of the machine's load.
         address: The address of this server.
     """
 
@@ -142,7 +142,7 @@ class NodeConfig:
         return VersionResponse(name="svcnb emulator", version=number, commit_version=number, submodule_versions=[])
 
     async def health(self, _call: Call, _given: None) -> Response:
-        """Returns the health of the node; 503 if actions cannot run.
+        """Returns the health of the node, or 503 if actions cannot run.
 
         An action needs the engine, and the chain for its permissions.
         """
@@ -156,7 +156,7 @@ class NodeConfig:
         return answer(body, 200 if reachable and cpu else 503)
 
     async def no_attestation(self, _call: Call, _given: None) -> Response:
-        """Always returns an error: an emulator has no trusted execution environment."""
+        """Always returns an error, because an emulator has no trusted execution environment."""
         raise StructuredError(
             503,
             "This emulator runs without a trusted execution environment, so it cannot return an attestation.",

@@ -60,8 +60,8 @@ class ContractCalls:
             The return value of the function.
 
         Raises:
-            EndpointFailure: The contract would revert, so nothing was sent.
-            Unavailable: The chain cannot be reached.
+            EndpointFailure: The contract would revert the call. No transaction was sent.
+            Unavailable: The chain does not respond.
         """
         from svcnb.emulator.chain.errors import ContractRevert
 
@@ -72,7 +72,7 @@ class ContractCalls:
             raise failure_of(revert) from revert
 
     async def write_together(self, *calls: tuple[str, tuple[Any, ...]]) -> None:
-        """Sends several managed writes, all of which take effect, or none. Raises the same errors as `write`."""
+        """Sends several managed writes, which take effect together or not at all. Raises the same errors as `write`."""
         from svcnb.emulator.chain.errors import ContractRevert
 
         for function, arguments in calls:

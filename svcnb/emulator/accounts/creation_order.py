@@ -1,9 +1,9 @@
-"""Creation order of lists from which entries were removed.
+"""Creation order of lists after the removal of entries.
 
-The contract keeps lists in insertion order until an entry is removed. It then moves the last entry to the free
-position, and clients that read the chain see that order. The HTTP lists stay in creation order
+The contract keeps lists in insertion order until the first removal of an entry. It then moves the last entry to the
+free position, and clients that read the chain see that order. The HTTP lists stay in creation order
 (docs/service/http.md#lists, list_groups). This module reads the order from the contract's events, once for each list
-from which an entry was removed.
+with a removed entry.
 
 Other lists are already in creation order, so the module returns their pages unchanged.
 """
@@ -61,7 +61,7 @@ _Name = tuple[str, int, tuple[Any, ...]]
 
 
 class CreationOrder:
-    """Reader of the order in which the entries of lists were created.
+    """Reader of the creation order of list entries.
 
     Args:
         chain: The chain with the events.
@@ -82,9 +82,9 @@ class CreationOrder:
             *arguments: Additional arguments of the function, such as the group.
 
         Returns:
-            Positions by group id, hash, or lower-case address. Empty for a list that never lost an entry. The
-            result is also empty if the node rejects a query over all blocks, as public nodes do. The caller then uses
-            the contract's order.
+            Positions by group id, hash, or lower-case address. The result is empty for a list that never lost an entry.
+            It is also empty if the node rejects a query over all blocks, as public nodes do. The caller then uses the
+            contract's order.
         """
         name = (function, master_hash, arguments)
         if (known := self._known.get(name)) is not None:
@@ -146,7 +146,7 @@ def in_order(rows: Sequence[Any], order: dict[Any, int], function: str) -> list[
     Args:
         rows: The rows in the contract's order.
         order: The result of `CreationOrder.of`.
-        function: The contract function that returned them.
+        function: The contract function that returned the rows.
     """
     column = _IDENTITY.get(function, 0)
     return sorted(rows, key=lambda row: order.get(_plain(row[column]), -1))

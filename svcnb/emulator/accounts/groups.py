@@ -26,8 +26,8 @@ class Groups:
     """Endpoints for groups and their permissions.
 
     Args:
-        contract: Calls of the contract.
-        managed: Creates the endpoints.
+        contract: Client of the contract.
+        managed: Factory for the endpoints.
     """
 
     def __init__(self, contract: ContractCalls, managed: ManagedRows) -> None:

@@ -27,9 +27,9 @@ class Lists:
     """Endpoints that list resources. They are free of charge.
 
     Args:
-        contract: Calls of the contract.
-        creation_order: Order of lists from which an entry was removed.
-        access: Resolves keys.
+        contract: Client of the contract.
+        creation_order: Order of lists with removed entries.
+        access: Authentication, which resolves keys.
         settings: Default and maximum page size.
     """
 

@@ -40,7 +40,7 @@ class ManagedRows:
         Args:
             method: HTTP method.
             name: Path of the endpoint below the API prefix.
-            handler: Handles the request.
+            handler: Function that handles the request.
             request: Type of the request body, or None if there is no body.
             response: Type of the response body.
             **more: Additional attributes of the endpoint.

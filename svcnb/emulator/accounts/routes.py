@@ -1,4 +1,4 @@
-"""Endpoints for the resources of accounts, which are loaded after the endpoints that create an account."""
+"""Endpoints for the resources of accounts. The server loads them after the endpoints that create an account."""
 
 from __future__ import annotations
 

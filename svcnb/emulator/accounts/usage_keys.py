@@ -35,11 +35,11 @@ class UsageKeys:
     """Endpoints for usage keys.
 
     Args:
-        contract: Calls of the contract.
-        custody: Derives keys.
-        clock: Provides the time to which a key's lifetime is added.
-        permissions: Finds keys by their hash.
-        managed: Creates the endpoints.
+        contract: Client of the contract.
+        custody: Custody that derives keys.
+        clock: Clock for the expiration times of keys.
+        permissions: Permission cache, which finds keys by their hash.
+        managed: Factory for the endpoints.
     """
 
     def __init__(
@@ -69,8 +69,8 @@ class UsageKeys:
     async def add_usage_api_key(self, call: Call, body: AddUsageApiKeyRequest) -> AddUsageApiKeyResponse:
         """Creates a usage key and shows the key only once.
 
-        The key is the secret of a new wallet in base64. That wallet is also registered in the account. Requires the
-        account key.
+        The key is the secret of a new wallet in base64. The service also registers that wallet in the account. Requires
+        the account key.
         """
         require_owner(call.caller)
         path = self._custody.new_path()

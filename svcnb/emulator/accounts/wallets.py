@@ -19,9 +19,9 @@ class Wallets:
     """Endpoints for wallets whose keys the service stores.
 
     Args:
-        contract: Calls the contract.
-        custody: Derives keys.
-        managed: Creates the endpoints.
+        contract: Client of the contract.
+        custody: Custody that derives keys.
+        managed: Factory for the endpoints.
     """
 
     def __init__(self, contract: ContractCalls, custody: Custody, managed: ManagedRows) -> None:

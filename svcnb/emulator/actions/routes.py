@@ -56,18 +56,18 @@ class RunActions:
     Args:
         settings: Limits and price of a run.
         engine: The engine that runs actions.
-        permissions: Decides which keys may run which actions.
-        custody: Derives keys for actions.
+        permissions: Permission cache, which decides which keys may run which actions.
+        custody: Custody that derives keys for actions.
         network: Outbound requests of actions.
         packages: The packages that actions may import; None allows no imports.
         randomness: Source of random bytes for actions in a seeded emulator.
         sources: Cache of recently run sources.
         runs: The record of executions.
-        clock: Provides the time for the records.
+        clock: Clock for the time of the records.
         faults: Injected faults.
-        load: Measures the load of the machine.
-        access: Resolves keys.
-        billing: Reserves and charges credit for a run.
+        load: Monitor of the machine's load.
+        access: Authentication, which resolves keys.
+        billing: Guards that reserve credit for a run.
     """
 
     def __init__(
@@ -216,7 +216,7 @@ class RunActions:
         )
 
     def _meter(self, call: Call) -> Meter | None:
-        """Reserves one cent for every second of a run, and stops the run when the account has no more credit.
+        """Reserves one cent for every second of a run, and stops the run if the credit is used up.
 
         The service charges only successful runs, so a run that stops for lack of credit costs nothing
         (docs/service/billing.md#prices). A run can finish between two checks and cost more than the credit. The account

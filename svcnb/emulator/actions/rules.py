@@ -54,7 +54,7 @@ async def wallet_secret(
 
     Args:
         directory: Cache of permissions and of the wallets' derivation paths.
-        custody: Derives the secret.
+        custody: Custody that derives the secret.
         caller: The caller of the run.
         action_hash: keccak256 of the running action's CID.
         pkp_id: The wallet's address as the action passed it.

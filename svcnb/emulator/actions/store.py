@@ -123,7 +123,7 @@ class RunLog:
             self._writer = asyncio.ensure_future(self._write())
 
     async def flush(self) -> None:
-        """Waits until all executions added so far are written."""
+        """Waits until the database contains all executions that were added before this call."""
         if self._writer is not None:
             self._hurry.set()
             await asyncio.shield(self._writer)  # the cancellation of a reader must not cancel the writer
@@ -158,7 +158,7 @@ class RunLog:
 
     async def _write(self) -> None:
         self._hurry.clear()
-        # The charge for the same call goes first, because it uses the same database and its caller waits for it.
+        # The charge for the same call comes first, because it uses the same database and its caller waits for it.
         with suppress(TimeoutError):
             await asyncio.wait_for(self._hurry.wait(), _LAG_S)
         while self._waiting:

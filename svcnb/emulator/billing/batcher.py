@@ -1,4 +1,4 @@
-"""Batcher of holds and charges, which serves all waiting requests with one transaction.
+"""Batcher of holds and charges, which processes all waiting requests in one transaction.
 
 `Store.run` shares a commit between callers, but each caller still needs a savepoint, a switch to the database thread,
 and a few statements. Under load, these take longer than the disk. A batch needs them only once for all its requests. A
@@ -28,9 +28,9 @@ _AGAIN_S: Final = 1.0
 
 @dataclass(slots=True)
 class _Order:
-    """Request of one caller. An entry is posted and ends the hold. Without an entry, the hold begins or grows.
+    """Request of one caller. The batch posts the entry and ends the hold. Without an entry, the hold begins or grows.
 
-    A request without an entry and a hold publishes released credit to the other servers.
+    A request with neither an entry nor a hold publishes released credit to the other servers.
     """
 
     hold: Hold | None
@@ -103,7 +103,7 @@ class Counter:
             call, self._called = not self._called, True
         if call:
             task = asyncio.ensure_future(self._serve())
-            self._serving.add(task)  # the event loop holds only weak references to tasks
+            self._serving.add(task)  # the event loop keeps only weak references to tasks
             task.add_done_callback(self._serving.discard)
         return done
 
@@ -130,7 +130,7 @@ class Counter:
             for _, done in served or self._take():
                 done.cancel()
             raise
-        except Exception as error:  # noqa: BLE001 - raised for every caller
+        except Exception as error:  # noqa: BLE001 - every caller receives the exception
             for _, done in served or self._take():
                 if not done.done():
                     done.set_exception(error)
@@ -161,7 +161,7 @@ class Counter:
                 answers.append(next(posted)[1])
             else:
                 answers.append(self._held(order.hold, order.grow_to, known) if order.hold else 0)
-        # End holds last, because new holds in this batch were checked against the credit before its charges.
+        # End holds last, because the check of new holds in this batch used the credit before its charges.
         for order in orders:
             if order.entry and order.hold:
                 self._holds.drop(order.hold)

@@ -9,7 +9,7 @@ DEFAULT_CARD: Final = "4242424242424242"
 
 
 class Declined(NamedTuple):
-    """Reason why a card is declined.
+    """Reason for a declined card.
 
     Attributes:
         code: Machine-readable code.
@@ -47,7 +47,7 @@ def judge(number: str | None) -> Declined | None:
         number: Card number. The check ignores spaces and dashes. None means an accepted card.
 
     Returns:
-        The reason why the card is declined, or None if it is accepted.
+        The reason why the processor declines the card, or None if it accepts the card.
     """
     digits = _SEPARATORS.sub("", number or DEFAULT_CARD)
     if digits in ACCEPTED:

@@ -27,19 +27,19 @@ class BillingGuards:
     """Guards that determine the paying account and check whether billing is available.
 
     Args:
-        access: Resolves keys.
-        permissions: Finds the account of a wallet.
+        access: Authentication, which resolves keys.
+        permissions: Permission cache, which finds the account of a wallet.
         ledger: The ledger of credits.
         faults: Injected faults.
-        chain: Verifies the signatures of contract wallets.
-        clock: Provides the time for the age check of signatures.
+        chain: Chain, which verifies the signatures of contract wallets.
+        clock: Clock for the age check of signatures.
         settings: Whether billing is enabled, and the names of the service.
 
     Attributes:
         funded: Requires 1 cent of credit that no other call has reserved, and reserves it until the call ends.
         payer: Requires any key of the account, or its admin wallet in X-Wallet-Auth
             (docs/service/signatures.md#x-wallet-auth).
-        works: Requires that billing is enabled and has no injected fault.
+        works: Requires enabled billing without an injected fault.
     """
 
     def __init__(

@@ -35,7 +35,7 @@ class Hold:
     Attributes:
         account: Billing wallet, lower case.
         cents: The reserved amount, in cents.
-        state: ``new`` until the credit has been checked, then ``active``, finally ``ended``.
+        state: ``new`` until the check of the credit, then ``active``, finally ``ended``.
     """
 
     def __init__(

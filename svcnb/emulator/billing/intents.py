@@ -67,7 +67,7 @@ class Intent(NamedTuple):
         client_secret: Secret with which a browser can confirm this payment only.
         amount_cents: The amount to pay, in cents.
         status: Current status of the payment.
-        method: The payment method, or None until one is chosen.
+        method: The payment method, or None until the user chooses one.
         becomes: Status of a processing payment from ``due_at`` on.
         due_at: Unix seconds at which the status becomes ``becomes``.
         problem_code: Code of the last failed attempt, for example ``card_declined``.

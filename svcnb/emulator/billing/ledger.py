@@ -18,7 +18,7 @@ class Ledger:
 
     Args:
         store: The database.
-        clock: Provides the time of the entries.
+        clock: Clock for the time of the entries.
     """
 
     def __init__(self, store: Store, clock: Clock) -> None:
@@ -61,7 +61,7 @@ class Ledger:
             request_id: Id of the request. Repeated calls with the same id charge only once.
 
         Returns:
-            The account's credit in cents afterwards.
+            The account's new credit, in cents.
         """
         return await self._charge(billing_wallet.lower(), cents, reason=reason, request_id=request_id)
 
@@ -78,7 +78,7 @@ class Ledger:
             kind: The source of the credit.
 
         Returns:
-            The account's credit in cents afterwards.
+            The account's new credit, in cents.
         """
         account = billing_wallet.lower()
         entry = Entry(account, _positive(cents), kind, reason, f"{kind}:{reference}", self._clock.now())

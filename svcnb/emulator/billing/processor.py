@@ -52,8 +52,8 @@ class Processor:
         store: The database.
         clock: Clock that determines when a delayed payment is complete.
         randomness: Source of ids and client secrets.
-        custody: Provides the emulator's identity for the publishable key.
-        settings: Provides ``crypto_delay_ms``.
+        custody: Custody, which identifies the emulator in the publishable key.
+        settings: Settings with ``crypto_delay_ms``.
     """
 
     def __init__(
@@ -118,11 +118,11 @@ class Processor:
             intent_id: The payment.
 
         Returns:
-            The account's credit in cents afterwards.
+            The account's new credit, in cents.
 
         Raises:
-            EndpointFailure: 404, the payment does not exist. 400, it belongs to another account, has not succeeded, or
-                is already credited.
+            EndpointFailure: 404, the payment does not exist. 400, the payment belongs to another account, has not
+                succeeded, or is already credited.
         """
         account, now = wallet.lower(), self._clock.now()
 
@@ -165,7 +165,8 @@ class Processor:
             card_number: Number of a test card (see `cards`). None means an accepted card.
 
         Returns:
-            The payment. If the card was declined, its status is ``failed`` and it contains the reason.
+            The payment. After a declined card, the status of the payment is ``failed``, and the payment contains the
+            reason.
 
         Raises:
             ProcessorRefusal: 404 as in `find`. 400, the payment can no longer be paid, or the method is unknown.
@@ -240,8 +241,8 @@ class Processor:
             delay_ms: Milliseconds of processing before the outcome, by the emulator's clock.
 
         Raises:
-            ProcessorRefusal: 404, the payment does not exist. 400, it already has another final status, or the outcome
-                is unknown.
+            ProcessorRefusal: 404, the payment does not exist. 400, the payment already has another final status, or the
+                outcome is unknown.
         """
         end: Outcome = _one_of("outcome", outcome, _OUTCOMES)
         now = self._clock.now()

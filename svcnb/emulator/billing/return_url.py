@@ -13,7 +13,7 @@ _MISREAD: Final = re.compile(r"[\\\x00-\x20\x7f]")
 
 
 class ReturnUrlRefused(ValueError):
-    """The payment page must not redirect to this address."""
+    """Error for an address to which the payment page must not redirect."""
 
 
 def check_return_url(url: str, *, own_host: str) -> str:

@@ -29,8 +29,8 @@ class Credits:
     Args:
         processor: The payment processor.
         ledger: The ledger of credits.
-        guards: Determine the paying account and check whether billing is available.
-        vocabulary: Provides the name of the processor.
+        guards: Guards that determine the paying account and check whether billing is available.
+        vocabulary: Vocabulary with the name of the processor.
     """
 
     def __init__(self, *, processor: Processor, ledger: Ledger, guards: BillingGuards, vocabulary: Vocabulary) -> None:

@@ -18,8 +18,8 @@ from svcnb.emulator.platform.schema import Table
 Kind = Literal["payment", "grant", "starter", "charge"]
 """Contra account of an entry: payment, credit from the control plane, starter credit, or price of a call."""
 
-# The reference identifies the cause of an entry. It is unique, so that each payment is credited and each request
-# charged once.
+# The reference identifies the cause of an entry. It is unique, so that the ledger credits each payment and charges each
+# request only once.
 Table(
     "ledger_entries",
     """
@@ -79,7 +79,7 @@ def post(connection: Connection, entry: Entry) -> tuple[bool, int]:
     """Adds an entry and updates the balance, unless an entry with this reference exists.
 
     Returns:
-        Whether the entry was added, and the new credit of the account in cents.
+        Whether the function added the entry, and the new credit of the account in cents.
     """
     return post_all(connection, [entry])[0]
 
@@ -95,7 +95,7 @@ def post_all(connection: Connection, wanted: Sequence[Entry]) -> list[tuple[bool
     made = {reference for (reference,) in connection.each(_INSERT_ENTRY, map(Entry._asdict, wanted))}
     new = []
     for entry in wanted:
-        # Of several entries with the same reference, only the first was added.
+        # The ledger contains only the first of several entries with the same reference.
         new.append(entry.reference in made)
         made.discard(entry.reference)
     moved: Counter[str] = Counter()
@@ -112,7 +112,7 @@ def post_all(connection: Connection, wanted: Sequence[Entry]) -> list[tuple[bool
 def _moved(connection: Connection, moved: dict[str, int]) -> dict[str, int]:
     """Adds cents to balances. Returns the previous balances."""
     if len(moved) == 1:
-        # This is the most common case, and saves one statement.
+        # A single account is the most common case, and needs one statement less.
         account, cents = next(iter(moved.items()))
         if not cents:
             return credits_of(connection, moved)

@@ -15,7 +15,7 @@ async def problems(transactions: Sequence[Transaction], request: Request) -> lis
     """Returns the reason why the chain would reject each transaction, or None for a transaction that it would accept.
 
     Args:
-        transactions: Transactions in the order in which they would be sent.
+        transactions: Transactions, in the order in which the caller would send them.
         request: Function that sends a request to the chain.
     """
     senders = list({transaction.sender for transaction in transactions})

@@ -1,7 +1,7 @@
 """Early start of the chain node.
 
 The root secret alone determines which wallets have ether in the first block. If there is no stored state, the node can
-therefore start while the database library is still loading, which takes longer.
+therefore start in parallel with the slower import of the database library.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def first_balances(custody: Custody, payers: int) -> dict[str, int]:
 
 
 class EarlyNode:
-    """Node that starts before it is needed. Its creator must always call `stop`, even after a call of `take`.
+    """Node that starts before the emulator needs it. Its creator must always call `stop`, even after a call of `take`.
 
     Args:
         genesis: First block of the node.
@@ -51,7 +51,7 @@ class EarlyNode:
 
         Raises:
             ChainUnavailable: The node did not start.
-            LookupError: `take` or `stop` was already called.
+            LookupError: The caller has already called `take` or `stop`.
         """
         task, self._task = self._task, None
         if task is None:

@@ -1,6 +1,7 @@
-"""Limits for requests to the node. The node itself has none, so a request can run for hours and cannot be cancelled.
+"""Limits for requests to the node, which has no limits of its own.
 
-Nodes of public networks have similar limits. The values are the same as in Geth.
+Without a limit, a request could run for hours, and the emulator could not cancel it. Nodes of public networks have
+similar limits. The values are the same as in Geth.
 
 Source: docs/service/contract.md#json-rpc; `rpc.gascap` and the fee history's limits of go-ethereum.
 """
@@ -15,13 +16,13 @@ from svcnb.emulator.chain.errors import INVALID_PARAMS, RpcError
 CALLS: Final = frozenset({"eth_call", "eth_estimateGas", "eth_createAccessList"})
 FEE_HISTORY: Final = "eth_feeHistory"
 MAX_CALL_GAS: Final = 50_000_000
-"""Maximum gas of one call. As in Geth, the node lowers higher values without an error, because wallets send them."""
+"""Maximum gas of one call. As in Geth, a higher value causes no error, because wallets send such values."""
 MAX_FEE_BLOCKS: Final = 1024
 """Maximum number of blocks of one eth_feeHistory request. A very large number crashes the node."""
 MAX_PERCENTILES: Final = 100
 """Maximum number of percentiles of one eth_feeHistory request.
 
-Each must be between 0 and 100. With a very large percentile, the node never finishes."""
+Each must be between 0 and 100. The node does not respond to a request with a very large percentile."""
 _QUANTITY: Final = re.compile("0[xX][0-9a-fA-F]{1,64}")
 _BLOCK_OVERRIDES: Final = 3
 """Index of the call parameter that can override properties of the block, such as its gas limit."""
@@ -35,7 +36,7 @@ def bounded(method: str, params: list[Any]) -> list[Any]:
         params: Parameters of the request.
 
     Returns:
-        The parameters. The node lowers the gas of a call to `MAX_CALL_GAS` if it is higher.
+        The parameters. The gas of a call is at most `MAX_CALL_GAS`.
 
     Raises:
         RpcError: A numeric parameter is outside its limits or is not a number.
@@ -77,7 +78,7 @@ def _check_fee_history(params: list[Any]) -> None:
 
 
 def _number(name: str, value: Any) -> int | None:
-    """Parses a number like the node, which accepts more formats than the standard."""
+    """Parses a number in every format that the node accepts. The standard permits fewer formats."""
     if value is None or isinstance(value, int):
         return value
     if not isinstance(value, str) or not _QUANTITY.fullmatch(value):

@@ -76,8 +76,8 @@ class Chain:
             early: Node of the built-in chain that is already starting, if any.
 
         Raises:
-            ChainUnusable: The chain cannot be used with this state or these settings.
-            ChainUnavailable: The chain cannot be reached or started.
+            ChainUnusable: The chain cannot start with this state or these settings.
+            ChainUnavailable: The chain does not respond or cannot start.
             PartMissing: The node's binary is not installed.
         """
         settings = self._settings
@@ -118,7 +118,7 @@ class Chain:
         """Stops the built-in chain and starts a new one. Listeners receive a reset.
 
         Args:
-            between: Coroutine function to call while the chain is stopped.
+            between: Coroutine function to call between the stop and the start.
 
         Raises:
             Unsupported: The chain is not the built-in chain.
@@ -162,8 +162,8 @@ class Chain:
 
         Raises:
             ContractRevert: The contract reverted the call.
-            ChainUnavailable: The chain cannot be reached.
-            KeyError: The contract has no function of that name.
+            ChainUnavailable: The chain does not respond.
+            KeyError: The contract has no function with that name.
             AbiError: An argument does not match its ABI type.
         """
         known = contract.function(function)
@@ -197,9 +197,9 @@ class Chain:
             The return value of the function.
 
         Raises:
-            ContractRevert: The contract would revert the call. Nothing was sent.
-            ChainUnavailable: The chain cannot be reached.
-            KeyError: The contract has no function of that name.
+            ContractRevert: The contract would revert the call. No transaction was sent.
+            ChainUnavailable: The chain does not respond.
+            KeyError: The contract has no function with that name.
             AbiError: An argument does not match its ABI type.
         """
         return await self._relay.write(self.contract_address, contract.function(function), args)
@@ -208,12 +208,12 @@ class Chain:
         """Sends several writes that must all take effect, and waits for their blocks.
 
         Args:
-            *calls: Pairs of function name and arguments. No call may depend on the effect of another.
+            *calls: Pairs of function name and arguments. The calls must not depend on each other.
 
         Raises:
-            ContractRevert: The contract would revert one of the calls. Nothing was sent.
-            ChainUnavailable: The chain cannot be reached.
-            KeyError: The contract has no function of that name.
+            ContractRevert: The contract would revert one of the calls. No transaction was sent.
+            ChainUnavailable: The chain does not respond.
+            KeyError: The contract has no function with that name.
             AbiError: An argument does not match its ABI type.
         """
         known = [(contract.function(name), arguments) for name, arguments in calls]
@@ -228,7 +228,7 @@ class Chain:
             signature: Signature in the format that the wallet requires.
 
         Raises:
-            ChainUnavailable: The chain cannot be reached.
+            ChainUnavailable: The chain does not respond.
         """
         data = function_selector("isValidSignature(bytes32,bytes)") + abi.encode(
             ("bytes32", "bytes"), (digest, signature)
@@ -253,7 +253,7 @@ class Chain:
             Address of the contract wallet, lowercase 0x.
 
         Raises:
-            ChainUnavailable: The chain cannot be reached.
+            ChainUnavailable: The chain does not respond.
             AbiError: ``owner`` is not an address.
         """
         return await self._relay.create(self._artifact.wallet(owner))
@@ -314,16 +314,16 @@ class Chain:
     async def import_snapshot(self, data: bytes) -> None:
         """Restores a snapshot from `export_snapshot`, in the node and in the journal. Listeners receive a reset.
 
-        The caller can restore the database to the same moment before this call, but does not have to.
+        Before this call, the caller can also restore the database to the same moment. This step is optional.
 
         Raises:
-            SnapshotUnusable: The bytes are not a snapshot of this chain. Nothing was changed.
+            SnapshotUnusable: The bytes are not a snapshot of this chain. The chain is unchanged.
             Unsupported: The chain is not the built-in chain.
         """
         await self._chain.import_snapshot(data)
 
     async def snapshot(self, name: str) -> None:
-        """Saves a named snapshot of the chain in the database. Replaces an existing snapshot of that name."""
+        """Saves a named snapshot of the chain in the database. Replaces an existing snapshot with that name."""
         content = await self.export_snapshot()
         await self._store.run_long(lambda connection: journal.save_snapshot(connection, name, content))
 
@@ -378,8 +378,8 @@ class Chain:
     def on_event(self, listener: Listener) -> None:
         """Registers a listener for all events of the contract, from all senders.
 
-        For transactions through this emulator, the chain calls the listener before `write` or `rpc` returns. After a
-        snapshot is restored, the chain calls it once with an event named ``reset``.
+        For transactions through this emulator, the chain calls the listener before `write` or `rpc` returns. After the
+        restore of a snapshot, the chain calls the listener once with an event named ``reset``.
 
         Args:
             listener: Function to call on the event loop. It must not block.

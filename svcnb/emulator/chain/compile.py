@@ -40,7 +40,7 @@ WALLET: Final = "ContractWallet"
 THROUGH_IR: Final = ("UsageKeysFacet",)
 """Contracts that only the IR-based code generator can compile.
 
-It takes five times as long, so other contracts do not use it."""
+This generator takes five times as long, so the other contracts do not use it."""
 MAX_CODE_BYTES: Final = 24_576
 """Maximum code size of a contract on an unmodified chain, in bytes (EIP-170)."""
 
@@ -56,7 +56,7 @@ _TIMEOUT_S: Final = 120
 
 
 class CompileFailed(RuntimeError):
-    """The compiler rejected the sources or could not be run."""
+    """Error for sources that the compiler rejects, or for a compiler that cannot run."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Compiled:
 
 
 def sources() -> dict[str, str]:
-    """Returns the content of the Solidity files, by their paths relative to the contracts folder."""
+    """Returns the content of each Solidity file, by its path relative to the contracts folder."""
     return {
         path.relative_to(CONTRACTS).as_posix(): path.read_text("utf-8") for path in sorted(CONTRACTS.rglob("*.sol"))
     }
@@ -136,7 +136,7 @@ def main() -> None:
 
 
 def as_text(content: dict[str, Any]) -> str:
-    """Returns the text of an artifact, as committed."""
+    """Returns an artifact as the text of the committed file."""
     return json.dumps(content, indent=1) + "\n"
 
 

@@ -60,7 +60,7 @@ class DenoNode:
         with tempfile.TemporaryDirectory(prefix="svcnb-chain-") as folder:
             script = Path(folder) / BUNDLE.name
             script.write_bytes(read_bundle(BUNDLE))
-            # The node has already read its script when it responds.
+            # When the node responds, it has already read its script.
             return await cls._started(script, genesis, memory_mb)
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Deployment of the contract, with the facets, the diamond with the facets' addresses, and the payers.
+"""Deployment of the contract: its facets, the diamond with their addresses, and the payers.
 
 The owner sends the transactions in a fixed order, starting with nonce 0. The owner's key alone therefore determines the
 contract's address, and an interrupted deployment can continue.
@@ -123,7 +123,7 @@ async def check_version(request: Request, address: str) -> None:
 
 
 async def settings_calls(request: Request, address: str, *, payers: Sequence[str], admin_payer: str) -> list[Creation]:
-    """Returns the owner's calls that are needed to set the contract's payers.
+    """Returns the calls that the owner must send to set the contract's payers.
 
     Args:
         request: Function that sends a request to the chain.
@@ -169,8 +169,8 @@ async def complete(
         admin_payer: Address of the wallet that manages the payers.
 
     Raises:
-        ChainUnusable: The contract cannot be deployed, or a different version deployed it.
-        ChainUnavailable: The chain cannot be reached.
+        ChainUnusable: The deployment failed, or a different version deployed the contract.
+        ChainUnavailable: The chain does not respond.
     """
     address = artifact.address(owner.address)
     if isinstance(chain, LocalChain):

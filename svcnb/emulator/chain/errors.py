@@ -15,7 +15,7 @@ from svcnb.protocol.json_rpc import (
 
 
 class ContractRevert(Exception):
-    """Error for a call that the contract reverted. Nothing was changed.
+    """Error for a call that the contract reverted. The contract's state is unchanged.
 
     Args:
         name: Name of the custom error, ``Error`` or ``Panic`` for Solidity's built-in errors, or empty if unknown.
@@ -36,7 +36,7 @@ class ChainUnusable(Exception):
 
 
 class Unsupported(StructuredError):
-    """Error for an operation that requires the built-in chain, although the emulator uses an external chain.
+    """Error for an operation that an external chain does not support. It requires the built-in chain.
 
     Args:
         detail: The unsupported operation and the reason.
@@ -52,4 +52,4 @@ INVALID_PARAMS = -32602
 LIMIT_EXCEEDED = -32005
 """EIP-1474: the request exceeds a limit."""
 TRANSACTION_REJECTED = -32003
-"""EIP-1474: the transaction was rejected."""
+"""EIP-1474: the chain rejected the transaction."""

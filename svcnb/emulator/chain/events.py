@@ -15,7 +15,7 @@ from svcnb.protocol.contract import AbiError
 log = logging.getLogger(__name__)
 _MANY: Final = 100
 RESET: Final = "reset"
-"""Name of an artificial event. It reports that the chain was reset, so cached data may be outdated."""
+"""Name of an artificial event for a reset of the chain, after which cached data can be outdated."""
 
 
 class ChainEvent(NamedTuple):

@@ -34,7 +34,7 @@ from svcnb.protocol.json_rpc import READING_METHODS
 
 MAX_BATCH: Final = 100
 MAX_LOGS: Final = 10_000
-"""Maximum number of logs in one response, as at Infura and other providers of Geth nodes.
+"""Maximum number of logs in one response, the same as with Infura and other providers of Geth nodes.
 
 The logs of a single block can exceed the limit, because callers cannot request a smaller range."""
 MAX_TRANSACTION_BYTES: Final = 131_072
@@ -51,7 +51,7 @@ _AT_ONCE: Final = 8
 """Number of requests of one batch that the gateway processes at the same time."""
 _SHOWN: Final = 80
 _LONG_TRANSACTION: Final = 4_096
-"""Length in bytes above which a transaction is decoded outside the event loop. Each byte can be a separate RLP item."""
+"""Length in bytes above which a thread decodes a transaction. Each byte of a transaction can be a separate RLP item."""
 _SEND: Final = "eth_sendRawTransaction"
 _SEND_SYNC: Final = "eth_sendRawTransactionSync"
 _MOVING_BLOCKS: Final = (None, "latest", "pending", "safe", "finalized")
@@ -97,7 +97,7 @@ class Gateway:
     async def _all(self, body: list[Any], at_once: int) -> list[dict[str, Any] | None]:
         """Returns the responses to a batch.
 
-        As in Geth, errors replace the responses above a total of `MAX_ANSWER_BYTES`.
+        As in Geth, an error replaces each response after a total of `MAX_ANSWER_BYTES`.
         """
         turns = asyncio.Semaphore(at_once)
         left = MAX_ANSWER_BYTES

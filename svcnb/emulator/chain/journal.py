@@ -74,8 +74,8 @@ class Entry(NamedTuple):
         timestamp: Timestamp of the block, in Unix seconds.
         payload: Content of the entry.
         digest: Hash of this entry and of the previous entry's digest.
-        withdrawn: Whether the chain rejected the entry after it was written.
-        block_hash: Hash of the entry's block, or None until it is known.
+        withdrawn: Whether the chain rejected the entry after its write to the journal.
+        block_hash: Hash of the entry's block, or None before the block exists.
     """
 
     position: int
@@ -111,7 +111,7 @@ class History(NamedTuple):
     Attributes:
         dump: Newest usable dump, or None.
         tail: Entries after the dump, or all entries if there is no dump.
-        cut: Number of damaged entries at the end of the journal that were moved to another table.
+        cut: Number of damaged entries at the end of the journal, which are now in another table.
     """
 
     dump: Dump | None
@@ -161,9 +161,9 @@ def genesis_text(connection: Connection, proposed: str) -> str:
 
 
 def is_ours(connection: Connection) -> bool:
-    """Returns whether this server may write the journal.
+    """Returns whether this server has the right to write the journal.
 
-    If several servers share a database, only one of them may write the journal at a time.
+    If several servers share a database, only one of them can write the journal at a time.
     """
     return leases.take(connection, _LEASE)
 
@@ -240,13 +240,13 @@ def restore(connection: Connection, dump: Dump) -> None:
 
 
 def save_snapshot(connection: Connection, name: str, content: bytes) -> None:
-    """Saves a named snapshot. Replaces an existing snapshot of that name."""
+    """Saves a named snapshot. Replaces an existing snapshot with that name."""
     connection.run("DELETE FROM chain_snapshots WHERE name = :name", name=name)
     connection.insert("chain_snapshots", name=name, content=content)
 
 
 def read_snapshot(connection: Connection, name: str) -> bytes | None:
-    """Returns the snapshot of a name, or None if no snapshot has that name."""
+    """Returns a named snapshot, or None if no snapshot has that name."""
     found: bytes | None = connection.value("SELECT content FROM chain_snapshots WHERE name = :name", name=name)
     return found
 

@@ -38,9 +38,9 @@ T = TypeVar("T")
 _READY_S: Final = 20.0
 _ATTEMPTS: Final = 3
 _NODES: Final = 8
-"""Maximum number of nodes for one journalled write, so that no write is reported as failed too early."""
+"""Maximum number of nodes that the chain starts for one journalled write before it reports a failure."""
 _REST_S: Final = 1.0
-"""Time for which a chain that cannot be rebuilt rejects requests, in seconds. The next request starts a rebuild."""
+"""Time in seconds for which the chain rejects requests after a failed rebuild. The next request starts another."""
 _MAX_WEI: Final = (1 << 256) - 1
 
 
@@ -61,7 +61,7 @@ class LocalChain:
         self._broken: ChainUnavailable | None = None
         self._rests_until: float | None = None
         self._untold = False
-        """Whether a block can include a journalled transaction whose receipt was not reported."""
+        """Whether a block can contain a journalled transaction without a reported receipt."""
         self._jobs = Jobs()
         self._writer: asyncio.Task[None] | None = None
         self.on_receipt: Callable[[Receipt], Awaitable[None]] = ignore
@@ -105,7 +105,7 @@ class LocalChain:
     # --- requests ---------------------------------------------------------------------------------------------------
 
     async def request(self, method: str, *params: Any, limit: int = LARGEST_ANSWER) -> Any:
-        """Sends a request to the node. Waits while the node is being restarted.
+        """Sends a request to the node. Waits while the chain restarts the node.
 
         Args:
             method: Name of the JSON-RPC method.
@@ -114,7 +114,7 @@ class LocalChain:
 
         Raises:
             RpcError: The node returned an error, or a response longer than ``limit``.
-            ChainUnavailable: The node is not running and will not be restarted.
+            ChainUnavailable: The node is not running and will not restart.
         """
         for _ in range(_ATTEMPTS - 1):
             node = await self._wait_for_node()
@@ -152,7 +152,7 @@ class LocalChain:
         """Writes a signed transaction to the journal, sends it to the node, and waits for its block.
 
         Raises:
-            RpcError: The transaction was rejected. Nothing was changed.
+            RpcError: The node rejected the transaction. The chain is unchanged.
             ChainUnavailable: The chain or the database is unavailable.
             TransactionInvalid: The bytes are not a valid transaction.
         """
@@ -202,7 +202,7 @@ class LocalChain:
         return await self.exclusively(give)
 
     async def exclusively(self, work: Callable[[], Awaitable[T]]) -> T:
-        """Runs a function with exclusive access, so that the chain does not change in any other way during its run."""
+        """Runs a function with exclusive access. The chain accepts no other changes until the function returns."""
         found: T = await self._enqueue(Work(work, asyncio.get_running_loop().create_future()))
         return found
 
@@ -215,12 +215,12 @@ class LocalChain:
         """Restores a snapshot, in the journal and in the node.
 
         Raises:
-            SnapshotUnusable: The bytes are not a snapshot of this chain. Nothing was changed.
+            SnapshotUnusable: The bytes are not a snapshot of this chain. The chain is unchanged.
         """
         dump = await offload(journal.unpack, data, self._replica.genesis_text)
 
         async def restore() -> None:
-            self._ready.clear()  # requests now wait, and if the restore fails, the node is rebuilt
+            self._ready.clear()  # requests now wait, and the chain rebuilds the node if the restore fails
             await self._replica.go_back(dump)
             self._ready.set()
             if self.on_reset is not None:
@@ -232,7 +232,7 @@ class LocalChain:
         self._try_again_when_rested()
         if self._broken is not None:
             raise self._broken
-        # Without a callback, asyncio would log an error of a disconnected caller as never retrieved.
+        # Without a callback, asyncio would log an error as never retrieved if the caller has disconnected.
         job.done.add_done_callback(lambda done: done.cancelled() or done.exception())
         self._jobs.add(job)
         # Complete the started work, even if the caller has disconnected.
@@ -252,7 +252,7 @@ class LocalChain:
                 await self._see_to_the_node()
 
     async def _guarded(self, jobs: Sequence[Sending | Work], doing: Awaitable[None]) -> None:
-        """Raises errors in the callers of the jobs. The writer continues unless the chain is stopped."""
+        """Raises errors in the callers of the jobs. The writer continues unless the chain stops."""
         try:
             await doing
         except asyncio.CancelledError:
@@ -341,7 +341,7 @@ class LocalChain:
         return receipt
 
     async def _receipt(self, transaction: Transaction) -> Receipt | None:
-        """Returns the receipt of a journalled transaction. If the node has stopped or crashes, it is rebuilt first."""
+        """Returns the receipt of a journalled transaction. Rebuilds the node first if it has stopped or crashes."""
         for attempt in range(1, _NODES + 1):
             try:
                 if not self._ready.is_set():

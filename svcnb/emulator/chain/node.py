@@ -3,7 +3,7 @@
 A short shell script runs between the emulator and the node. It limits the node's memory. When the emulator stops or is
 killed, the script's standard input closes. The script then kills the node and deletes the node's folder. This works on
 every Unix system, needs no code between fork and exec, and takes a millisecond. If the shell itself is killed, the
-kernel terminates the node on Linux. On other systems, `AnvilNode.stop` does.
+kernel terminates the node on Linux. On other systems, `AnvilNode.stop` terminates it.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ log = logging.getLogger(__name__)
 KEPT_STATES: Final = 32
 """Number of past blocks whose state a call can read.
 
-The node keeps a whole copy of each state, so its memory use grows with this number. With 128, as in public nodes, five
-hundred groups with long descriptions filled a node's limit of 2 GiB.
+The node keeps a whole copy of each state, so its memory use grows with this number. With 128 states, as in public
+nodes, 500 groups with long descriptions used the whole memory limit of 2 GiB.
 """
 _START_S: Final = 120.0
 _STOP_S: Final = 5.0
@@ -103,7 +103,7 @@ class AnvilNode:
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
                 env={},
-                start_new_session=True,  # keyboard interrupts are handled by the emulator
+                start_new_session=True,  # the emulator handles keyboard interrupts
             )
             node = cls(process, folder)
             await node._connect(place / "rpc")
@@ -135,7 +135,7 @@ class AnvilNode:
                 return
 
     async def _shut(self, deadline: float) -> None:
-        """Blocks all other connections to the node after the emulator's connection was accepted.
+        """Blocks all other connections to the node after the node has accepted the emulator's connection.
 
         The node also listens on a TCP port, where it accepts WebSocket connections from pages of any website. A page
         that found the port could set balances and code, and thereby bypass the journal. Therefore, this function lowers
@@ -203,7 +203,7 @@ def _arguments(genesis: Genesis, place: Path) -> list[Any]:
     return [
         "--silent",
         *("--ipc", str(place / "rpc")),
-        # The node requires a TCP port, so it uses any free port, which is not published. See `_shut`.
+        # The node requires a TCP port. It uses any free port, which the emulator does not publish. See `_shut`.
         *("--host", "127.0.0.1", "--port", "0", "--no-cors"),
         *("--chain-id", str(genesis.chain_id)),
         *("--timestamp", str(genesis.timestamp)),

@@ -43,7 +43,7 @@ class PageNode:
     Attributes:
         connection: Connection to the node.
         pid: Always 0, because the node has no process.
-        exited: Task that completes when the node is stopped.
+        exited: Task that completes when the node stops.
     """
 
     pid = 0

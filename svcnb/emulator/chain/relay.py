@@ -44,7 +44,7 @@ class Wallet:
 
     Attributes:
         address: Address of the wallet, lowercase 0x.
-        nonce: Nonce of the next transaction, or None if only the chain has it.
+        nonce: Nonce of the next transaction, or None if the relay must read it from the chain.
     """
 
     address: str
@@ -107,8 +107,8 @@ class Relay:
             The return value of the function.
 
         Raises:
-            ContractRevert: The contract would revert the call. Nothing was sent.
-            ChainUnavailable: The chain cannot be reached, or rejected the transaction.
+            ContractRevert: The contract would revert the call. No transaction was sent.
+            ChainUnavailable: The chain does not respond, or rejected the transaction.
             AbiError: An argument does not match its ABI type.
         """
         data = function.encode_call(abi, arguments)
@@ -139,17 +139,17 @@ class Relay:
     async def write_together(self, to: str, calls: Sequence[tuple[Function, tuple[Any, ...]]]) -> None:
         """Sends several related managed writes, and waits for their blocks.
 
-        On the built-in chain, one commit writes them all to the journal. If the emulator stops at any moment, either
-        all of them exist or none. On an external chain, the relay sends them in sequence. Order them so that the first
+        On the built-in chain, one commit writes them all to the journal. Even if the emulator stops, either all of the
+        writes exist or none. On an external chain, the relay sends them in sequence. Order them so that the first
         writes alone cause no harm.
 
         Args:
             to: Address of the contract.
-            calls: Functions to call, each with its arguments. No call may depend on the effect of another.
+            calls: Functions to call, each with its arguments. The calls must not depend on each other.
 
         Raises:
-            ContractRevert: The contract would revert one of the calls. Nothing was sent.
-            ChainUnavailable: The chain cannot be reached, or rejected one of the transactions.
+            ContractRevert: The contract would revert one of the calls. No transaction was sent.
+            ChainUnavailable: The chain does not respond, or rejected one of the transactions.
             AbiError: An argument does not match its ABI type.
         """
         data = [function.encode_call(abi, arguments) for function, arguments in calls]
@@ -185,7 +185,7 @@ class Relay:
         return address.lower()
 
     async def stop(self) -> None:
-        """Cancels unfinished writes. Call it after the chain has stopped."""
+        """Cancels unfinished writes. Call this method after the chain has stopped."""
         for task in self._under_way:
             task.cancel()
         await asyncio.gather(*self._under_way, return_exceptions=True)
@@ -239,10 +239,10 @@ class Relay:
             data: Call data or creation code.
 
         Returns:
-            The receipt, even if the transaction was reverted.
+            The receipt, even if the contract reverted the transaction.
 
         Raises:
-            ChainUnavailable: The chain cannot be reached, or rejected the transaction.
+            ChainUnavailable: The chain does not respond, or rejected the transaction.
         """
         try:
             if wallet.nonce is None:
@@ -278,7 +278,7 @@ class Relay:
             The receipts of all transactions, including reverted ones.
 
         Raises:
-            ChainUnavailable: The chain cannot be reached, or rejected one of the transactions.
+            ChainUnavailable: The chain does not respond, or rejected one of the transactions.
         """
         first = wallet.nonce
         if first is None:
@@ -346,7 +346,7 @@ async def call_contract(chain: LocalChain | RemoteChain, call: dict[str, Any], *
 
     Raises:
         ContractRevert: The contract reverted the call.
-        ChainUnavailable: The chain cannot be reached, or could not run the call.
+        ChainUnavailable: The chain does not respond, or cannot run the call.
     """
     try:
         answer: str = await chain.request("eth_call", call, *where)

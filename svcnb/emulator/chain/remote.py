@@ -30,9 +30,9 @@ class RemoteChain:
         self._connection = over_http(url)
         self._poller: asyncio.Task[None] | None = None
         self.head = 0
-        """Number of the last block whose events were read."""
+        """Number of the last block whose events this object has read."""
         self.on_receipt: Callable[[dict[str, Any]], Awaitable[None]] = ignore
-        """Coroutine function to call with each receipt before its sender receives a response, and with other logs."""
+        """Coroutine function to call with each receipt before its sender receives a response, and with polled logs."""
         self.on_reset: Callable[[], Awaitable[None]] | None = None
         """Never called, because the emulator cannot reset this chain."""
 
@@ -73,7 +73,7 @@ class RemoteChain:
         """Sends a signed transaction and waits for its block.
 
         Raises:
-            RpcError: The transaction was rejected.
+            RpcError: The chain rejected the transaction.
             ChainUnavailable: The chain is unavailable, or the transaction was not in a block within two minutes.
         """
         sent = await self.request("eth_sendRawTransaction", "0x" + raw.hex())
@@ -92,7 +92,7 @@ class RemoteChain:
         return found
 
     async def follow(self, address: str) -> None:
-        """Starts to poll for events of a contract that other senders cause."""
+        """Starts to poll for a contract's events, because other senders can also cause events."""
         self.head = int(await self.request("eth_blockNumber"), 16)
         self._poller = asyncio.create_task(self._poll(address), name="svcnb-chain-events")
 

@@ -1,6 +1,6 @@
 """Node that follows the journal. After a loss of the node, a replay of the journal rebuilds it.
 
-This module does no locking. `LocalChain` ensures that changes are made in sequence.
+This module does not lock. `LocalChain` makes all changes in sequence.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ The node deletes a state only when it restores an earlier state."""
 
 
 class NoBlock(ChainUnavailable):
-    """The node accepted a transaction but created no block.
+    """Error for a transaction that the node accepted without creating a block.
 
-    The transaction stays in the pool, so the node must be replaced.
+    The transaction stays in the pool, so the emulator must replace the node.
     """
 
 
@@ -61,7 +61,7 @@ class Replica:
         clock: Clock for the timestamps of blocks.
         memory_mb: Memory limit of the node, in MiB.
         engine: Engine of the node.
-        on_exit: Callback for a node that has exited unexpectedly.
+        on_exit: Function to call after an unexpected exit of the node.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Replica:
         self.timestamp = 0
         """Timestamp of the latest block, in Unix seconds."""
         self.applied = 0
-        """Position of the last entry that was applied to the node or withdrawn."""
+        """Position of the last applied or withdrawn entry."""
         self._head_hash = ""
         self._position = 0
         self._digest = journal.START
@@ -103,7 +103,7 @@ class Replica:
         Args:
             chain_id: Chain id.
             balances: Balances in wei by address in the first block. They apply only at the first start.
-            early: Node that is already starting. It is used if its first block matches.
+            early: Node that is already starting. The method uses it if its first block matches.
 
         Raises:
             ChainUnusable: The journal belongs to a different chain, or cannot be repaired.
@@ -172,7 +172,7 @@ class Replica:
         """Writes entries to the journal, and the block hashes of earlier entries.
 
         Raises:
-            StoreUnavailable: Nothing was written.
+            StoreUnavailable: The database is unavailable, and the journal is unchanged.
         """
         confirmed = list(self._unconfirmed)
         await self._store.run(lambda connection: journal.append(connection, new, confirmed))
@@ -184,7 +184,7 @@ class Replica:
         """Sends a journalled transaction to the node.
 
         Returns:
-            The receipt, even if the transaction was reverted.
+            The receipt, even if the contract reverted the transaction.
 
         Raises:
             RpcError: The node rejected the transaction.
@@ -290,7 +290,7 @@ class Replica:
         """Starts a new node and replays the journal on it.
 
         Args:
-            early: New node that is already starting. It is used if its first block matches.
+            early: New node that is already starting. The method uses it if its first block matches.
 
         Raises:
             ChainUnusable: The journal cannot be read.

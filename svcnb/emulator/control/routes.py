@@ -69,7 +69,7 @@ class ControlPlane:
 
     Args:
         settings: The emulator's settings.
-        guard: Access control.
+        guard: Guard of the endpoints.
         clock: The emulator's clock.
         chain: The chain with the contract.
         ledger: The ledger of credits.
@@ -214,7 +214,7 @@ class ControlPlane:
         return [asdict(fault) for fault in self._faults.waiting()]
 
     async def add_fault(self, _call: Call, body: FaultOrder) -> dict[str, Any]:
-        """Injects a fault: the next calls that use a part fail or are delayed."""
+        """Injects a fault, so that the next calls to a part of the service fail or wait."""
         if len(self._faults.waiting()) >= _MAX_FAULTS:
             raise StructuredError(
                 400,

@@ -54,8 +54,8 @@ class Snapshots:
         chain: The chain, which saves its own state.
         clock: The emulator's clock.
         randomness: The emulator's random streams.
-        quiesce: Delays requests during a replacement of the state.
-        runs: The record of executions. It is written before the state is read.
+        quiesce: Lock that delays requests during a replacement of the state.
+        runs: The record of executions, which a snapshot writes before it reads the state.
         on_exchange: Coroutine function to call after a replacement of the state, to clear caches.
     """
 

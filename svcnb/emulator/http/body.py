@@ -25,7 +25,7 @@ _SPECIFICATION = "The schema of every body is in /core/v1/openapi.json."
 
 
 class CallerGone(Exception):
-    """Error for a caller that closed the connection before its request was complete, so that no response is needed."""
+    """Error for a caller that closed the connection before its request was complete. It needs no response."""
 
 
 async def read_bytes(request: Request, limit: int) -> bytes:
@@ -57,7 +57,7 @@ async def read_bytes(request: Request, limit: int) -> bytes:
 
 
 def require_plain(request: Request) -> None:
-    """Rejects a compressed body with a clear error. Otherwise, the error would be that the body is not JSON.
+    """Rejects a compressed body with a clear error. Otherwise, the error would report invalid JSON.
 
     Raises:
         StructuredError: 400, the request has a Content-Encoding.

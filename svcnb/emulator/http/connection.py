@@ -309,7 +309,7 @@ def limited(limit: int, answers: Answers) -> type[Connection]:
 
 
 async def watch(connections: Collection[Connection]) -> None:
-    """Closes connections whose deadline has passed, until cancelled."""
+    """Closes connections whose deadline has passed, until the task is cancelled."""
     loop = asyncio.get_running_loop()
     while True:
         await asyncio.sleep(_LOOK_S)

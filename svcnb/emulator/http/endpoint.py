@@ -15,7 +15,7 @@ from svcnb.emulator.platform.offload import current_account
 
 
 class Caller(NamedTuple):
-    """Account that a key belongs to.
+    """Account to which a key belongs.
 
     Attributes:
         key_hash: Hash of the key, which identifies it in the contract.
@@ -24,7 +24,7 @@ class Caller(NamedTuple):
         managed: Whether the account is in API mode.
         admin_address: Address of the account's admin wallet, lower case.
         billing_wallet: Address of the wallet that identifies the paying account, lower case.
-        expiration: Unix seconds at which a usage key expires; 0 if it never expires.
+        expiration: Unix seconds at which a usage key expires. 0 means never.
     """
 
     key_hash: int
@@ -61,7 +61,7 @@ class Hold(Protocol):
 
 
 class Call:
-    """One request, the argument of its guards and its handler.
+    """One request, which its guards and its handler receive.
 
     Args:
         endpoint: The endpoint that matches the request.
@@ -70,7 +70,7 @@ class Call:
     Attributes:
         path: Values of the path parameters.
         headers: Headers to add to the response.
-        hold: Credit reserved for this call, or None if it is free.
+        hold: Credit reserved for this call, or None for a free call.
         price_cents: The price of a successful call, in cents. A handler can change the endpoint's price.
     """
 
@@ -113,8 +113,8 @@ class Guard(NamedTuple):
 
     Attributes:
         check: Function that raises a `ServiceError` to reject the request.
-        statuses: HTTP statuses of its errors.
-        schemes: Names of the security schemes that it accepts. One of them is sufficient.
+        statuses: HTTP statuses of the guard's errors.
+        schemes: Names of the security schemes that the guard accepts. One of them is sufficient.
     """
 
     check: Callable[[Call], Awaitable[None]]

@@ -130,7 +130,7 @@ class _Quiet(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Disables uvicorn's signal handling, which would raise signals again before child processes are stopped."""
+        """Disables uvicorn's signal handling, which would raise signals again before the stop of child processes."""
         yield
 
 
@@ -165,7 +165,7 @@ class BodyBudget:
         return self._all
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serves one request."""
+        """Handles one request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

@@ -1,6 +1,6 @@
 """Derivation of all the service's keys from one root secret.
 
-The service does not store wallet keys. It stores the root secret, and derives each key when needed
+The service does not store wallet keys. It stores the root secret, and derives a key whenever it needs one
 (docs/service/keys.md#derivation-of-keys). The keys are therefore the same after a restart, in a restored copy, and on a
 second server with the same root secret. For each wallet, the chain stores only a derivation path.
 """
@@ -31,8 +31,9 @@ class Custody:
 
     A custody key is ``custody_key(path, purpose) = HMAC-SHA256(root, purpose || 0x00 || path)``. The private key is the
     keccak256 hash of the custody key. With a probability below 2**-127, this hash is not a valid private key of the
-    curve. In that case, the derivation appends ``0x00`` and a four-byte counter that starts at 1 to the path until the
-    hash is valid. The representation of the object and its errors never contain a secret. Pickle rejects the object.
+    curve. In that case, the derivation appends ``0x00`` and a four-byte counter to the path. The counter starts at 1
+    and increases until the hash is valid. The result of ``repr`` and error messages never contain a secret. Pickle
+    rejects the object.
 
     Args:
         root_secret: 32 bytes, from `svcnb.emulator.keys.root.load_root_secret`.
@@ -107,7 +108,7 @@ class Custody:
         return self._secret(f"{_VERSION}contract_owner", self._vocabulary.payer_key_purpose)
 
     def label(self, name: str) -> bytes:
-        """Returns 32 public bytes that identify this root secret. They reveal nothing about it or any key."""
+        """Returns 32 public bytes that identify this root secret. They do not reveal the secret or any key."""
         return self._custody_key(name.encode(), _LABEL_PURPOSE)
 
     def sealing_key(self, name: str) -> bytes:

@@ -1,8 +1,8 @@
-"""Encrypt and Decrypt of the action runtime, which use AES-256-GCM with a wallet's private key as the AES key.
+"""Functions Encrypt and Decrypt of the action runtime: AES-256-GCM with a wallet's private key as the AES key.
 
 An encrypted text is the lowercase hex form of nonce, ciphertext and tag, concatenated
-(docs/service/keys.md#encryption). The key depends only on the wallet, so any action that may use the wallet can decrypt
-the text.
+(docs/service/keys.md#encryption). The key depends only on the wallet, so any action with the permission to use the
+wallet can decrypt the text.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def decrypt(secret: bytes, ciphertext: str) -> str:
         The plaintext.
 
     Raises:
-        CipherError: The ciphertext is not hex, is too short, was changed, or was encrypted with another wallet.
+        CipherError: The ciphertext is not hex, is too short, was changed, or belongs to another wallet.
     """
     try:
         # bytes.fromhex would also accept spaces.

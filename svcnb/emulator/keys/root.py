@@ -1,8 +1,8 @@
 """Root secret, created once and stored in a file that only its owner can read. The module detects a lost file.
 
 The file contains one line: ``svcnb-root-1 <kind> <64 hex digits> <checksum>``. With the kind ``random``, the digits are
-the secret itself. With the kind ``seeded``, they are only its fingerprint, and the secret is computed from the seed at
-every start. A seeded state folder therefore contains no key, and the fingerprint detects a different seed.
+the secret itself. With the kind ``seeded``, they are only its fingerprint, and the module computes the secret from the
+seed at every start. A seeded state folder therefore contains no key, and the fingerprint detects a different seed.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ def load_root_secret(state_dir: Path | None, seed: str | None) -> bytes:
     """Loads the root secret of an emulator, and creates it at the first start.
 
     Args:
-        state_dir: Folder that stores the state. If it does not exist, the class creates it with mode 0700. With None,
-            the class stores nothing.
+        state_dir: Folder that stores the state. If it does not exist, the function creates it with mode 0700. With
+            None, the function stores nothing.
         seed: String that determines the secret, or None for a random secret. The same seed results in the same secret,
             with or without a folder.
 
@@ -53,8 +53,8 @@ def load_root_secret(state_dir: Path | None, seed: str | None) -> bytes:
         32 bytes.
 
     Raises:
-        RootSecretUnusable: The file is damaged, is readable by other users, was created with a different seed, or
-            cannot be written.
+        RootSecretUnusable: The file is damaged, is readable by other users, belongs to a different seed, or is not
+            writable.
     """
     wanted = _Record("random", secrets.token_bytes(SECRET_BYTES)) if seed is None else None
     if wanted is None:
@@ -103,13 +103,14 @@ def bind_root(connection: Connection, root_secret: bytes, *, is_known: bool = Fa
     Args:
         connection: The store's connection.
         root_secret: The result of `load_root_secret`.
-        is_known: Whether the database was bound to this secret before. If so, an empty database has lost its content.
+        is_known: Whether an earlier start has bound the database to this secret. If so, an empty database has lost its
+            content.
 
     Raises:
-        RootSecretUnusable: The database was created with a different root secret, or it has lost its content.
+        RootSecretUnusable: The database belongs to a different root secret, or has lost its content.
     """
     shown = _fingerprint(root_secret).hex()
-    # Import the module here, so that the secret is available before the database library is loaded.
+    # Import the module here, so that the secret is available before the import of the database library.
     from svcnb.emulator.platform.schema import get_meta, set_meta
 
     kept = get_meta(connection, _META)

@@ -23,7 +23,7 @@ _TUNNELS: Final = (
     ipaddress.IPv4Network("192.88.99.0/24"),  # 6to4 relays (RFC 7526)
 )
 _OWN_PATHS: Final = ("/core/v1/", "/webhook/")
-"""Paths of the emulator that actions may use. The control plane, approval pages and payment pages do not count."""
+"""Paths of the emulator that actions may use. They exclude the control plane, approval pages and payment pages."""
 _LOCALHOST: Final = "localhost"
 _PORTS: Final = range(1, 65536)
 _DISCARD_PORT: Final = 9
@@ -77,8 +77,8 @@ class AddressPolicy:
     """Policy that decides to which addresses actions may connect.
 
     Args:
-        allowed: Addresses that are permitted in addition to the public internet.
-        resolver: Function that resolves a host name, replaced in tests.
+        allowed: Permitted addresses in addition to the public internet.
+        resolver: Function that resolves a host name. Tests can pass another function.
 
     Attributes:
         own_port: TCP port of the emulator, or 0 until it listens.
@@ -95,7 +95,7 @@ class AddressPolicy:
         Args:
             host: Host name or address from the URL.
             port: TCP port.
-            path: Percent-encoded path of the URL. It is only checked for the emulator's own address.
+            path: Percent-encoded path of the URL. The policy checks the path only for the emulator's own address.
 
         Raises:
             AddressRefused: The policy permits none of the host's addresses.
@@ -164,7 +164,7 @@ def kind_of(ip: IPAddress) -> str | None:
 def is_own(ip: IPAddress) -> bool:
     """Returns whether an address belongs to this machine.
 
-    In this case, the system also uses it as the source address.
+    The system then also uses the address as the source address of connections.
     """
     if ip.is_loopback or ip.is_unspecified:
         return True

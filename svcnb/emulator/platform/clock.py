@@ -118,7 +118,7 @@ class Clock:
 
 
 def checked_time(value: float) -> float:
-    """Checks that blocks, HTTP dates and RFC 3339 can express a time, and returns it.
+    """Checks that blocks, HTTP dates and RFC 3339 can express a time, and returns the time.
 
     Args:
         value: Unix seconds.

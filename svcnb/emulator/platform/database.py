@@ -26,7 +26,7 @@ class DatabaseError(Exception):
     Args:
         cause: The driver's exception.
         lost: Whether the connection is lost.
-        final: Whether the statement itself is the cause, so that it would also fail later.
+        final: Whether the statement itself is the cause, so that a retry would also fail.
     """
 
     def __init__(self, cause: Exception, *, lost: bool, final: bool) -> None:
@@ -36,7 +36,7 @@ class DatabaseError(Exception):
 
 
 class ConstraintBroken(DatabaseError):
-    """Error for a row that violates a constraint of its table, which means a defect in the code."""
+    """Error for a row that violates a constraint of its table. The cause is a defect in the code."""
 
 
 class AddressUnusable(ValueError):
@@ -44,7 +44,7 @@ class AddressUnusable(ValueError):
 
 
 class DriverMissing(Exception):
-    """Error for a missing driver of this type of database."""
+    """Error for a database whose driver is not installed."""
 
 
 class Connection(ABC):
@@ -157,7 +157,7 @@ class Connection(ABC):
     @property
     @abstractmethod
     def closed(self) -> bool:
-        """Whether the connection can no longer be used."""
+        """Whether the connection is unusable."""
 
     @abstractmethod
     def close(self) -> None:

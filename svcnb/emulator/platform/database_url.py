@@ -67,6 +67,6 @@ def _check_port(url: str) -> None:
     try:
         _ = urlsplit(url).port
     except ValueError:
-        # Do not use the message, because it repeats the port. If a password contains a slash, its beginning is parsed
-        # as the port.
+        # Do not use the message, because it repeats the port. If a password contains a slash, the parser reads its
+        # beginning as the port.
         raise AddressUnusable("the port in the database URL is invalid: percent-encode special characters") from None

@@ -18,7 +18,7 @@ class FairLimit:
     Args:
         total: The total amount.
         per_account: Maximum amount of one account.
-        wait_s: Seconds to wait before the method raises `LimitReached`. None waits without a limit.
+        wait_s: Seconds that `take` waits before it raises `LimitReached`. None means no limit.
     """
 
     def __init__(self, total: int, per_account: int, wait_s: float | None = None) -> None:
@@ -55,7 +55,7 @@ class FairLimit:
             if entry in self._line:
                 self._line.remove(entry)
             elif turn.done() and not turn.cancelled():
-                self.give_back(account, amount)  # the amount was acquired after the caller was cancelled
+                self.give_back(account, amount)  # the caller acquired the amount, and was then cancelled
             if isinstance(error, TimeoutError):
                 raise LimitReached(f"no capacity became available within {self._wait_s or 0:g} seconds") from None
             raise

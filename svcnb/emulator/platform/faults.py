@@ -28,7 +28,7 @@ class Fault:
         part: The affected part of the service.
         status: HTTP status of the response, or None for a delay only.
         delay_ms: Delay before the call, in milliseconds.
-        times: Number of remaining calls, or None until cleared.
+        times: Number of remaining calls, or None for all calls until `Faults.clear`.
     """
 
     part: Part
@@ -70,13 +70,13 @@ class Faults:
         return list(self._waiting)
 
     async def check(self, part: Part) -> None:
-        """Applies injected faults. Call it wherever a request uses a part of the service.
+        """Applies injected faults. Call this method wherever a request uses a part of the service.
 
         Args:
             part: The part that the request uses.
 
         Raises:
-            ServiceError: A fault was injected.
+            ServiceError: An injected fault affects this call.
         """
         if not self._waiting:
             return

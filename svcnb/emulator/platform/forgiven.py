@@ -12,7 +12,7 @@ from typing import Any
 
 
 class Forgiven:
-    """Counts of such requests. The numbers of endpoints and deviations limit the number of entries."""
+    """Counts of requests that only the emulator accepts. The numbers of endpoints and deviations limit the entries."""
 
     def __init__(self) -> None:
         self._times: Counter[tuple[str, str, str]] = Counter()

@@ -1,8 +1,8 @@
 """Idle stop of an emulator, and restore of its state at the next start.
 
-A workshop runs one emulator for each learner. With ``idle_stop_s``, an emulator stops after that time without a
-request. The parent process keeps the listening socket, and starts the emulator again for the next request. The stop is
-invisible to clients, because the emulator also stores the time, the random streams and the control token.
+A workshop runs one emulator for each learner. With ``idle_stop_s``, an emulator stops after that number of seconds
+without a request. The parent process keeps the listening socket, and starts the emulator again for the next request.
+The stop is invisible to clients, because the emulator also stores the time, the random streams and the control token.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Resumption:
 
     Args:
         store: The database of the stored state.
-        setting: The setting ``clock``. The class ignores a time that was stored with a different setting.
+        setting: The setting ``clock``. The class ignores a time that belongs to a different setting.
     """
 
     def __init__(self, store: Store, setting: str) -> None:
@@ -98,7 +98,7 @@ class Resumption:
 
         Args:
             randomness: The streams.
-            boot: Number of the start that they belong to.
+            boot: Number of the start to which the streams belong.
         """
         kept = json.dumps({"boot": boot, "drawn": randomness.state()})
         self._store.run_now(lambda connection: set_meta(connection, _RANDOMNESS, kept))

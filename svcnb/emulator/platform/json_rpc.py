@@ -56,7 +56,7 @@ class Rpc:
             raise ChainUnavailable(f"{method}: no response within {TIMEOUT_S:g} s") from None
         except json_rpc.NotAnAnswer as error:
             raise ChainUnavailable(f"{method}: {error}") from None
-        except Exception as error:  # noqa: BLE001 - a chain may fail in any way
+        except Exception as error:  # noqa: BLE001 - a chain can fail in any way
             raise ChainUnavailable(f"{method}: {type(error).__name__}") from None
 
     async def number(self) -> int:

@@ -2,7 +2,7 @@
 
 A process keeps its maximum size for two reasons. First, reference cycles, for example of a closed connection, remain
 until Python's garbage collector runs, and an idle process does not run it. Second, the C library keeps freed memory.
-This module changes the latter only for the GNU C library.
+This module solves the second problem only with the GNU C library.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from typing import Any, Final
 LOOK_S: Final = 3.0
 """Interval between checks of the process's size, in seconds."""
 GROWN_BYTES: Final = 32 * 1024 * 1024
-"""Growth in bytes, compared to the smallest size of the process, above which freed memory is returned."""
+"""Growth in bytes, compared to the smallest size of the process, above which the module returns freed memory."""
 MUCH_BYTES: Final = 128 * 1024 * 1024
-"""Growth in bytes above which garbage is also collected during runs, which delays them by a few milliseconds."""
+"""Growth in bytes above which the module also collects garbage during runs. This delays them by a few milliseconds."""
 
 _MMAP_BYTES: Final = 512 * 1024
 _ARENAS: Final = 2
@@ -31,7 +31,7 @@ _M_ARENA_MAX: Final = -8
 
 
 def configure_allocator() -> None:
-    """Configures the allocator to return large blocks when they are freed. Call it once, before threads start."""
+    """Configures the allocator to return large freed blocks immediately. Call this once, before threads start."""
     library = _library()
     if library is not None:
         # By default, the threshold increases with each large block, and the heap keeps smaller blocks.
@@ -73,8 +73,8 @@ class MemoryKeeper:
         self._least: int | None = None
 
     async def run(self) -> None:
-        """Checks the size at intervals until cancelled."""
-        # Objects from the start are never freed. Skip them, so that a collection takes a fifth of the time.
+        """Checks the size at intervals until the task is cancelled."""
+        # Objects from the start remain in memory. Skip them, so that a collection takes a fifth of the time.
         gc.freeze()
         while True:
             await self.look()

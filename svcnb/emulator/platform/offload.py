@@ -24,7 +24,7 @@ LARGE_BYTES: Final = 64 * 1024
 """Maximum size of a text for processing on the event loop, which takes at most 5 ms."""
 
 current_account: ContextVar[str] = ContextVar("current_account", default="")
-"""The account of the current task. Empty if no key has been resolved."""
+"""The account of the current task. Empty until the service has resolved the caller's key."""
 
 _LOOKED_AT: Final = 2_000
 _DONE: Final[set[Callable[[], object]]] = set()
@@ -134,7 +134,7 @@ class FairQueue:
             return
         try:
             result = work()
-        except BaseException as error:  # noqa: BLE001 - raised for the waiting caller
+        except BaseException as error:  # noqa: BLE001 - the waiting caller receives the exception
             done.set_exception(error)
         else:
             done.set_result(result)

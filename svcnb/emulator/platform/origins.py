@@ -1,4 +1,4 @@
-"""The emulator's own address, and the check of which web pages may use it, under which host names.
+"""Address of the emulator, and checks of the origin and the host name of requests.
 
 A browser sends the origin of a page (`Origin`) and the host name of the server (`Host`). `Origin` reveals pages of
 other sites. `Host` reveals pages whose own host name resolves to this machine (DNS rebinding). For such pages, the two
@@ -36,7 +36,7 @@ class Origins:
         self._checks_names = private and "JUPYTERHUB_SERVICE_PREFIX" not in os.environ and ANY not in self._allowed
 
     def trusts(self, headers: Headers, path: str) -> bool:
-        """Returns whether a request comes from a program, its own pages, an allowed origin or a wallet extension."""
+        """Returns whether a program, a page of this server, an allowed origin or a wallet extension sent a request."""
         origin = headers.get("origin")
         if origin is None or ANY in self._allowed or origin in self._allowed or is_own_place(origin, headers):
             return True

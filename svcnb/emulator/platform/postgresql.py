@@ -40,7 +40,7 @@ class PostgresConnection(Connection):
         url: ``postgresql://user:password@host/name``.
 
     Raises:
-        DatabaseError: The database cannot be reached, or rejects the credentials.
+        DatabaseError: The database does not respond, or rejects the credentials.
         AddressUnusable: The URL is invalid.
         DriverMissing: The extra ``postgres`` is not installed.
     """

@@ -1,4 +1,4 @@
-"""Lock that delays ordinary requests while the whole state is replaced (reset, restore)."""
+"""Lock that delays ordinary requests while the emulator replaces its whole state (reset, restore)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TIMEOUT_S: Final = 10.0
 
 
 class Quiesce:
-    """Counter of requests in progress, which delays new requests while the state is replaced."""
+    """Counter of requests in progress, which delays new requests during a replacement of the state."""
 
     def __init__(self) -> None:
         self._under_way = 0
@@ -23,7 +23,7 @@ class Quiesce:
         self._exchange = asyncio.Lock()
 
     async def enter(self) -> None:
-        """Waits until requests may run, then counts one."""
+        """Waits until requests can run, and then counts a request."""
         while not self._open.is_set():
             await self._open.wait()
         self._under_way += 1
@@ -37,7 +37,7 @@ class Quiesce:
 
     @asynccontextmanager
     async def exclusive(self) -> AsyncIterator[None]:
-        """Runs its block without other requests, or after `TIMEOUT_S`.
+        """Runs its block when no other requests are in progress, but at the latest after `TIMEOUT_S`.
 
         The count must not include the calling request.
         """

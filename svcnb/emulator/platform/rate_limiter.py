@@ -23,7 +23,7 @@ CLOCK_DIFFERENCE_S: Final = 5.0
 
 
 def admit(connection: Connection, *, what: str, who: str, limit: int, now: float) -> float | None:
-    """Counts a call, unless the limit for the last 60 seconds is reached.
+    """Counts a call, unless the caller has reached the limit for the last 60 seconds.
 
     Args:
         connection: Connection inside a transaction. The count takes effect at the commit.
@@ -33,10 +33,10 @@ def admit(connection: Connection, *, what: str, who: str, limit: int, now: float
         now: Unix seconds.
 
     Returns:
-        None if the call was counted, otherwise the seconds until the next call is allowed.
+        None if the function counted the call, otherwise the seconds until the caller can try again.
     """
-    # Delete the old rows of all callers, including callers who never return. Delete times in the future, which were
-    # recorded before the clock was set back. Allow small differences between server clocks.
+    # Delete the old rows of all callers, including callers who never return. Delete times in the future, which exist
+    # after a change of the clock. Allow small differences between server clocks.
     connection.run(
         "DELETE FROM recent_times WHERE what = :what AND (at <= :over OR at > :ahead)",
         what=what,

@@ -1,4 +1,4 @@
-"""Health check of another process, which does not wait for a busy process if it responded recently."""
+"""Health check of another process. The check does not wait for a busy process that responded recently."""
 
 from __future__ import annotations
 

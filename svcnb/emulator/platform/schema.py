@@ -12,7 +12,7 @@ STATE: Final[Schema[Connection]] = Schema("state", 2)
 """Schema version. A change of a table must increase the version and add a migration step."""
 
 _SPELLINGS: Final = {
-    # SQLite numbers rows automatically only if the type is spelled INTEGER.
+    # SQLite numbers rows automatically only if the name of the type is INTEGER.
     "NUMBERED": ("INTEGER NOT NULL PRIMARY KEY", "BIGSERIAL PRIMARY KEY"),
     "BYTES": ("BLOB", "BYTEA"),
 }
@@ -53,7 +53,7 @@ class Table:
         return connection.names(f"SELECT * FROM {self.name} LIMIT 0")  # noqa: S608 - the SQL contains no user input
 
     def number_on(self, connection: Connection) -> None:
-        """Advances the automatic numbering beyond rows that were inserted with explicit numbers."""
+        """Advances the automatic numbering beyond rows with explicit numbers."""
         if self._numbered is not None and connection.kind == POSTGRESQL:
             connection.rows(
                 f"SELECT setval(pg_get_serial_sequence('{self.name}', '{self._numbered}'), max({self._numbered})) "  # noqa: S608 - the SQL contains no user input

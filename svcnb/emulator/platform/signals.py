@@ -15,8 +15,8 @@ from collections.abc import Callable
 class Signals:
     """Handlers of both signals.
 
-    The methods do nothing where signals cannot be handled, such as outside the main thread and on some systems. The
-    program that embeds the emulator must then stop it.
+    The methods have no effect where a program cannot handle signals, such as outside the main thread. The program that
+    embeds the emulator must then stop it.
     """
 
     def __init__(self) -> None:

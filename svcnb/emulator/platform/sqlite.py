@@ -19,7 +19,7 @@ class SqliteConnection(Connection):
     """Connection to an SQLite database, in a file or in memory.
 
     Args:
-        path: The file. Created if it does not exist. None means in memory.
+        path: The file, which the class creates if it does not exist. None means a database in memory.
 
     Raises:
         DatabaseError: The database cannot be opened.
@@ -40,7 +40,7 @@ class SqliteConnection(Connection):
         except sqlite3.Error as error:
             raise self._told(error) from error
         try:
-            if path is not None and IN_PAGE:  # files in a page are in memory and are copied to the storage together
+            if path is not None and IN_PAGE:  # a page has its files in memory, and copies them to its storage together
                 self._execute("PRAGMA journal_mode=MEMORY", {})
             elif path is not None:
                 self._execute("PRAGMA journal_mode=WAL", {})

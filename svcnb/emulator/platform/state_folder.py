@@ -13,7 +13,7 @@ from svcnb.protocol.in_page import IN_PAGE
 LOCK: Final = "lock"
 DATABASE: Final = "svcnb.db"
 FIRST_START: Final = "first_start"
-"""Marker file that exists from the first start until the database is linked to the root secret."""
+"""Marker file that exists from the first start until the database is bound to the root secret."""
 
 
 class StateFolder:
@@ -64,7 +64,7 @@ class StateFolder:
             root_file: Name of the root secret's file.
 
         Returns:
-            Whether an earlier start was completed, so that the database must not be empty.
+            Whether an earlier start was complete. If so, the database must not be empty.
         """
         marker = self.path / FIRST_START
         if (self.path / root_file).exists():
@@ -73,7 +73,7 @@ class StateFolder:
         return False
 
     def complete_first_start(self) -> None:
-        """Removes the marker of the first start. Call this method when the database is linked to the root secret."""
+        """Removes the marker of the first start. Call this method when the database is bound to the root secret."""
         (self.path / FIRST_START).unlink(missing_ok=True)
 
     @property

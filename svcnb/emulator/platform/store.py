@@ -52,7 +52,7 @@ _Answer: TypeAlias = tuple[object, BaseException | None]
 
 
 class StoreUnavailable(Unavailable):
-    """Error for a database that cannot be read or written. The failed call was rolled back."""
+    """Error for a database that cannot be read or written. The failed call changed nothing."""
 
     def __init__(self, detail: str) -> None:
         super().__init__("the database", detail)
@@ -108,7 +108,7 @@ class Store:
 
     @property
     def shared(self) -> bool:
-        """Whether other servers may use the same database at the same time."""
+        """Whether other servers can use the same database at the same time."""
         return self._address.kind == POSTGRESQL
 
     @property
@@ -127,7 +127,7 @@ class Store:
             The return value of ``work``.
 
         Raises:
-            StoreUnavailable: The database failed or is closed. The changes were rolled back.
+            StoreUnavailable: The database failed or is closed. It contains none of the changes.
         """
         # Queue after the waiting functions, so that functions run in the order of their calls.
         if self.immediate and not self._queued:
@@ -144,7 +144,7 @@ class Store:
             The return value of ``work``.
 
         Raises:
-            StoreUnavailable: The database failed or is closed. The changes were rolled back.
+            StoreUnavailable: The database failed or is closed. It contains none of the changes.
         """
         if IN_PAGE:  # a page has one thread
             return await self.run(work)
@@ -237,12 +237,12 @@ class Store:
             return [(None, failure)] * len(works)
 
     def _alone(self, work: _Work) -> _Answer:
-        # Use no savepoint, which protects the other functions of a group and takes a fifth of the time of a small
-        # write.
+        # Use no savepoint here. A savepoint protects the other functions of a group, and takes a fifth of the time of a
+        # small write.
         try:
             with self._connection.transaction():
                 return work(self._connection), None
-        except BaseException as error:  # noqa: BLE001 - raised for the caller, and the thread continues
+        except BaseException as error:  # noqa: BLE001 - the caller receives it, and the thread continues
             return None, _for_caller(error)
 
     def _together(self, works: list[_Work]) -> list[_Answer]:
@@ -252,7 +252,7 @@ class Store:
                 try:
                     with self._connection.savepoint():
                         answers.append((work(self._connection), None))
-                except BaseException as error:  # noqa: BLE001 - raised for the caller, and the thread continues
+                except BaseException as error:  # noqa: BLE001 - the caller receives it, and the thread continues
                     answers.append((None, _for_caller(error)))
         return answers
 
@@ -340,7 +340,7 @@ class _File:
 def _for_caller(error: BaseException) -> BaseException:
     """Returns the error for the caller of a failed function.
 
-    A lost connection affects all callers, so this method raises it.
+    A lost connection affects all callers, so this function raises the error.
     """
     if not isinstance(error, DatabaseError) or isinstance(error, ConstraintBroken):
         return error

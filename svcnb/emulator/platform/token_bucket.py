@@ -33,7 +33,7 @@ class TokenBuckets:
         """Takes a token.
 
         Args:
-            address: The address whose bucket is used.
+            address: The address of the bucket.
 
         Returns:
             None if the bucket had a token, otherwise the seconds until it has one.

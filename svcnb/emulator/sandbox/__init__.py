@@ -1,1 +1,1 @@
-"""Engines that run the JavaScript of actions, and the host operations that actions may request."""
+"""Engines that run the JavaScript of actions, and the host operations that actions can request."""

@@ -1,7 +1,7 @@
 """Order of a run's operations and their results, so that a repeated run receives the results in the same order.
 
-The next steps of an action often depend on which of two parallel requests was completed first. A repeated run that
-receives the results in a different order can therefore make different requests.
+The next steps of an action often depend on which of two parallel requests completes first. A repeated run that receives
+the results in a different order can therefore make different requests.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 GRACE_S: Final = 1.0
 """Maximum additional delay of a result compared with the first attempt, in seconds.
 
-After this delay, the order is abandoned.
+After this delay, the class abandons the order.
 """
 
 
@@ -34,8 +34,8 @@ class _Event(NamedTuple):
 class AnswerOrder:
     """Recorded order of events in the first attempt of a run.
 
-    In the second attempt, the class delays results to keep the same order. Operations that only the second attempt
-    starts have no position in the order and are not delayed.
+    In the second attempt, the class delays results to keep the same order. It does not delay operations that only the
+    second attempt starts, because they have no position in the order.
 
     Args:
         clock: Monotonic clock that returns seconds.
@@ -93,7 +93,7 @@ class AnswerOrder:
         self._repeats = True
 
     def give_up(self) -> None:
-        """Abandons the order. From now on, results are not delayed."""
+        """Abandons the order, and delays no more results."""
         self._is_given_up = True
         self._log.clear()
         self._happened.clear()
@@ -105,7 +105,7 @@ class AnswerOrder:
         """Waits in the second attempt for all events that preceded the result in the first attempt.
 
         Args:
-            operation: Operation whose result is delayed.
+            operation: Operation whose result must wait.
         """
         if not self._repeats or not self._has_to_wait(operation):
             return

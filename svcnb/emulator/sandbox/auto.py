@@ -44,7 +44,7 @@ class AutoEngine:
     """Engine that selects `fast` or `v8` for each run.
 
     A source runs on `fast` unless it contains a name that `fast` does not support. If the run causes a trap, the engine
-    repeats it on `v8`. Its operations are not executed again, but return the same results
+    repeats it on `v8`. The second attempt does not execute operations again, but receives the same results
     (`svcnb.emulator.sandbox.repeat.RepeatableHost`). Later runs of a source that caused a trap start on `v8`.
 
     Args:
@@ -79,7 +79,7 @@ class AutoEngine:
     async def start(self) -> None:
         """Starts to warm up `fast` and returns immediately.
 
-        `v8` is warmed up at the first run, which seldom needs it.
+        The first run starts the warm-up of `v8`, because few runs need `v8`.
         """
         await self._fast.start()
         self._v8_asleep = True
@@ -168,7 +168,7 @@ class AutoEngine:
 
 
 def reason_to_repeat(outcome: Outcome) -> str | None:
-    """Returns the reason why a run on `fast` must be repeated on `v8`, or None if its outcome is final."""
+    """Returns the reason why `v8` must repeat a run on `fast`, or None if the outcome of the run is final."""
     if outcome.error_kind == "unsupported":
         return next((str(event.detail["what"]) for event in outcome.trace.events if event.kind == "trap"), "a trap")
     if outcome.error_kind == "memory":

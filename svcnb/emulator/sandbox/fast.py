@@ -22,8 +22,8 @@ from svcnb.protocol.vocabulary import Vocabulary
 NAME = "fast"
 BOOTSTRAP = STATIC / "fast.js"
 
-# The engine stops a run at its deadline and can then be reused. If the engine cannot stop it, the process is killed
-# later.
+# The engine stops a run at its deadline, and can then execute another run. If the engine cannot stop the run, the pool
+# kills the process later.
 GRACE_S = 0.05
 # Memory of the engine itself: two copies of the image, the compiled engines, and their additional growth.
 _OWN_MIB = 256
@@ -47,7 +47,8 @@ class FastEngine(PooledEngine):
         PartMissing: Deno or the bundle is not installed.
     """
 
-    # A lowered priority cannot be raised again, so the process is discarded after the run. Only long runs justify this.
+    # A process cannot raise its lowered priority again, so the pool discards it after the run. Only long runs justify
+    # this.
     _brief_s = 0.5
 
     def __init__(

@@ -16,7 +16,7 @@ from svcnb.protocol.nesting import deeper_than, more_values_than
 
 SECRET_BYTES: Final = 16
 MAX_JSON_BYTES: Final = 4 * 1024 * 1024
-"""Maximum length of a frame's JSON text, in bytes. The engine rejects a longer call before it is sent."""
+"""Maximum length of a frame's JSON text, in bytes. The engine rejects a longer call, and does not send it."""
 
 _MAX_DEPTH: Final = 8
 _MAX_VALUES: Final = 10_000

@@ -1,4 +1,4 @@
-"""Host operations that the service executes for actions, for keys, encryption, outbound requests and packages."""
+"""Host operations that the service executes for actions: keys, encryption, outbound requests and packages."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ActionHost:
             raises `KeyRefused` if this API key and action may not use the wallet.
         headers: Headers that the action can read: ``x-request-id``, and ``x-correlation-id`` if the caller sent it.
         network: HTTP client for outbound requests.
-        packages: Package folder for imports, or None if none is configured.
+        packages: Package folder for imports, or None if the settings contain no folder.
         randomness: Source of nonces, or None for the operating system's source.
         meter: Credit check of the paying account.
         account: Account of the run.

@@ -29,7 +29,7 @@ class ProcessorUse(NamedTuple):
 
 
 class StartFailed(RuntimeError):
-    """Error for a process that exited before it was warmed up."""
+    """Error for a process that exited before the end of its warm-up."""
 
 
 class Isolate(asyncio.Protocol):
@@ -68,7 +68,7 @@ class Isolate(asyncio.Protocol):
             process = await self._spawn(aside=aside)
             async with asyncio.timeout(timeout_s):
                 await self._ready
-                # The process can be warmed up before the spawner reports its id.
+                # The warm-up can end before the spawner reports the process id.
                 await process.begun
         except (OSError, TimeoutError, StartFailed) as error:
             said = read_error_file(self._errors).strip() or str(error) or type(error).__name__
@@ -173,7 +173,7 @@ class Isolate(asyncio.Protocol):
         self.write(job)
 
     def write(self, data: bytes | bytearray) -> None:
-        """Sends bytes. The caller must not modify them until they are sent.
+        """Sends bytes. The caller must not modify the bytes afterwards, because the transport can send them later.
 
         If the process has exited, the method discards the bytes without an error. ``on_lost`` reports the exit.
         """

@@ -48,7 +48,7 @@ class LoadGauge:
         self._overloaded = False
 
     def overloaded(self) -> bool:
-        """Returns whether executions should now be rejected with status 429."""
+        """Returns whether the service should now reject executions with status 429."""
         now = self._clock()
         if self._sampled_at is None or now - self._sampled_at >= self._interval_s:
             self._sample(now)

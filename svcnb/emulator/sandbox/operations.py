@@ -28,8 +28,8 @@ class Operations:
         host: Host that has the keys and makes the requests.
         limits: Limits of the run.
         trace: Trace that receives the events.
-        ended: Function that returns whether the run has ended. If an operation is cancelled earlier, the action aborted
-            it.
+        ended: Function that returns whether the run has ended. If an operation is cancelled before the end, the action
+            has aborted it.
     """
 
     def __init__(self, host: Host, limits: ActionLimits, trace: Trace, ended: Callable[[], bool]) -> None:
@@ -43,11 +43,11 @@ class Operations:
 
     @property
     def holds(self) -> bool:
-        """Whether answers use a part of the memory budget."""
+        """Whether results use a part of the memory budget."""
         return bool(self._held)
 
     def release(self) -> None:
-        """Releases the memory budget of answers that the isolate has received or will never receive."""
+        """Releases the memory budget of results that the isolate has received or will never receive."""
         held, self._held = self._held, ()
         for give_back in held:
             give_back()
@@ -56,15 +56,16 @@ class Operations:
         """Executes one operation.
 
         Args:
-            kind: Kind of the operation, under its name in the isolate's bootstrap script.
+            kind: Kind of the operation, which is its name in the isolate's bootstrap script.
             body: Arguments of the operation.
             blob: Bytes of the operation, such as the body of a request.
 
         Returns:
-            The answer for the isolate, and its bytes.
+            The response for the isolate, and its bytes.
 
         Raises:
-            OperationRefused: The operation is not permitted, or a limit is reached. The action receives the error.
+            OperationRefused: The operation is not permitted, or the run has reached a limit. The action receives the
+                error.
             BadFrame: No such operation exists.
         """
         if kind == "fetch":

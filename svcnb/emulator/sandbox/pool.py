@@ -31,7 +31,7 @@ _PATIENCE_S = 0.05
 # If processes are ready to run for more than this fraction of the time, the processor limits them, and more processes
 # would not help.
 _WORKING = 0.5
-# After this number of checks in which runs waited and no run ended, another process is started in any case.
+# After this number of checks in which runs waited and no run ended, the pool starts another process in any case.
 _STALLS = 10
 
 
@@ -50,10 +50,11 @@ class Pool:
     average. While several accounts have recent use, it reserves the spare for an account with only one unfinished run.
 
     Args:
-        new_host: Function that creates the host that starts processes. It is called again if the host is lost.
+        new_host: Function that creates the host, which starts processes. The pool calls the function again after a loss
+            of the host.
         spares: Number of isolates to keep ready. If too few are left, the pool keeps up to four times as many for at
             least half a minute.
-        shares: Recent use by each account.
+        shares: Record of the recent use by each account.
         runs_of: Function that returns the number of unfinished runs of an account, including waiting runs.
         reuse: Whether callers return isolates with `give`. Isolates in use then count towards ``spares``. The pool
             starts more only if runs have to wait although the processor is not busy.
@@ -125,7 +126,7 @@ class Pool:
         if not self.available or any(isolate.suspended for isolate in self._ready):
             return False
         if self._host is None or not self._host.alive:
-            return True  # the spawner is started for the next run
+            return True  # the pool starts the spawner for the next run
         return await self._reachable.now(self._host.pid)
 
     async def _host_answers(self) -> bool:
@@ -168,7 +169,7 @@ class Pool:
             account: Account of the run. The account with the least recent use receives the next isolate.
 
         Raises:
-            EngineUnavailable: No isolate can be started.
+            EngineUnavailable: The pool cannot start an isolate.
         """
         if not self.available:
             raise EngineUnavailable(self._last_failure or "the engine is not running")
@@ -201,7 +202,7 @@ class Pool:
 
         Args:
             isolate: The isolate.
-            again: Whether the isolate can execute another run. Otherwise, it is closed.
+            again: Whether the isolate can execute another run. Otherwise, the pool closes it.
         """
         self._lent.discard(isolate)
         self._returned += 1
@@ -215,7 +216,7 @@ class Pool:
         self._fill()
 
     def _take_back(self, isolate: Isolate) -> None:
-        """Puts back an unused isolate whose caller was cancelled while it received the isolate."""
+        """Puts back an unused isolate after a cancellation of its caller."""
         self._lent.discard(isolate)
         if isolate.usable and not self._stopped:
             self._ready.appendleft(isolate)
@@ -373,7 +374,7 @@ class Pool:
     def _settle_later(self) -> None:
         if self._calm is not None:
             return
-        # An isolate that was starting when the target decreased is superfluous.
+        # The target decreased during the start, so the pool no longer needs this isolate.
         if self._target > self._idle or len(self._ready) + len(self._lent) > self._target:
             wait_s = _CALM_S
         elif self._rest_s is not None and self._target:

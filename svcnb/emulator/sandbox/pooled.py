@@ -26,7 +26,7 @@ STATIC = Path(__file__).with_name("static")
 # Deno maps a data segment of about 750 MiB before it runs any code (measured with version 2.9.8).
 DENO_DATA_MIB = 772
 _LOOK_S = 0.03
-# No lock file is needed, because no external code is loaded. Only the bundle is read, and --no-remote, --no-npm and
+# Deno needs no lock file, because it loads no external code. It reads only the bundle, and --no-remote, --no-npm and
 # --cached-only reject all https:, jsr: and npm: modules.
 FLAGS = (
     "--quiet",
@@ -53,7 +53,7 @@ class PooledEngine(ABC):
             slots.
         vocabulary: Names that are visible to actions.
         reuse: Whether a process executes several runs in sequence.
-        idle: Number of processes to keep while nothing runs. None means all.
+        idle: Number of processes to keep while no action runs. None means all.
         rest_s: Seconds without a run after which the engine keeps no process until the next run. None means never.
 
     Raises:

@@ -24,10 +24,10 @@ class Exit(NamedTuple):
     """Exit result of a process.
 
     Attributes:
-        status: Exit code, which is negative for a signal. None if the process could not be started.
+        status: Exit code, which is negative for a signal. None if the process did not start.
         cpu_s: Used processor time in seconds.
         held_bytes: Peak resident memory in bytes.
-        reason: Reason why the process could not be started or was lost.
+        reason: Reason why the process did not start, or why its exit result is unknown.
     """
 
     status: int | None
@@ -63,7 +63,7 @@ class Process:
 
 
 class ProcessHost:
-    """Starter of processes with the same command line, which uses its own spawner.
+    """Host of processes with the same command line, which it starts through its own spawner.
 
     Args:
         argv: Command line of each process.
@@ -106,7 +106,7 @@ class ProcessHost:
 
     @property
     def alive(self) -> bool:
-        """Whether processes can be started."""
+        """Whether the host can start processes."""
         return self._control is not None
 
     @property
@@ -118,7 +118,7 @@ class ProcessHost:
         """Starts the spawner.
 
         Raises:
-            OSError: The spawner cannot be started.
+            OSError: The spawner does not start.
         """
         self._loop = asyncio.get_running_loop()
         ours, theirs = socket.socketpair()
@@ -186,7 +186,7 @@ class ProcessHost:
         self._order("near", process)
 
     def step_aside(self, process: Process) -> None:
-        """Moves a process off the reserved cores until `bring_back` is called."""
+        """Moves a process off the reserved cores until a call of `bring_back`."""
         self._order("off", process)
 
     def bring_back(self, process: Process) -> None:
@@ -194,7 +194,7 @@ class ProcessHost:
         self._order("back", process)
 
     def rest(self) -> None:
-        """Stops the template process, if any. The spawner starts a new one when many processes are needed again."""
+        """Stops the template process, if any. The spawner starts a new one when runs need many processes again."""
         with contextlib.suppress(OSError):
             self._send({"rest": True})
 

@@ -18,7 +18,7 @@ ABORTED: Final = "aborted by the action"
 
 
 class EngineUnavailable(RuntimeError):
-    """Error for an engine that cannot start a process for an action. Nothing was executed, so nothing is charged.
+    """Error for an engine that cannot start a process for an action. The call is free, because the action did not run.
 
     Source: docs/service/http.md#errors.
     """
@@ -63,10 +63,10 @@ class FetchResponse(NamedTuple):
     Attributes:
         status: HTTP status code from 200 to 599.
         status_text: Reason phrase, often empty.
-        headers: Pairs of name and value. The content encoding is already removed.
+        headers: Pairs of name and value, without the headers of the removed content encoding.
         body: Complete body. The code does not copy a large body into `bytes`.
         url: URL after redirects.
-        redirected: Whether the request was redirected.
+        redirected: Whether the server redirected the request.
         held: Functions that release the memory budget of the body. Call them when the body is no longer in memory.
     """
 
@@ -84,7 +84,7 @@ class Meter(NamedTuple):
 
     Attributes:
         every_s: Seconds between two checks.
-        lasts: Function that receives the elapsed seconds of the run. If it returns False, the run is stopped.
+        lasts: Function that receives the elapsed seconds of the run. If it returns False, the engine stops the run.
     """
 
     every_s: float
@@ -226,7 +226,7 @@ class Engine(Protocol):
             host: Host that executes the action's operations.
 
         Raises:
-            EngineUnavailable: No process could be started.
+            EngineUnavailable: The engine cannot start a process.
         """
         ...
 

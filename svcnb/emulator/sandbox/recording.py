@@ -1,4 +1,4 @@
-"""Recordings of outbound requests in human-readable files, which can be committed and replayed.
+"""Recordings of outbound requests in human-readable files, which users can commit and replay.
 
 ```json
 {"version": 1, "exchanges": [{"request": {"method": "GET", "url": "https://..."},

@@ -26,7 +26,7 @@ T = TypeVar("T")
 MAX_REPEATABLE_BYTES: Final = 8 * 1024 * 1024
 """Maximum total length of stored operations and results, in bytes.
 
-A run with more data and with side effects cannot be repeated."""
+The engine cannot repeat a run with more data and with side effects."""
 _ENTRY_BYTES: Final = 1_024
 ASTRAY_TEXT: Final = "The repeated run makes different requests"
 
@@ -45,7 +45,7 @@ class _Entry:
 
     @cached_property
     def content(self) -> Content:
-        """Comparable content of the operation, which is computed only for a repeated run."""
+        """Comparable content of the operation. Only a repeated run computes it."""
         return _content(self.asked)
 
     @property
@@ -91,7 +91,7 @@ class RepeatableHost:
         """Starts the second attempt of the run.
 
         Args:
-            elapsed_s: Duration of the first attempt in seconds. It is included in the credit check.
+            elapsed_s: Duration of the first attempt in seconds. The credit check includes it.
         """
         self._left = list(self._entries)
         self._elapsed_s = elapsed_s
@@ -149,11 +149,11 @@ class RepeatableHost:
         return await self._answer(("fetch", request), lambda: self._host.fetch(request, limits))
 
     async def package(self, specifier: str, importer: str | None) -> Module:
-        """See `Host`. The result is not stored, because the import of a package has no side effects."""
+        """See `Host`. This host does not store the result, because the import of a package has no side effects."""
         return await self._host.package(specifier, importer)
 
     def close(self) -> None:
-        """Cancels unfinished requests. Call it after both attempts have ended."""
+        """Cancels unfinished requests. Call this method after both attempts have ended."""
         for entry in self._entries:
             entry.work.cancel()
         for give_back in (*self._held, *(each for entry in self._entries for each in entry.held)):
@@ -193,7 +193,7 @@ class RepeatableHost:
         """Starts a new operation.
 
         Raises:
-            OperationRefused: The run is repeated and may not make this request.
+            OperationRefused: A repeated run must not make this request.
         """
         if self._left is not None and not _content(asked).is_safe:
             self._lost_its_way = self._lost_its_way or self._has_unused_effects
@@ -206,7 +206,7 @@ class RepeatableHost:
         return entry
 
     def _note(self, size: int) -> None:
-        """Counts the bytes that are stored for a repeated run."""
+        """Counts the bytes that this host stores for a repeated run."""
         self._kept_bytes += size
         if self._left is None and self._kept_bytes > MAX_REPEATABLE_BYTES:
             self._forgets = True
@@ -214,12 +214,12 @@ class RepeatableHost:
                 self._forget(entry)
 
     def _forget(self, entry: _Entry) -> None:
-        """Discards a completed operation if too many bytes are stored."""
+        """Discards a completed operation if this host stores too many bytes."""
         if not self._forgets or entry not in self._entries:
             return
         self._entries.remove(entry)
         self._held += entry.held  # the caller may no longer exist
-        # The operation can be executed again, unless it had side effects.
+        # A repeated run can execute the operation again, unless it had side effects.
         if self._left is None:
             self._order.give_up()
             if not entry.content.is_safe:

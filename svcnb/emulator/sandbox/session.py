@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from svcnb.emulator.sandbox.isolate import Isolate
     from svcnb.emulator.sandbox.page_isolate import PageIsolate
 
-# Maximum number of pending calls of one action. At the limit, the isolate's channel is not read, so it has to wait.
+# Maximum number of pending calls of one action. At the limit, the session stops reading from the isolate.
 _MAX_IN_FLIGHT = 64
-# Maximum total length of the pending calls of one action, in bytes. At the limit, the channel is not read either.
+# Maximum total length of the pending calls of one action, in bytes. The session also stops reading at this limit.
 _MAX_IN_FLIGHT_BYTES = 4 * 2**20
-# Number of frames processed in one turn of the event loop, so that many frames do not delay other tasks.
+# Number of frames to process in one iteration of the event loop, so that many frames do not delay other tasks.
 _AT_ONCE = 8
 # Ids of the service's own tasks in `_calls`. The ids of an isolate's calls start at 1.
 _AUTOPSY, _FUNDS, _LAST_LOOK, _PARSING, _ENDING = -1, -2, -3, -4, -5
@@ -51,7 +51,7 @@ class Session:
     """Execution of one job in one isolate.
 
     Args:
-        isolate: Warmed-up isolate. If ``answered`` is true afterwards, it ended the run normally and can be reused.
+        isolate: Warmed-up isolate. If ``answered`` is true after the run, the isolate can execute another run.
         host: Host that executes operations.
         limits: Limits of the run.
         trace: Timeline that records the events.
@@ -262,7 +262,7 @@ class Session:
         )
 
     def _hold_back(self) -> None:
-        """Stops reading until the buffered frames are processed, a few at a time."""
+        """Stops reading, and processes the buffered frames a few at a time."""
         if not self._held_back:
             self._held_back = True
             self._isolate.pause()
@@ -285,8 +285,8 @@ class Session:
         elif kind == "cancel":
             call_id = int(body["id"])
             if call_id > 0 and (task := self._calls.get(call_id)) is not None:
-                # Cancel the task in the next turn of the event loop, so that it has started. A host that repeats a run
-                # must record the call even if it is cancelled immediately.
+                # Cancel the task in the next iteration of the event loop, so that it has started. A host that repeats a
+                # run must record the call even after an immediate cancellation.
                 asyncio.get_running_loop().call_soon(task.cancel, ABORTED)
                 # The isolate's event loop ends only after a response to every call. It ignores a second response.
                 self._isolate.write(pack({"id": call_id, "value": None}))
@@ -300,7 +300,7 @@ class Session:
     def _hear_log(self, text: str) -> None:
         size = len(text.encode(errors="replace"))
         if self._log_bytes + size > self._limits.max_console_log_length:
-            return  # the bootstrap script rejects such a line before it is sent
+            return  # the bootstrap script never sends such a line
         self._log_bytes += size
         self._logs.append(text)
         self._trace.add("console", bytes=size)

@@ -8,17 +8,17 @@ emulator has the other end. The spawner exists for three reasons:
 - If the emulator is killed, the spawner detects this. It then kills all children, deletes their folder and exits.
 
 Both sides send JSON messages, one per line:
-    in   {"argv", "template", "env", "cwd", "limits", "remove"}   once, first; template: another argv, or null
-    in   {"spawn": token, "aside"}                       with two descriptors: standard input and output, standard error
-    in   {"kill": token}                                 ends it
-    in   {"near": token}                                 moves its main thread onto the reserved cores
-    in   {"off": token}  |  {"back": token}              off the reserved cores, and onto all again
-    in   {"lower": token, "aside"}                       lowers its priority, on all cores or off the reserved ones
-    in   {"rest": true}                                  ends the template, until processes are needed often again
+    in   {"argv", "template", "env", "cwd", "limits", "remove"}   first message; template: command line, or null
+    in   {"spawn": token, "aside"}                       two descriptors: standard input and output, standard error
+    in   {"kill": token}                                 kills the process
+    in   {"near": token}                                 moves the main thread to the reserved cores
+    in   {"off": token}  |  {"back": token}              moves the process off the reserved cores, or to all cores
+    in   {"lower": token, "aside"}                       lowers the priority; aside: also leave the reserved cores
+    in   {"rest": true}                                  stops the template until many processes start again
     in   {"ping": number}                                checks that the spawner responds
     out  {"pong": number}
     out  {"spawned": token, "pid", "copy"}  |  {"failed": token, "error"}
-    out  {"exited": token, "status", "cpu_s", "held"}      held: its peak memory, in bytes
+    out  {"exited": token, "status", "cpu_s", "held"}      held: peak memory of the process, in bytes
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class Spawner:
         self._setup: dict[str, Any] | None = None
         self._tokens: dict[int, int] = {}  # pid to token
         self._pids: dict[int, int] = {}  # token to pid
-        self._owed: set[int] = set()  # sessions whose priority is restored as soon as the kernel permits it
+        self._owed: set[int] = set()  # sessions whose priority the spawner restores as soon as the kernel permits it
         self._cores = os.sched_getaffinity(0) if sys.platform == "linux" else set()
         self._kept = set(sorted(self._cores)[: max(1, len(self._cores) // _PART_FOR_OTHERS)])
         self._aside = self._cores - self._kept or self._cores

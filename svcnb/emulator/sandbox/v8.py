@@ -1,8 +1,8 @@
 """Engine `v8`, which runs every execution in a new Deno process from a pool of warmed-up processes.
 
-A Deno worker is not a security boundary. It cannot be stopped while it is busy, and it ends the whole process if it is
-out of memory. Therefore, each run has its own process in its own session, without permissions or module loading, and
-with limited resources. The kernel kills the process when the emulator exits, and a signal can stop it.
+A Deno worker is not a security boundary. The process cannot stop a busy worker, and a worker that is out of memory ends
+the whole process. Therefore, each run has its own process in its own session, without permissions or module loading,
+and with limited resources. The kernel kills the process when the emulator exits, and a signal can stop it.
 """
 
 from __future__ import annotations
@@ -120,7 +120,8 @@ class V8Engine(PooledEngine):
         return Session(isolate, host, limits, Trace(NAME, isolate.grown_bytes), alone=True)
 
     def _end(self, isolate: Isolate, session: Session, outcome: Outcome | None) -> None:  # noqa: ARG002 - one run each
-        # After a successful run, stop the process later. This takes time, and the response must be sent first.
+        # After a successful run, stop the process later. The stop takes time, and the service must send the response
+        # first.
         if self._stopped or outcome is None or not outcome.ok:
             isolate.close()
             return

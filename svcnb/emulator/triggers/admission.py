@@ -1,6 +1,6 @@
 """Admission of runs, with the checks in the transaction that creates a run.
 
-After the commit, the run is executed even if the process is killed. Before the commit, the run does not exist.
+After the commit, the service executes the run even after a crash. Before the commit, the run does not exist.
 
 Source: docs/service/triggers.md#errors, docs/service/triggers.md#runs-of-a-trigger.
 """
@@ -37,7 +37,7 @@ def run_id(trigger_id: str, cause: str) -> str:
 
 
 def room(connection: Connection, trigger: TriggerRecord) -> int:
-    """Returns the number of additional runs that a trigger permits now.
+    """Returns the number of additional runs that a trigger can queue now.
 
     Args:
         connection: Connection inside a transaction.
@@ -51,7 +51,7 @@ def room(connection: Connection, trigger: TriggerRecord) -> int:
 def rate_is_used_up(connection: Connection, trigger: TriggerRecord, now: float) -> bool:
     """Returns whether webhook runs of the last 60 s have reached ``max_runs_per_minute`` (None means 60)."""
     limit = DEFAULT_RUNS_PER_MINUTE if trigger.max_runs_per_minute is None else trigger.max_runs_per_minute
-    # Ignore runs with a time in the future, which were admitted before the clock was set back.
+    # Ignore runs with a time in the future. They are from the time before a change of the clock.
     lately = (
         "SELECT count(*) FROM trigger_runs WHERE trigger_id = :id AND source = 'webhook' "
         "AND started_at > :since AND started_at <= :until"

@@ -41,7 +41,7 @@ def endpoints(rows: Rows) -> list[Endpoint]:
 
 
 async def question(ask: Ask) -> Response:
-    """Returns the approval page. On a private machine, it signs the user in as the default user."""
+    """Returns the approval page. Also signs in the default user if the request is local."""
     try:
         challenge = check_challenge(ask.call.request.query_params.get("challenge", ""))
     except Refused as refusal:
@@ -130,7 +130,7 @@ def _target(challenge: str) -> str:
 def _is_private(ask: Ask) -> bool:
     """Returns whether the request is local.
 
-    In this case, the emulator listens on loopback and the Host header is a local name.
+    The emulator then listens on loopback, and the Host header is a local name.
     """
     settings = ask.triggers.settings
     name = urlsplit(f"//{ask.header('host')}").hostname or ""

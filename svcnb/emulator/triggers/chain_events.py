@@ -100,7 +100,7 @@ class ChainEvents(Scanner):
             self._next_look = self._clock.now()
             return
         now = self._clock.now()
-        self._next_look = min(self._next_look, now + self._interval_s)  # the clock was possibly set back
+        self._next_look = min(self._next_look, now + self._interval_s)  # a user can set the clock back
         if self._next_look > now:
             await self._timer.until(self._next_look, self._poke)
             return
@@ -241,10 +241,10 @@ def event_of(log: dict[str, Any], config: ChainEventConfig) -> dict[str, Any]:
         config: The trigger's settings.
 
     Returns:
-        The members from docs/service/triggers.md#sources-of-runs, and ``decoded_as``. ``decoded_as`` contains the
-        arguments that were decoded as indexed, whether the signature marks them, and whether another choice also
-        matches the log. If the log does not match the signature, ``decoded`` is empty and ``decode_error`` contains the
-        reason. The run starts nevertheless.
+        The members from docs/service/triggers.md#sources-of-runs, and ``decoded_as``. ``decoded_as`` lists the
+        arguments that the scanner decoded as indexed. It also states whether the signature marks them, and whether
+        another choice matches the log. If the log does not match the signature, ``decoded`` is empty and
+        ``decode_error`` contains the reason. The run starts even in this case.
     """
     decoded: dict[str, Any]
     details: dict[str, Any]

@@ -39,7 +39,7 @@ class Seal:
         """Decrypts a key.
 
         Raises:
-            SealBroken: The key cannot be decrypted. The message does not contain it.
+            SealBroken: The key cannot be decrypted. The message does not contain the key.
         """
         try:
             raw = unhexlify(sealed)

@@ -1,8 +1,8 @@
-"""Execution of a run with the same ``POST`` request as from any client, and with the same checks and price.
+"""Execution of a run with the same ``POST`` request, checks and price as for any client.
 
 By default, the executor passes the request to the emulator's own application without a socket. Checks, billing and
-engine are the same, and a timeout stops a slow run. If an execution URL is set, the executor sends the request over
-HTTP to another service, for example the real one.
+engine are the same, and a timeout stops a slow run. If the settings contain an execution URL, the executor sends the
+request over HTTP to another service, for example the real one.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Execution(Protocol):
     """Executor of runs."""
 
     async def __call__(self, call: RunCall) -> Answer:
-        """Sends the request of a run. The answer contains any error of the other side, so the method raises none."""
+        """Sends the request of a run. The result contains any error of the other side, so this raises no errors."""
         ...
 
     async def close(self) -> None:
@@ -69,12 +69,12 @@ class InProcess:
 
     Args:
         run_path: Path of the execution endpoint below the API prefix.
-        timeout_s: Seconds of real time after which an attempt is cancelled. With None, only the limit of the execution
-            itself applies.
+        timeout_s: Seconds of real time after which the executor cancels an attempt. With None, only the limit of the
+            execution itself applies.
     """
 
     app: ASGIApp
-    """The application with all its middleware, or None until it is constructed."""
+    """The application with all its middleware, or None before its construction."""
 
     def __init__(self, run_path: str, timeout_s: float | None) -> None:
         self._path = _API + run_path

@@ -120,7 +120,7 @@ class Identity:
         return User(row["user_id"], row["email"])
 
     async def approve(self, challenge: str, label: str = "", email: str = DEFAULT_EMAIL) -> User:
-        """Approves the token of a challenge. A second approval has no effect, even if the token has been revoked.
+        """Approves the token of a challenge. A second approval has no effect, even if the user has revoked the token.
 
         Args:
             challenge: 43 characters of base64url.
@@ -158,7 +158,8 @@ class Identity:
     async def revoke(self, user: User, token_id: str | None) -> int:
         """Revokes one token of a user, or all tokens if ``token_id`` is None.
 
-        The method returns the number of revoked tokens.
+        Returns:
+            The number of revoked tokens.
         """
         statement = "UPDATE trigger_tokens SET revoked_at = :now WHERE user_id = :user AND revoked_at IS NULL"
         if token_id is not None:

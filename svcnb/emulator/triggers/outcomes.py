@@ -1,4 +1,4 @@
-"""Interpreter of the response to a run's request, which means success, retry or failure.
+"""Decides from the response to a run's request whether the run succeeded, failed or needs a retry.
 
 Source: docs/service/resources.md#states, docs/service/triggers.md#runs-of-a-trigger.
 """
@@ -26,7 +26,7 @@ class Answer:
         status: HTTP status, or None if no response arrived (network error or timeout).
         body: The parsed JSON, or the text if it is not JSON.
         trouble: The problem if no response arrived.
-        may_still_run: Whether the action can still be running, so that another attempt could run it twice.
+        may_still_run: Whether the action can still be running. Another attempt could then run it twice.
     """
 
     status: int | None
@@ -36,7 +36,7 @@ class Answer:
 
     @property
     def is_transient(self) -> bool:
-        """Whether the request can succeed later, because no response, a 429 or any 5xx arrived."""
+        """Whether a later attempt can succeed: after a 429, any 5xx or no response."""
         if self.may_still_run:
             return False
         return self.status is None or self.status == _TOO_MANY or self.status in _SERVER_ERRORS

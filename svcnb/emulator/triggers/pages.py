@@ -70,7 +70,7 @@ def sign_in(target: str, *, without_token: str | None) -> HTMLResponse:
     """Returns the sign-in page.
 
     Args:
-        target: Path of this service to which the browser is redirected afterwards.
+        target: Path of this service to which the form redirects the browser afterwards.
         without_token: E-mail address of a user who does not need the control token, or None.
     """
     label, required = "Control token of this emulator", " required"

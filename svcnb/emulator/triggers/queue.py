@@ -5,10 +5,10 @@ next run, until no unfinished runs remain. The runs of a trigger therefore execu
 run that waits for a retry delays only its own trigger. The queue does not poll: the admission of a run starts the
 queue, which ends after the last run.
 
-The state is in the database. At the start, a queue opens for each trigger with unfinished runs. If a process was killed
-during a run, the run is still marked as running, and the queue executes it again with the same id. Servers that share
-the database use leases, so that only one server runs the queue of a trigger. The other servers check regularly whether
-the lease is free.
+The state is in the database. At the start, a queue opens for each trigger with unfinished runs. A run of a killed
+process is still marked as running. The queue executes it again with the same id. Servers that share the database use
+leases, so that only one server runs the queue of a trigger. The other servers check regularly whether the lease is
+free.
 """
 
 from __future__ import annotations
@@ -131,13 +131,13 @@ class RunQueues:
         await self.look()
 
     async def look(self) -> None:
-        """Opens missing queues, such as those of a server that was killed."""
+        """Opens missing queues, such as those of a killed server."""
         open_ones = "SELECT DISTINCT trigger_id FROM trigger_runs WHERE finished_at IS NULL"
         for trigger_id in await self._store.run(lambda connection: connection.column(open_ones)):
             self.wake(trigger_id)
 
     async def restart(self) -> None:
-        """Restarts all waiting queues after the database was replaced. Executions in progress finish normally."""
+        """Restarts all waiting queues after a replacement of the database. Executions in progress finish normally."""
         self._open = False
         waiting = set(self._queues.values()) - self._executing
         for queue in waiting:
@@ -200,13 +200,13 @@ class RunQueues:
         pause_s = _STORE_RETRY_S
         while True:
             try:
-                # Shield this step, because a stop cancels the queue, but the result of a finished execution must still
-                # be recorded.
+                # Shield this step. A stop cancels the queue, but the queue must still record the result of a finished
+                # execution.
                 work = partial(self._settle_and_claim, trigger_id=trigger_id, ended=ended)
                 return await asyncio.shield(self._store.run_long(work))
             except Exception as error:  # noqa: BLE001 - the run must end and the queue continue after any error
                 if _is_away(error):
-                    # Retry until the database is available, so that the result of a finished execution is not lost.
+                    # Retry until the database is available, so that it receives the result of a finished execution.
                     _LOG.warning("database unavailable (%s): trigger %s waits", error, trigger_id)
                     await asyncio.sleep(_STORE_RETRY_S)
                     continue
@@ -222,12 +222,12 @@ class RunQueues:
 
         Args:
             trigger_id: The trigger of the run.
-            ended: The executed run and its result, or None if the next run could not be started.
-            problem: Name of the exception. The exception's message can contain data of the run, so it is written only
-                to the log.
+            ended: The executed run and its result, or None if the queue could not start the next run.
+            problem: Name of the exception. The exception's message can contain data of the run, so only the log
+                contains it.
 
         Returns:
-            Whether the result was recorded.
+            Whether the database contains the result.
         """
         work: Callable[[Connection], Exception | None]
         if ended is None:
@@ -268,7 +268,7 @@ class RunQueues:
         trigger = find_trigger(connection, trigger_id)
         if trigger is None or not trigger.enabled:
             return None
-        # Ignore a time beyond the longest delay, because it was stored before the clock was set back.
+        # Ignore a time beyond the longest delay, because it is from before a change of the clock.
         if run.next_attempt_at is not None and now < run.next_attempt_at <= now + max(RUN_RETRY_DELAYS_S):
             return _Waiting(run.next_attempt_at, since=now)
         return _Claimed(claim(connection, run), trigger)

@@ -236,7 +236,7 @@ def _require_key_for(body: PatchTrigger, before: TriggerRecord) -> None:
 
 
 async def _beside(work: Callable[[], T], *, is_long: bool) -> T:
-    """Processes user data, outside of the event loop if it is large."""
+    """Processes user data, outside of the event loop if the data is large."""
     return await offload(work) if is_long else work()
 
 
@@ -328,6 +328,6 @@ def _shown_run(ask: Ask, run: RunRecord) -> dict[str, Any]:
         "response": from_json(run.response),
         "error": run.error,
         "attempt": run.attempt,
-        # The real service's response does not contain this member, the number of times that a stop interrupted the run.
+        # The real service's response does not contain this member. It counts the stops that interrupted the run.
         "interruptions": run.interruptions,
     }

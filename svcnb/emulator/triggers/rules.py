@@ -54,11 +54,11 @@ def check(name: str, action_code: str, usage_api_key: str | None, default_params
     """Checks the rules for all kinds of triggers.
 
     Args:
-        name: Not blank.
-        action_code: Not blank.
-        usage_api_key: Not blank. None keeps the stored key.
-        default_params: An object.
-        config: An object.
+        name: Name of the trigger, which must not be blank.
+        action_code: Source of the action, which must not be blank.
+        usage_api_key: Usage key, which must not be blank. None keeps the stored key.
+        default_params: Default parameters, which must be a JSON object.
+        config: Settings of the kind of trigger, which must be a JSON object.
 
     Raises:
         Refused: 400, with the code of the violated rule.

@@ -44,7 +44,7 @@ class Scanner(ABC):
         self._poke.set()
 
     async def run(self) -> None:
-        """Scans until cancelled."""
+        """Scans until the task is cancelled."""
         self._next_look = self._clock.now()
         while True:
             self._poke.clear()
@@ -53,7 +53,7 @@ class Scanner(ABC):
             except StoreUnavailable as error:
                 _LOG.warning("database unavailable (%s): %s wait", error.message, self.what)
                 await asyncio.sleep(_STORE_RETRY_S)
-            except Exception:  # noqa: BLE001 - the next scan may succeed
+            except Exception:  # noqa: BLE001 - the next scan can succeed
                 _LOG.exception("%s could not be scanned", self.what)
                 await asyncio.sleep(_ERROR_RETRY_S)
 

@@ -1,8 +1,8 @@
 """Scanner that starts runs for schedules (docs/service/triggers.md#sources-of-runs).
 
 The scanner checks schedules every 30 seconds of the emulator's clock. A scan starts at most one run per trigger, for
-the first tick without a run. After a stop, the missed ticks follow, one per scan. After a clock jump, the number of
-scans is the same as if the time had passed normally.
+the first tick without a run. After a stop, each scan starts the run of one missed tick. After a clock jump, the number
+of scans is the same as if the time had passed normally.
 
 The scanner sleeps until a schedule is due, so idle schedules use no processor time.
 """
@@ -38,7 +38,7 @@ class Schedules(Scanner):
         triggers = await self._store.run_long(lambda connection: enabled_triggers(connection, "schedule"))
         now = self._clock.now()
         if self._next_look > now + self._interval_s:
-            self._next_look = now  # the clock was set back
+            self._next_look = now  # a user has set the clock back
         due = {trigger.id: _due(trigger) for trigger in triggers}
         scan = self._scan_for(min(due.values(), default=math.inf))
         if scan > now:
@@ -51,7 +51,7 @@ class Schedules(Scanner):
             self._next_look = max(self._next_look, self._last_scan_until(now) + self._interval_s)
 
     def _scan_for(self, due: float) -> float:
-        """Returns the time of the first scan at or after a moment."""
+        """Returns the time of the first scan at or after a given time."""
         if due <= self._next_look or math.isinf(due):
             return self._next_look if due <= self._next_look else math.inf
         return self._next_look + math.ceil((due - self._next_look) / self._interval_s) * self._interval_s

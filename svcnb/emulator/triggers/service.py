@@ -108,10 +108,10 @@ class Triggers:
         )
 
     def attach(self, app: ASGIApp) -> None:
-        """Sets the application that executes runs. Runs wait until the application is set.
+        """Sets the application that executes runs. Runs wait for this call.
 
         Raises:
-            RuntimeError: The call is outside the event loop, although only the loop's own thread may set its events.
+            RuntimeError: The call does not come from the event loop. Only the loop's own thread can set its events.
         """
         asyncio.get_running_loop()
         if isinstance(self._execution, InProcess):
@@ -129,7 +129,8 @@ class Triggers:
         await self._attached.wait()
         looked = await self._look(self.queues.start)
         while self.store.shared or not looked:
-            # Finds changes by other servers, runs of killed servers, and runs that could not be read at the start.
+            # Finds changes by other servers, runs of killed servers, and runs that the service could not read at the
+            # start.
             await asyncio.sleep(_LOOK_S)
             looked = await self._look(self.queues.look)
             self.poke()
@@ -172,7 +173,7 @@ class Triggers:
             watcher.poke()
 
     async def place_now(self, trigger: TriggerRecord) -> dict[str, Any]:
-        """Returns the columns for a chain_event trigger's position at the newest block. Empty for other kinds.
+        """Returns the columns for a chain_event trigger's position at the newest block, or no columns for other kinds.
 
         If the chain does not respond, the trigger keeps its position, because repeated events are better than lost
         events.

@@ -98,7 +98,7 @@ def find_trigger(connection: Connection, trigger_id: str, user_id: str | None = 
 
 
 def trigger_chars(trigger: TriggerRecord) -> int:
-    """Returns the total length of a trigger's user-defined text."""
+    """Returns the total length of a trigger's user-defined text, in characters."""
     return len(trigger.name) + len(trigger.action_code) + len(trigger.default_params) + len(trigger.config)
 
 
@@ -159,7 +159,7 @@ def trim_runs(connection: Connection, trigger_id: str, keep: int, before: float)
         connection: Connection inside a transaction.
         trigger_id: The trigger.
         keep: Maximum number of ended runs to keep.
-        before: Unix seconds. Runs that started later are kept, because the rate limit counts them.
+        before: Unix seconds. The function keeps runs that started later, because the rate limit counts them.
     """
     connection.run(
         """
@@ -182,7 +182,7 @@ def empty_runs(connection: Connection, trigger_id: str, most: int) -> None:
     Args:
         connection: Connection inside a transaction.
         trigger_id: One of the owner's triggers.
-        most: Maximum total length of inputs and responses in characters. The newest are kept.
+        most: Maximum total length of inputs and responses, in characters. The function keeps the newest.
     """
     connection.run(
         """

@@ -1,6 +1,6 @@
-"""Tables of the triggers service. Every new database contains them, even before the other triggers modules are loaded.
+"""Tables of the triggers service. Every new database contains them, even before the import of the other modules.
 
-Times are Unix seconds of the emulator's clock. JSON is stored as text with ASCII escapes, so that all databases can
+Times are Unix seconds of the emulator's clock. JSON columns contain text with ASCII escapes, so that all databases can
 store any string from a webhook, including NUL and lone surrogates.
 """
 
@@ -10,7 +10,7 @@ from svcnb.emulator.platform.schema import Table
 
 Table("trigger_users", "id VARCHAR NOT NULL PRIMARY KEY, email VARCHAR NOT NULL UNIQUE")
 
-# Only the challenge of a token is stored, which is its SHA-256.
+# The table stores only the challenge of a token, which is its SHA-256 hash.
 Table(
     "trigger_tokens",
     """

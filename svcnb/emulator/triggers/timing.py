@@ -29,10 +29,11 @@ class Timer:
         Args:
             moment: Unix seconds. Infinity waits forever.
             poke: Event that ends the wait early.
-            since: Time of the clock at which ``moment`` was chosen, in Unix seconds. None means now.
+            since: Time of the clock at which the caller chose ``moment``, in Unix seconds. None means now.
 
         Returns:
-            Whether the time has been reached. False after `poke`, or if the clock was set back during the wait.
+            Whether the clock has reached the time. False after ``poke``, or if a user sets the clock back during the
+            wait.
         """
         self._loop = asyncio.get_running_loop()
         begun = self._clock.now() if since is None else since

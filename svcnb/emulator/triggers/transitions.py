@@ -62,5 +62,5 @@ def settle(connection: Connection, ended: Ended, now: float) -> None:
             "finished_at": now,
             "next_attempt_at": None,
         }
-    # The run no longer exists if its trigger was deleted, or if a restored snapshot does not contain the run.
+    # The run no longer exists after a deletion of its trigger, or after the restore of a snapshot without this run.
     change_run(connection, "id = :of AND finished_at IS NULL", values, of=ended.run.id)

@@ -2,10 +2,10 @@
 
 Source: docs/service/triggers.md#sources-of-runs, docs/service/triggers.md#errors.
 
-``event_raw`` is the body as text. JSON cannot contain bytes, so ``event_raw_encoding`` is the encoding with which to
-restore them. With ``utf-8``, the body is the UTF-8 encoding of the text. With ``base64``, for a body that is not UTF-8,
-the text is the standard base64 of the body. In both cases, an action can verify the sender's signature over the exact
-bytes of the body.
+``event_raw`` is the body as text. JSON cannot contain bytes, so ``event_raw_encoding`` names the encoding that restores
+them. With ``utf-8``, the body is the UTF-8 encoding of the text. With ``base64``, for a body that is not UTF-8, the
+text is the standard base64 of the body. In both cases, an action can verify the sender's signature over the exact bytes
+of the body.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _KEPT: Final = frozenset(
         "paypal-transmission-id",
         "paypal-transmission-sig",
         "paypal-transmission-time",
-        # Timestamps and nonces that are signed together with the body: SendGrid, HubSpot, Zoom, QuickNode.
+        # Timestamps and nonces that senders sign together with the body: SendGrid, HubSpot, Zoom, QuickNode.
         "x-twilio-email-event-webhook-timestamp",
         "x-hubspot-request-timestamp",
         "x-zm-request-timestamp",
@@ -95,13 +95,13 @@ def safe_headers(headers: Iterable[tuple[bytes, bytes]], vocabulary: Vocabulary)
 def run_input(body: bytes, content_type: str, headers: dict[str, list[str]]) -> dict[str, Any]:
     """Returns the input of a webhook run.
 
+    A body that is not JSON becomes text, regardless of its content type, because senders test an address with an empty
+    body.
+
     Args:
         body: The body as bytes.
         content_type: The Content-Type header of the request.
         headers: The result of `safe_headers`.
-
-    A body that is not JSON becomes text, regardless of its content type, because senders test an address with an empty
-    body.
     """
     try:
         raw, encoding = body.decode(), "utf-8"
@@ -122,7 +122,7 @@ def run_input(body: bytes, content_type: str, headers: dict[str, list[str]]) -> 
 
 
 class RateWindow:
-    """Sliding-window rate limiter for webhook posts in 60 seconds, by sender or by owner.
+    """Sliding-window rate limiter for the webhook posts of each sender or owner, with a window of 60 seconds.
 
     Args:
         limit: Maximum number of posts in any 60 seconds. None means no limit.
@@ -149,7 +149,7 @@ class RateWindow:
         if len(self._posts) > _MANY_SENDERS:
             self._posts = {name: posts for name, posts in self._posts.items() if posts and posts[-1] > now - _WINDOW_S}
         posts = self._posts.setdefault(who, deque())
-        while posts and posts[-1] > now:  # delete times in the future, which exist after the clock was set back
+        while posts and posts[-1] > now:  # delete times in the future, which exist if a user sets the clock back
             posts.pop()
         while posts and posts[0] <= now - _WINDOW_S:
             posts.popleft()

@@ -1,9 +1,9 @@
 """Recipes: complete applications that you can use as the start of a project.
 
-Each folder below ``recipes`` is the single source of a recipe. The project contains all its files except two.
-``recipe.toml`` describes the recipe, and ``notebook.md`` is the text of its notebook. The folder ``project`` contains
-the files that all projects share; the function appends its README to the recipe's README. `.ci/cookbook.py` generates
-the notebook, the picture, the compiled contracts and the gallery.
+Each folder below ``recipes`` is the single source of a recipe. A new project contains all files of this folder except
+two: ``recipe.toml`` describes the recipe, and ``notebook.md`` is the text of its notebook. The folder ``project``
+contains the files that all projects share. `create_project` appends its README to the recipe's README.
+`.ci/cookbook.py` generates the notebook, the picture, the compiled contracts and the gallery.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def create_project(name: str, folder: str | Path) -> Path:
 
     Args:
         name: Name of the recipe.
-        folder: Folder of the project. Created if it does not exist. The function does not overwrite existing files.
+        folder: Folder of the project. The function creates a missing folder, and does not overwrite existing files.
 
     Returns:
         The folder of the project.

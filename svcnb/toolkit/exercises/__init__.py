@@ -1,4 +1,4 @@
-"""Exercises of the lessons. For a wrong answer, the check returns a hint, never the solution."""
+"""Exercises of the lessons. For a wrong answer, a check returns a hint, but never the solution."""
 
 from __future__ import annotations
 

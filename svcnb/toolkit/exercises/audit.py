@@ -12,7 +12,8 @@ _LOST: Final = (
     ("usage key 'runner'", "is valid until "),
     ("usage key 'runner'", "may execute in group 1"),
 )
-"""Permissions that the lesson's account lost since its conversion: subject, and start of the permission's name."""
+"""Permissions that the lesson's account has lost since its conversion: the subject, and the start of the permission's
+name."""
 
 
 def _culprit(answer: Any) -> str | None:

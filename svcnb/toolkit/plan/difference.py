@@ -51,7 +51,7 @@ def difference(description: Description, observed: Observed, state: State, *, pr
 
 
 def _take_up(observed: Observed, state: State) -> tuple[str, str] | None:
-    """Finds the result of an interrupted creation. Returns the name and hash of any key whose secret is lost."""
+    """Finds the result of an interrupted creation. Returns the name and hash of each key whose secret is lost."""
     begun = state.begun
     if begun is None:
         return None

@@ -1,4 +1,4 @@
-"""Plans.
+"""Comparison of a description with an account, and the resulting plan.
 
 `plan` compares a description with an account; `Plan` shows the differences and their cost, and applies them.
 """

@@ -156,7 +156,7 @@ class Execution:
 
 
 def register_action(description: Description, name: str, *, anew: bool) -> Step:
-    """Registers an action, or updates its name and description."""
+    """Returns the step that registers an action, or updates its name and description."""
     spec = description.actions[name]
 
     def run(execution: Execution) -> None:
@@ -167,12 +167,12 @@ def register_action(description: Description, name: str, *, anew: bool) -> Step:
 
 
 def create_wallet(name: str) -> Step:
-    """Creates a wallet."""
+    """Returns the step that creates a wallet."""
     return Step("+", "wallet", name, "create", *_price("wallets.create"), lambda it: it.create_wallet(name))
 
 
 def create_group(description: Description, name: str) -> Step:
-    """Creates a group."""
+    """Returns the step that creates a group."""
     spec = description.groups[name]
     price = _price("groups.create", actions=len(spec.actions), wallets=len(spec.wallets))
     says = f"create with {_count(len(spec.actions), 'action')} and {_count(len(spec.wallets), 'wallet')}"
@@ -180,14 +180,14 @@ def create_group(description: Description, name: str) -> Step:
 
 
 def update_group(description: Description, name: str, why: str) -> Step:
-    """Rewrites a group."""
+    """Returns the step that rewrites a group."""
     spec = description.groups[name]
     price = _price("groups.update", actions=len(spec.actions), wallets=len(spec.wallets))
     return Step("~", "group", name, f"replace: {why}", *price, lambda it: it.update_group(name))
 
 
 def permit_action(name: str, action: str) -> Step:
-    """Adds an action to a group."""
+    """Returns the step that adds an action to a group."""
 
     def run(execution: Execution) -> None:
         execution.svc.groups.add_action(execution.state.groups[name], execution.description.action(action))
@@ -196,7 +196,7 @@ def permit_action(name: str, action: str) -> Step:
 
 
 def permit_wallet(name: str, wallet: str) -> Step:
-    """Adds a wallet to a group."""
+    """Returns the step that adds a wallet to a group."""
 
     def run(execution: Execution) -> None:
         execution.svc.groups.add_wallet(execution.state.groups[name], execution.address(wallet))
@@ -205,7 +205,7 @@ def permit_wallet(name: str, wallet: str) -> Step:
 
 
 def withdraw_action(name: str, hashed: str, label: str) -> Step:
-    """Removes an action from a group."""
+    """Returns the step that removes an action from a group."""
 
     def run(execution: Execution) -> None:
         execution.svc.groups.remove_action(execution.state.groups[name], hashed)
@@ -214,7 +214,7 @@ def withdraw_action(name: str, hashed: str, label: str) -> Step:
 
 
 def withdraw_wallet(name: str, address: str, label: str) -> Step:
-    """Removes a wallet from a group."""
+    """Returns the step that removes a wallet from a group."""
 
     def run(execution: Execution) -> None:
         execution.svc.groups.remove_wallet(execution.state.groups[name], address)
@@ -223,17 +223,17 @@ def withdraw_wallet(name: str, address: str, label: str) -> Step:
 
 
 def create_key(name: str) -> Step:
-    """Creates a usage key."""
+    """Returns the step that creates a usage key."""
     return Step("+", "key", name, "create", *_price("usage_keys.create"), lambda it: it.create_key(name))
 
 
 def update_key(name: str, why: str) -> Step:
-    """Rewrites a usage key."""
+    """Returns the step that rewrites a usage key."""
     return Step("~", "key", name, why, *_price("usage_keys.update"), lambda it: it.update_key(name))
 
 
 def remove_key(name: str, hashed: str, why: str, *, begun: bool = False) -> Step:
-    """Deletes a usage key."""
+    """Returns the step that deletes a usage key."""
 
     def run(execution: Execution) -> None:
         execution.svc.usage_keys.delete(hashed)
@@ -244,23 +244,23 @@ def remove_key(name: str, hashed: str, why: str, *, begun: bool = False) -> Step
 
 
 def create_trigger(name: str) -> Step:
-    """Creates a trigger. This step is free."""
+    """Returns the step that creates a trigger. The step is free."""
     return Step("+", "trigger", name, "create", 0, 0, lambda it: it.create_trigger(name))
 
 
 def update_trigger(name: str, why: str, *, with_key: bool) -> Step:
-    """Rewrites a trigger. This step is free."""
+    """Returns the step that rewrites a trigger. The step is free."""
     return Step("~", "trigger", name, why, 0, 0, lambda it: it.update_trigger(name, with_key=with_key))
 
 
 def remove_group(name: str, number: int) -> Step:
-    """Deletes a group that the description does not contain."""
+    """Returns the step that deletes a group, because the description does not contain it."""
     says = "delete, because the description does not contain it"
     return Step("-", "group", name, says, *_price("groups.delete"), lambda it: it.svc.groups.delete(number))
 
 
 def delete_action(name: str, hashed: str) -> Step:
-    """Deletes an action that the description does not contain."""
+    """Returns the step that deletes an action, because the description does not contain it."""
     says = "delete, because the description does not contain it"
     return Step("-", "action", name, says, *_price("actions.delete"), lambda it: it.svc.actions.delete(hashed))
 

@@ -1,4 +1,6 @@
-/** Extension of JupyterLab and Notebook that highlights cells of `%%action`. A wheel installs it for both. */
+/**
+ * Builds the extension of JupyterLab and Notebook that highlights cells of `%%action`. A wheel installs it for both.
+ */
 import * as esbuild from "esbuild";
 import { fileURLToPath } from "node:url";
 

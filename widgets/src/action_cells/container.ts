@@ -1,6 +1,6 @@
 /**
- * Entry point with which JupyterLab loads a prebuilt extension: a module-federation container. It is written by hand,
- * because there is only one plugin. JupyterLab shares its own CodeMirror, and an editor extension works only with the
+ * Entry point with which JupyterLab loads a prebuilt extension: a module-federation container. A build tool is not
+ * necessary for a single plugin. JupyterLab shares its own CodeMirror, and an editor extension works only with the
  * CodeMirror instance that created the editor.
  */
 import { actionCells, type Shared } from "./plugin.ts";
@@ -11,7 +11,10 @@ type Scope = Record<string, Record<string, { get(): Promise<Factory> }>>;
 const NAME = "svcnb";
 let scope: Scope | undefined;
 
-/** Voila loads the extensions of JupyterLab, and has no cells to edit. */
+/**
+ * Error for a front end that does not share a module. For example, Voila loads the extensions of JupyterLab, but it has
+ * no cells to edit.
+ */
 class NotShared extends Error {}
 
 async function shared<T>(name: string): Promise<T> {
@@ -23,7 +26,7 @@ async function shared<T>(name: string): Promise<T> {
 }
 
 async function extension(): Promise<Factory> {
-  // Without the mark JupyterLab takes the module itself for the plugin.
+  // Without `__esModule`, JupyterLab would use the module itself as the plugin.
   const plugin = await colouring().catch((error) => {
     if (error instanceof NotShared) return [];
     throw error;

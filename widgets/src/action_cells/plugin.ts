@@ -1,13 +1,13 @@
 /**
- * JavaScript in cells whose first line is `%%action`: coloured, indented and folded as JavaScript. JupyterLab reads
- * every cell as the kernel's language, magics or not.
+ * Highlights, indents and folds cells whose first line is `%%action` as JavaScript. JupyterLab itself uses the language
+ * of the kernel for every cell.
  */
 import type * as Language from "@codemirror/language";
 import type * as State from "@codemirror/state";
 import type * as View from "@codemirror/view";
 import type * as Common from "@lezer/common";
 
-/** What `@jupyterlab/codemirror` offers to extensions, as far as it is needed here. */
+/** Used part of the interface that `@jupyterlab/codemirror` offers to extensions. */
 interface Jupyter {
   IEditorExtensionRegistry: unknown;
   IEditorLanguageRegistry: unknown;
@@ -22,7 +22,7 @@ interface Languages {
   getLanguage(name: string): Promise<{ support?: Language.LanguageSupport } | null>;
 }
 
-/** The front end's own modules: those that its editors are made with. */
+/** Modules of the front end from which it creates its editors. */
 export interface Shared {
   state: typeof State;
   view: typeof View;
@@ -34,12 +34,12 @@ export interface Shared {
 const ID = "svcnb:action-cells";
 const MAGIC = /^%%action(\s|$)/;
 
-/** Whether a text is an action cell. */
+/** Returns whether a text is an action cell. */
 export function isActionCell(doc: State.Text): boolean {
   return MAGIC.test(doc.line(1).text);
 }
 
-/** The plugin, as JupyterLab and Notebook activate it. */
+/** Returns the plugin that JupyterLab and Notebook activate. */
 export function actionCells(shared: Shared): unknown {
   return {
     id: ID,
@@ -55,8 +55,8 @@ export function actionCells(shared: Shared): unknown {
 }
 
 /**
- * Editor extension. It is active only while the first line is the magic. The JavaScript language, which is loaded once,
- * then takes precedence over the language of the kernel.
+ * Returns an editor extension, which is active only while the first line is the magic. It loads the JavaScript language
+ * once. This language then takes precedence over the language of the kernel.
  */
 export function editorExtension(
   { state, view, language, common }: Pick<Shared, "state" | "view" | "language" | "common">,
@@ -65,7 +65,7 @@ export function editorExtension(
   const slot = new state.Compartment();
   let loaded: State.Extension | undefined;
 
-  /** Treats the first line as spaces, because the line of the magic is not JavaScript. */
+  /** Parser that treats the first line as spaces, because the line of the magic is not JavaScript. */
   class BelowFirstLine extends common.Parser {
     constructor(private readonly inner: Common.Parser) {
       super();
@@ -100,7 +100,7 @@ export function editorExtension(
     view.ViewPlugin.define((editor) => {
       let closed = false;
       const follow = async () => {
-        // Editors may not be changed while they update.
+        // An editor must not be changed during its own update.
         await Promise.resolve();
         const extension = loaded ?? await load();
         if (closed || !extension) return;
@@ -124,7 +124,7 @@ export function editorExtension(
   ];
 }
 
-/** An input whose beginning reads as blanks; every position stays what it was. */
+/** Returns the input with spaces up to `end`. All positions stay the same. */
 function blanked(input: Common.Input, end: number): Common.Input {
   const blank = (text: string, from: number) =>
     from >= end ? text : " ".repeat(Math.min(text.length, end - from)) + text.slice(end - from);

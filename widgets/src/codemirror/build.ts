@@ -1,10 +1,10 @@
-/** The code editor, a bundle that a page loads once. */
+/** Builds the code editor as a bundle that a page loads once. */
 import * as esbuild from "esbuild";
 import * as library from "ethers";
 import { fileURLToPath } from "node:url";
 import type { Name, Names } from "./interface.ts";
 
-/** Names of the library that is given to actions, down to the functions of `ethers.utils`. */
+/** Returns the names of actions' library ethers, including the functions of `ethers.utils`. */
 function ethersNames(): Names {
   const whole = { ...library.ethers } as Record<string, unknown>;
   return {

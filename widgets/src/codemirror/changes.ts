@@ -1,9 +1,9 @@
-/** Marks what differs from the text that the editor began with. */
+/** Marks the changes since the text with which the editor started. */
 import { RangeSetBuilder, StateEffect, StateField } from "@codemirror/state";
 import { Decoration, type DecorationSet, EditorView } from "@codemirror/view";
 import type { Change } from "./interface.ts";
 
-/** Says what differs now; null when nothing does. */
+/** Sets the current change. Null means that there is none. */
 export const markChange = StateEffect.define<Change | null>();
 
 const inside = Decoration.mark({ class: "svcnb-changed" });

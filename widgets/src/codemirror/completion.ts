@@ -1,4 +1,4 @@
-/** What is offered while one types: the service's functions, ethers, globals, and the names of the action itself. */
+/** Completions in the editor: the service's functions, ethers, globals, and the names of the action itself. */
 import type { Completion, CompletionContext, CompletionResult, CompletionSource } from "@codemirror/autocomplete";
 import { snippetCompletion } from "@codemirror/autocomplete";
 import { localCompletionSource } from "@codemirror/lang-javascript";
@@ -9,7 +9,7 @@ import { ETHERS } from "./ethers_names.ts";
 const PATH = /(?:[A-Za-z_$][\w$]*\s*\.\s*)*[A-Za-z_$]?[\w$]*$/;
 const SILENT = new Set(["String", "TemplateString", "LineComment", "BlockComment", "RegExp"]);
 
-/** Completion source for the names that the kernel sends. */
+/** Returns a completion source for the names that the kernel sends. */
 export function actionCompletions(names: Names): CompletionSource {
   const table = optionsByOwner({ ...ETHERS, ...names });
   return (context: CompletionContext): CompletionResult | null => {

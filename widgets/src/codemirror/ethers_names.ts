@@ -1,6 +1,4 @@
-/**
- * The names of ethers 5, read from the library during the build (`build.ts`), so that no list is maintained by hand.
- */
+/** Names of ethers 5. The build (`build.ts`) reads them from the library, so that no list needs manual updates. */
 import type { Names } from "./interface.ts";
 
 declare const __ETHERS_NAMES__: Names;

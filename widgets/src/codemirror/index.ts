@@ -1,5 +1,5 @@
 /**
- * The code editor of the panels. It is large, so it is a separate bundle that a page loads once, even if several panels
+ * Code editor of the panels. It is large, so it is a separate bundle that a page loads once, even if several panels
  * show an editor (`lib/code_editor.ts`). Panels import only its types.
  */
 import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
@@ -24,7 +24,7 @@ import type { Editor, Mark, Options } from "./interface.ts";
 import { changedBytes, markChange } from "./changes.ts";
 import { look } from "./theme.ts";
 
-/** Makes an editor inside an element. */
+/** Creates an editor inside an element. */
 export function mount(parent: HTMLElement, options: Options): Editor {
   const view = new EditorView({
     parent,
@@ -70,7 +70,7 @@ function extensions(options: Options): Extension[] {
     EditorView.updateListener.of((update) => {
       if (update.docChanged) options.changed(update.state.doc.toString());
     }),
-    // Tab indents; Escape, then Tab, leaves the editor (CodeMirror's rule), so keyboard users can leave it.
+    // Tab indents. Escape and then Tab leaves the editor, so keyboard users can leave it (the rule of CodeMirror).
     keymap.of([
       {
         key: "Mod-Enter",

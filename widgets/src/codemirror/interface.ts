@@ -1,6 +1,6 @@
 /** Interface of the editor for panels. */
 
-/** A mark at a position in the text: a finding of the linter, or the place where a run failed. */
+/** Mark at a position in the text: a finding of the linter, or the position where a run failed. */
 export interface Mark {
   /** From 1. */
   line: number;
@@ -11,22 +11,22 @@ export interface Mark {
   hint?: string;
 }
 
-/** A function or a value that an action finds around itself. */
+/** Function or value that is available to an action. */
 export interface Name {
   name: string;
-  /** What stands behind it in the list, such as its arguments. */
+  /** Text after the name in the list, such as the arguments. */
   detail?: string;
   /** A sentence. */
   says?: string;
-  /** What is put into the text; the name itself when left out. */
+  /** Text to insert. By default, the name. */
   insert?: string;
   kind: "function" | "namespace" | "variable" | "class";
 }
 
-/** Names by their owner: `""` for globals, else a path such as `Svc.Actions`. */
+/** Names by owner: `""` for globals, or a path such as `Svc.Actions`. */
 export type Names = Record<string, Name[]>;
 
-/** Characters of the text that differ from another text; `from` equals `to` where something was only taken away. */
+/** Characters that differ from another text. If characters were only removed, `from` equals `to`. */
 export interface Change {
   from: number;
   to: number;
@@ -38,7 +38,7 @@ export interface Options {
   language: "javascript" | "json";
   names?: Names;
   changed(text: string): void;
-  /** Ctrl-Enter, or Command-Enter. */
+  /** Called for Ctrl-Enter and Command-Enter. */
   submit?(): void;
 }
 
@@ -53,7 +53,7 @@ export interface Editor {
   destroy(): void;
 }
 
-/** What the editor's bundle exports. */
+/** Exports of the editor's bundle. */
 export interface Module {
   mount(parent: HTMLElement, options: Options): Editor;
 }

@@ -1,4 +1,4 @@
-/** Colours by the panel's own variables, so that the editor follows the notebook's theme without being told. */
+/** Colours from the panel's own variables, so that the editor follows the theme of the notebook. */
 import { HighlightStyle, syntaxHighlighting } from "@codemirror/language";
 import type { Extension } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
@@ -12,7 +12,7 @@ const theme = EditorView.theme({
     backgroundColor: "var(--svcnb-page)",
     fontSize: "13px",
   },
-  "&.cm-focused": { outline: "none" }, // the frame around it shows the focus
+  "&.cm-focused": { outline: "none" }, // the frame around the editor shows the focus
   ".cm-scroller": { fontFamily: "var(--svcnb-mono)", lineHeight: "1.5", overflow: "auto" },
   ".cm-content": { caretColor: "var(--svcnb-text)", padding: "6px 0" },
   ".cm-cursor, .cm-dropCursor": { borderLeftColor: "var(--svcnb-text)", borderLeftWidth: "2px" },

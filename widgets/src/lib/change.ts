@@ -1,9 +1,9 @@
-/** What differs between two texts, told in bytes: one changed byte is another action. */
+/** Difference between two texts in bytes. An action with one changed byte is a different action. */
 
 export interface TextChange {
-  /** First byte that differs, in UTF-8, from 0. */
+  /** First byte that differs, in UTF-8, counted from 0. */
   byte: number;
-  /** Line of it, from 1. */
+  /** Line of this byte, counted from 1. */
   line: number;
   /** The previous text at this position. */
   removed: string;
@@ -11,7 +11,7 @@ export interface TextChange {
   added: string;
   removedBytes: number;
   addedBytes: number;
-  /** Place of `added` in the newer text, in characters. */
+  /** Start of `added` in the newer text, in characters. */
   from: number;
   to: number;
 }
@@ -19,7 +19,7 @@ export interface TextChange {
 const encoder = new TextEncoder();
 const size = (text: string) => encoder.encode(text).length;
 
-/** The one stretch between the common beginning and the common end of two texts; null when they are equal. */
+/** Returns the part between the common beginning and the common end of two texts, or null if they are equal. */
 export function changeBetween(older: string, newer: string): TextChange | null {
   if (older === newer) return null;
   const shorter = Math.min(older.length, newer.length);
@@ -27,7 +27,7 @@ export function changeBetween(older: string, newer: string): TextChange | null {
   while (start < shorter && older[start] === newer[start]) start += 1;
   let end = 0;
   while (end < shorter - start && older[older.length - 1 - end] === newer[newer.length - 1 - end]) end += 1;
-  // A character beyond 16 bits is two halves in JavaScript, and both are changed or none.
+  // JavaScript stores a character above U+FFFF as two units. A change must contain both units or none.
   if (isHighHalf(older, start - 1) || isHighHalf(newer, start - 1)) start -= 1;
   if (end > 0 && (isLowHalf(older, older.length - end) || isLowHalf(newer, newer.length - end))) end -= 1;
   const removed = older.slice(start, older.length - end);
@@ -55,7 +55,7 @@ const VISIBLE: Record<string, string> = {
   "\ufeff": "[BOM]",
 };
 
-/** A text with what cannot be seen made visible, cut in the middle when it is long. */
+/** Returns a text with its invisible characters made visible. Shortens a long text in the middle. */
 export function visible(text: string, longest = 60): string {
   const kept = text.length > longest ? `${text.slice(0, longest / 2)} … ${text.slice(-longest / 2)}` : text;
   const edges = /^\s+|\s+$|[\r\n\t\u00a0\u200b\ufeff]/g;

@@ -1,9 +1,9 @@
 /**
- * The CID of an action, and the hash with which the contract identifies it: the browser's half of
- * `svcnb/protocol/cid.py`. Both are held to `tests/vectors/cid.json` and `hashes.json`.
+ * CID of an action, and the hash with which the contract identifies the action. The kernel's implementation is
+ * `svcnb/protocol/cid.py`. The tests of both use `tests/vectors/cid.json` and `hashes.json`.
  *
- * A file is cut into chunks of 256 KiB, each wrapped in a UnixFS message inside a dag-pb node (a leaf). While more than
- * one node is left, every 174 of them get a parent that lists their hashes and sizes.
+ * A file consists of chunks of 256 KiB. A UnixFS message inside a dag-pb node (a leaf) contains each chunk. While there
+ * is more than one node, each group of 174 nodes gets a parent, which lists their hashes and sizes.
  */
 import { sha256 } from "@noble/hashes/sha2";
 import { keccak_256 } from "@noble/hashes/sha3";
@@ -17,18 +17,18 @@ const encoder = new TextEncoder();
 
 interface Node {
   digest: Uint8Array;
-  /** Bytes of the file below it. */
+  /** Number of bytes of the file below this node. */
   file: number;
-  /** Bytes of its block and of all blocks below it. */
+  /** Number of bytes of its block and of all blocks below it. */
   dag: number;
 }
 
-/** The UTF-8 bytes of a source: what its CID is made of. */
+/** Returns the UTF-8 bytes of a source, which determine its CID. */
 export function sourceBytes(source: string): Uint8Array {
   return encoder.encode(source);
 }
 
-/** CIDv0 of bytes: 46 characters that start with Qm. */
+/** Returns the CIDv0 of bytes: 46 characters that start with Qm. */
 export function cid(bytes: Uint8Array): string {
   let nodes: Node[] = [];
   for (let at = 0; at === 0 || at < bytes.length; at += CHUNK_BYTES) {
@@ -42,7 +42,7 @@ export function cid(bytes: Uint8Array): string {
   return base58(join([Uint8Array.of(0x12, 0x20), nodes[0]!.digest])); // a sha2-256 multihash
 }
 
-/** keccak256 of the CID's text, as 0x hex. */
+/** Returns the keccak256 hash of the CID's text, as 0x and hex digits. */
 export function hashedCid(cid: string): string {
   return "0x" + Array.from(keccak_256(encoder.encode(cid)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
@@ -82,7 +82,7 @@ function block(parts: Uint8Array[], file: number, below: number): Node {
   return { digest: sha256(bytes), file, dag: below + bytes.length };
 }
 
-/** An unsigned number in base 128, lowest group first. */
+/** Encodes an unsigned number in base 128, lowest group first. */
 function varint(number: number): Uint8Array {
   const groups: number[] = [];
   for (; number > 0x7f; number = Math.floor(number / 128)) groups.push(number % 128 | 0x80);
@@ -99,7 +99,7 @@ function join(parts: Uint8Array[]): Uint8Array {
   return whole;
 }
 
-/** Bytes in base 58. Those of a multihash never start with a zero byte, which would need a rule of its own. */
+/** Encodes bytes in base 58. A multihash never starts with a zero byte, which base 58 would encode differently. */
 function base58(bytes: Uint8Array): string {
   let number = bytes.reduce((sum, byte) => sum * 256n + BigInt(byte), 0n);
   let text = "";

@@ -1,11 +1,11 @@
 /**
  * Loads the code editor. Its bundle is large, so the kernel sends it only once to a page, when the first panel requests
- * it. All other panels of the page use the same bundle. The kernel identifies it by its content, so after an upgrade
- * the page loads the new one.
+ * it. All other panels of the page use the same bundle. The kernel identifies the bundle by its content, so the page
+ * loads the new bundle after an upgrade.
  */
 import type { Module } from "../codemirror/interface.ts";
 
-/** Message about the bundle: its hash, with or without its text. */
+/** Message about the bundle: its hash, and optionally its text. */
 interface Bundle {
   hash: string;
   script?: string;
@@ -16,7 +16,7 @@ type Ask = (name: string, args: Record<string, unknown>, label?: string) => Prom
 const KEPT = Symbol.for("svcnb.codemirror");
 const page = globalThis as { [KEPT]?: Map<string, Promise<Module>> };
 
-/** Returns the editor's module; asks the kernel for its text only if no panel of this page has it. */
+/** Returns the editor's module. Requests its text from the kernel only if no panel of this page has it. */
 export async function codeEditor(ask: Ask, load: (script: string) => Promise<Module> = imported): Promise<Module> {
   const kept = page[KEPT] ??= new Map();
   const { hash } = await ask("editor_bundle", { with_script: false });
@@ -24,7 +24,7 @@ export async function codeEditor(ask: Ask, load: (script: string) => Promise<Mod
   if (known) return known;
   const loading = ask("editor_bundle", { with_script: true }, "Loading the editor").then(({ script }) => load(script!));
   kept.set(hash, loading);
-  // What failed once, as with a kernel that just stopped, may be asked for again.
+  // Discard a failed load, for example after the kernel has stopped, so that a later call can repeat it.
   loading.catch(() => kept.delete(hash));
   return loading;
 }

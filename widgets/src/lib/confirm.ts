@@ -1,9 +1,9 @@
-/** Questions before something that cannot be taken back: its consequences, and a harmless way out with the focus. */
+/** Confirmation before an irreversible operation. It shows the consequences, and the focus is on the safe choice. */
 import { h, type Panel, PanelError } from "./panel.ts";
 
 /**
- * Performs a command without confirmation, shows in `place` what it says would happen, and performs it when confirmed.
- * `origin` gets the focus back when the person leaves it as it is.
+ * Performs a command without confirmation, and shows the consequences from its response in `place`. Performs the
+ * command again after the user confirms it. `origin` gets the focus back if the user cancels.
  */
 export async function confirmed(
   at: Panel,

@@ -1,12 +1,13 @@
-/** Making elements: all that the panels need of a framework. */
+/** Functions that create elements. The panels need no other framework. */
 
 type Child = Node | string | null | undefined | false;
 type Listener = (event: Event) => void;
 type Value = string | number | boolean | null | undefined | Listener;
 
 /**
- * Makes an element. Names that start with `on` are listeners; `true` sets an empty attribute, `false`, `null` and
- * `undefined` leave it out. Texts become text nodes, so nothing of a service is ever read as HTML.
+ * Creates an element. Attributes whose names start with `on` are listeners. The value `true` sets an empty attribute;
+ * `false`, `null` and `undefined` omit the attribute. Strings become text nodes, so the browser never parses data of a
+ * service as HTML.
  */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,
@@ -26,7 +27,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** Replaces the content of an element. If a control in it had the focus, the new control of the same name gets it. */
+/** Replaces the content of an element. If a control in it had the focus, the new control with the same name gets it. */
 export function refill(place: HTMLElement, ...children: (Node | string)[]): void {
   const name = (it: Element) => it.getAttribute("aria-label") ?? it.textContent;
   const focused = document.activeElement;
@@ -38,21 +39,21 @@ export function refill(place: HTMLElement, ...children: (Node | string)[]): void
 
 let numbers = 0;
 
-/** An id that no other element of the page has, for labels and descriptions. */
+/** Returns an id that no other element of the page has, for labels and descriptions. */
 export function uniqueId(stem: string): string {
   numbers += 1;
   return `svcnb-${stem}-${numbers}-${Math.random().toString(36).slice(2, 8)}`;
 }
 
-/** An address, hash or CID in full, which can be copied. */
+/** Shows a complete address, hash or CID, with a button that copies it. */
 export function copyable(text: string, what: string): HTMLElement {
   return h("span", { class: "svcnb-copyable" }, h("code", {}, text), copyButton(() => text, "Copy", what));
 }
 
-/** Number that is too long for a line, such as the hash of an action in decimal. */
+/** Matches a number that is too long for a line, such as the hash of an action in decimal. */
 const LONG_NUMBER = /(\d{40,})/;
 
-/** A message whose long numbers are cut in the middle. Each has a button that copies the whole number. */
+/** Shortens long numbers of a message in the middle. Each number has a button that copies the whole number. */
 export function shortened(message: string): Child[] {
   return message.split(LONG_NUMBER).flatMap((part) =>
     LONG_NUMBER.test(part)
@@ -65,23 +66,23 @@ export function shortened(message: string): Child[] {
   );
 }
 
-/** A number and a word, in the singular for one. */
+/** Returns a number with its unit, which is in the singular for 1. */
 export function counted(number: number, word: string): string {
   return `${number} ${word}${number === 1 ? "" : "s"}`;
 }
 
-/** A duration in seconds, as people read it. */
+/** Returns a duration in seconds as readable text. */
 export function duration(seconds: number): string {
   if (seconds < 1) return `${Math.round(seconds * 1_000)} ms`;
   return seconds < 100 ? `${seconds.toFixed(1)} s` : `${Math.round(seconds)} s`;
 }
 
-/** Cents as dollars. */
+/** Returns an amount in cents as dollars. */
 export function dollars(cents: number): string {
   return `$${(cents / 100).toFixed(2)}`;
 }
 
-/** A labelled control; the hint is what screen readers read with it. */
+/** Returns a control with a label. Screen readers read the hint together with the control. */
 export function field(label: string, control: HTMLElement, hint?: string): HTMLElement {
   control.id ||= uniqueId("field");
   const note = hint === undefined ? null : h("small", { class: "svcnb-hint", id: `${control.id}-hint` }, hint);
@@ -89,7 +90,7 @@ export function field(label: string, control: HTMLElement, hint?: string): HTMLE
   return h("div", { class: "svcnb-field" }, h("label", { for: control.id }, label), control, note);
 }
 
-/** Says beside a control what is wrong with it, until it is changed. */
+/** Shows an error next to a control until the user changes the control. */
 export function fieldError(control: HTMLElement, text: string): void {
   clearFieldError(control);
   const note = h("small", { class: "svcnb-bad svcnb-field-error", role: "alert", id: uniqueId("error") }, text);
@@ -107,12 +108,12 @@ export function clearFieldError(control: HTMLElement): void {
   if (next?.classList.contains("svcnb-field-error")) next.remove();
 }
 
-/** A cell of a table whose rows become blocks where the panel is narrow. Its column's name stands before it there. */
+/** Returns a table cell. In a narrow panel, each row becomes a block, and the column's name precedes the cell. */
 export function cell(column: string, content: Child, look = "", title = ""): HTMLTableCellElement {
   return h("td", { class: look || null, "data-column": column, title: title || null }, content);
 }
 
-/** A button that copies a text and says so. */
+/** Returns a button that copies a text and then confirms the copy. */
 export function copyButton(text: () => string, label = "Copy", what = ""): HTMLButtonElement {
   const name = what ? `${label} ${what}` : null;
   const button = h("button", { type: "button", class: "svcnb-quiet svcnb-copy", "aria-label": name }, label);
@@ -127,7 +128,7 @@ export function copyButton(text: () => string, label = "Copy", what = ""): HTMLB
 
 async function copied(text: string): Promise<boolean> {
   try {
-    await navigator.clipboard.writeText(text); // only where the page is served securely
+    await navigator.clipboard.writeText(text); // available only on pages with a secure origin
     return true;
   } catch {
     const area = h("textarea", { class: "svcnb-aside", "aria-hidden": "true" });

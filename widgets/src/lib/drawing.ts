@@ -1,9 +1,9 @@
-/** Drawings of the kernel's charts inside a panel, in the page's own colours. */
+/** Drawings of the kernel's charts inside a panel, in the colours of the page. */
 import { h } from "./dom.ts";
 
 const SHAPES = new Set(["svg", "g", "path", "rect", "line", "circle", "text", "tspan", "defs", "clipPath"]);
 
-/** A drawing with its name. In a narrow panel it keeps its size, and scrolls sideways inside its frame. */
+/** Shows a drawing with its name. In a narrow panel, the drawing keeps its size and scrolls horizontally. */
 export function drawingArea(svg: string, name: string): HTMLElement {
   return h(
     "div",
@@ -14,8 +14,8 @@ export function drawingArea(svg: string, name: string): HTMLElement {
 }
 
 /**
- * Makes an element of an SVG. Only shapes and texts are taken, without scripts, links or listeners: it contains names
- * that users have chosen.
+ * Creates an element from an SVG text. Copies only shapes and texts, but no scripts, links or listeners, because the
+ * SVG contains names that users have chosen.
  */
 export function drawing(svg: string): Element {
   const parsed = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;

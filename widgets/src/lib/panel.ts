@@ -8,15 +8,15 @@ import { type Failure, failureOf, type Model, PanelError, Wire } from "./wire.ts
 export { copyable, copyButton, field, h, refill, uniqueId } from "./dom.ts";
 export { type Ask, type Failure, failureOf, type Model, PanelError } from "./wire.ts";
 
-/** What a panel's file exports as default: `export default panel("Title", (panel) => { ... });` */
+/** Default export of a panel's file: `export default panel("Title", (panel) => { ... });` */
 export interface Widget {
   render(context: { model: Model; el: HTMLElement }): () => void;
 }
 
-/** Fills a panel; what it returns is called when the view goes. */
+/** Function that fills a panel. It can return a function, which runs when the view closes. */
 export type Fill = (panel: Panel) => void | (() => void);
 
-/** Makes the widget of a panel. */
+/** Creates the widget of a panel. */
 export function panel(title: string, fill: Fill): Widget {
   return {
     render({ model, el }) {
@@ -42,39 +42,39 @@ export interface Session {
 
 export type Change = "account" | "resources" | "key" | "runs" | "balance" | "code";
 
-/** What a person typed cannot be used; it is said beside the field. */
+/** Error for an invalid input, which the panel shows next to the field. */
 export class FieldError extends Error {
   constructor(readonly control: HTMLElement, message: string) {
     super(message);
   }
 }
 
-/** What is typed in a field, without blanks around it. */
+/** Returns the text in a field, without surrounding spaces. */
 export function typed(control: HTMLInputElement | HTMLTextAreaElement, otherwise: string): string {
   const text = control.value.trim();
   if (!text) throw new FieldError(control, otherwise);
   return text;
 }
 
-/** Controls, by the names under which the Python side says which value is wrong. */
+/** Controls by name. The Python side uses these names to report which value is wrong. */
 export type Fields = Record<string, HTMLElement>;
 
-/** Asks the workbench around a panel, if there is one, to show another panel. */
+/** Event that requests another panel from the workbench around a panel, if there is one. */
 export const SHOW_PANEL = "svcnb-show-panel";
 
-/** How long something may take before the status line says that it is under way. */
+/** Time after which the status line shows a running operation, in milliseconds. */
 const QUIET_MS = 200;
 
 export class Panel {
   readonly wire: Wire;
-  /** What a panel fills. */
+  /** Element for the content of the panel. */
   readonly body: HTMLElement;
   readonly root: HTMLElement;
   private readonly status: HTMLElement;
   private readonly stop: HTMLButtonElement;
   private readonly failures: HTMLElement;
   private readonly silence: HTMLElement;
-  /** Type of the shown failure; empty for none. */
+  /** Type of the displayed failure. Empty if there is none. */
   private failed = "";
   private balance: string | undefined;
   private quiet: ReturnType<typeof setTimeout> | undefined;
@@ -115,7 +115,7 @@ export class Panel {
     this.wire.onSilence = (failure) => this.silence.replaceChildren(...(failure ? [failureBox(failure)] : []));
     this.wire.onTell("session", ({ changed, session }) => {
       const { balance } = session as Session;
-      // Credit was added, so the message that it is missing no longer holds.
+      // The account has new credit, so the message about missing credit is out of date.
       if (this.balance !== undefined && balance !== this.balance && this.failed === "OutOfCredit") this.clearFailure();
       this.balance = balance;
       for (const heard of this.onChanges) heard(new Set(changed as Change[]), session as Session);
@@ -131,12 +131,12 @@ export class Panel {
     document.addEventListener("visibilitychange", this.seen);
   }
 
-  /** Whether a person can see the panel: its tab is shown, and it is not scrolled away. */
+  /** Whether the panel is visible: its tab is open, and the panel is in the visible part of the page. */
   get visible(): boolean {
     return this.inSight && !document.hidden;
   }
 
-  /** Calls back each time the panel comes into sight. */
+  /** Calls a function each time the panel becomes visible. */
   whenVisible(back: () => void): void {
     this.onVisible.add(back);
   }
@@ -145,12 +145,12 @@ export class Panel {
     if (this.visible) { for (const back of [...this.onVisible]) back(); }
   };
 
-  /** Follows the session: what has changed, and how it is now. */
+  /** Calls a function after each change of the session, with the changes and the new state. */
   onSession(heard: (changed: Set<Change>, session: Session) => void): void {
     this.onChanges.push(heard);
   }
 
-  /** Reads something again when one of these has changed: at once if the panel is visible, else when it is again. */
+  /** Calls `read` after one of these changes. If the panel is not visible, calls it when the panel is visible again. */
   rereads(changes: Change[], read: () => void): void {
     let due = false;
     const go = () => {
@@ -165,24 +165,24 @@ export class Panel {
     this.whenVisible(go);
   }
 
-  /** A value of the widget's state. */
+  /** Returns a value of the widget's state. */
   get<T>(name: string): T {
     return (this.model.get(name) ?? null) as T; // a kernel that runs in the page sends None as undefined
   }
 
-  /** Follows a value of the widget's state, from now on and at once. */
+  /** Calls a function with a value of the widget's state, immediately and after each change. */
   watch<T>(name: string, changed: (value: T) => void): void {
     this.model.on(`change:${name}`, () => changed(this.get<T>(name)));
     changed(this.get<T>(name));
   }
 
-  /** Performs a command of the Python side; rejects with a `PanelError`. */
+  /** Performs a command of the Python side. A failed command rejects with a `PanelError`. */
   call<T = unknown>(name: string, args: Record<string, unknown> = {}, label?: string): Promise<T> {
     return this.wire.call<T>(name, args, label);
   }
 
   /**
-   * A button for an asynchronous operation. It is disabled during the operation, and the panel shows failures.
+   * Creates a button for an asynchronous operation. It is inactive during the operation, and the panel shows failures.
    */
   button(
     label: string,
@@ -192,7 +192,7 @@ export class Panel {
     const button = h("button", { type: "button", class: options.kind ? `svcnb-${options.kind}` : null }, label);
     button.addEventListener("click", () => {
       if (button.getAttribute("aria-disabled") === "true") return;
-      // Not `disabled`, because keyboard users would then lose the focus.
+      // Not `disabled`, because the button would then lose the focus of keyboard users.
       button.setAttribute("aria-disabled", "true");
       button.setAttribute("aria-busy", "true");
       this.attempt(work, options.fields).finally(() => {
@@ -203,7 +203,9 @@ export class Panel {
     return button;
   }
 
-  /** Performs an operation and shows its failure; true if it succeeded. A wrong value is reported next to its field. */
+  /**
+   * Performs an operation and shows its failure. Returns true if it succeeded. Reports a wrong value next to its field.
+   */
   async attempt(work: () => Promise<unknown>, fields: Fields = {}): Promise<boolean> {
     this.clearFailure();
     for (const control of Object.values(fields)) clearFieldError(control);
@@ -219,7 +221,7 @@ export class Panel {
     }
   }
 
-  /** Shows a failure and its hint until the next attempt, or until it is closed. */
+  /** Shows a failure and its hint until the next attempt, or until the user closes the message. */
   showFailure(error: unknown): void {
     const failure = failureOf(error);
     this.failed = failure.type;
@@ -229,7 +231,9 @@ export class Panel {
     box.scrollIntoView?.({ block: "nearest" });
   }
 
-  /** Shows the address of a wallet without gas, and on an emulator the button that adds test ETH to it. */
+  /**
+   * Shows the address of a wallet without gas. On an emulator, also shows a button that adds test ETH to the wallet.
+   */
   private async offerGas(box: HTMLElement, address: string): Promise<void> {
     const row = h("div", { class: "svcnb-row" }, copyable(address, "the wallet's address"));
     box.firstElementChild!.append(row);
@@ -247,7 +251,7 @@ export class Panel {
     this.failures.replaceChildren();
   }
 
-  /** Says something in the status line, where screen readers hear it. */
+  /** Shows a text in the status line, which screen readers announce. */
   say(text: string): void {
     this.status.textContent = text;
   }
@@ -299,7 +303,7 @@ export class Panel {
 }
 
 function sentence({ message, hint }: PanelError): string {
-  // The first word can also be the name of a file or of a value, which keeps its case.
+  // Do not change the first word if it can be the name of a file or of a value.
   const said = /^[a-z]+ /.test(message) ? `${message.slice(0, 1).toUpperCase()}${message.slice(1)}` : message;
   return hint ? `${said.replace(/[.]$/, "")}. ${hint}` : said;
 }

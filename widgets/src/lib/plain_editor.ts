@@ -1,4 +1,7 @@
-/** A text area with the manners of the code editor: what one writes in until that is loaded, or if it cannot be. */
+/**
+ * Text area with the interface of the code editor. Users write in it until the code editor is loaded, or if it cannot
+ * be loaded.
+ */
 import type { Editor, Options } from "../codemirror/interface.ts";
 import { h } from "./dom.ts";
 

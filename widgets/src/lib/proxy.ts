@@ -1,10 +1,10 @@
-/** Addresses of the kernel's machine that this page can open, also where only Jupyter is reachable. */
+/** Addresses of the kernel's machine that this page can open, even if only Jupyter is reachable. */
 import type { Panel } from "./panel.ts";
 
 const LOOPBACK = /^(127(\.\d+){3}|localhost|\[::1\])$/;
 const found = new Map<string, Promise<string>>();
 
-/** Where Jupyter's own server is, as its page says; an empty text on other pages. */
+/** Returns the path of Jupyter's server from its page, or an empty string on other pages. */
 function jupyterBase(): string {
   try {
     const config = JSON.parse(document.getElementById("jupyter-config-data")?.textContent ?? "{}");
@@ -15,8 +15,8 @@ function jupyterBase(): string {
 }
 
 /**
- * Returns an address by way of jupyter-server-proxy, where that is installed, and the same address where it is not.
- * On JupyterHub, Binder and other remote servers the browser cannot reach the kernel's machine in another way.
+ * Returns the address through jupyter-server-proxy if it is installed, or otherwise the same address. With JupyterHub,
+ * Binder and other remote servers, the browser can reach the kernel's machine only through this proxy.
  */
 export async function throughProxy(_at: Panel, address: string): Promise<string> {
   const url = new URL(address);
@@ -26,11 +26,11 @@ export async function throughProxy(_at: Panel, address: string): Promise<string>
   const prefix = `${location.origin}${base.replace(/\/?$/, "/")}proxy/${port}`;
   if (!found.has(prefix)) found.set(prefix, probe(prefix));
   const proxied = await found.get(prefix)!;
-  if (!proxied) found.delete(prefix); // it may be there the next time
+  if (!proxied) found.delete(prefix); // the proxy may be available at the next attempt
   return proxied ? `${proxied}${url.pathname}${url.search}${url.hash}` : address;
 }
 
-/** The prefix when a proxy answers there, else an empty text. */
+/** Returns the prefix if a proxy responds there, or otherwise an empty string. */
 async function probe(prefix: string): Promise<string> {
   try {
     const answer = await fetch(`${prefix}/health`, { credentials: "same-origin", redirect: "manual" });

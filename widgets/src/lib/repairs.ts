@@ -1,4 +1,4 @@
-/** The changes that permit a run, and warnings about what is permitted. */
+/** Changes that permit a run, and warnings about permissions. */
 import { copyButton, dollars, h } from "./dom.ts";
 
 export interface Repairs {
@@ -6,7 +6,7 @@ export interface Repairs {
   warnings: string[];
 }
 
-/** One card a repair, with its Python code, and one notice a warning. */
+/** Returns a card with Python code for each repair, and a notice for each warning. */
 export function repairCards({ repairs, warnings }: Repairs): HTMLElement[] {
   return [
     ...repairs.map(({ says, code, cost_cents }, number) =>

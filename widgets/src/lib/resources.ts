@@ -1,4 +1,4 @@
-/** Wallets, groups and usage keys of the open account, and forms that create them where they are needed. */
+/** Wallets, groups and usage keys of the open account, and the forms that create them. */
 import { field, h } from "./dom.ts";
 import { type Fields, type Panel, typed } from "./panel.ts";
 import { showSecret } from "./secret.ts";
@@ -10,13 +10,13 @@ export interface Resources {
   groups: { id: number; name: string }[];
   keys: { hash: string; name: string; usable: boolean }[];
   run_key: string;
-  /** Name of the usage key that the client has; empty for the key of an account. */
+  /** Name of the client's usage key. Empty for the key of an account. */
   client_key: string;
 }
 
 export const NOTHING: Resources = { mode: "", wallets: [], groups: [], keys: [], run_key: "", client_key: "" };
 
-/** Reads the resources, and again when the session has changed; `shown` is called with what there is. */
+/** Reads the resources, and reads them again after a change of the session. Calls `shown` with the result. */
 export function followResources(at: Panel, shown: (found: Resources) => void): { read: () => Promise<void> } {
   let asked = 0;
   const read = async () => {
@@ -28,7 +28,7 @@ export function followResources(at: Panel, shown: (found: Resources) => void): {
   return { read };
 }
 
-/** A hash or an address, so that both ends are seen. */
+/** Shortens a hash or an address, so that both of its ends are visible. */
 export function brief(text: string): string {
   return /^(0x[0-9a-f]{40,}|Qm\w{44})$/i.test(text) ? `${text.slice(0, 8)}…${text.slice(-6)}` : text;
 }
@@ -37,26 +37,26 @@ export function walletLabel({ address, name }: { address: string; name: string }
   return `${name} ${brief(address)}`;
 }
 
-/** Replaces the options of a select and keeps what was chosen, if it is still there. */
+/** Replaces the options of a select. Keeps the selected option if it still exists. */
 export function offer(select: HTMLSelectElement, options: [value: string, label: string][], chosen = select.value) {
   select.replaceChildren(
     ...options.map(([value, label]) => h("option", { value, selected: value === chosen }, label)),
   );
 }
 
-/** A button, and the form that it opens in `place`. */
+/** Button, and the form that it opens in `place`. */
 export interface Creator {
   button: HTMLButtonElement;
   open(): void;
-  /** Offers what there is now, if the form is open. */
+  /** Refreshes the options of the form if the form is open. */
   update(): void;
 }
 
 interface Form {
   label: string;
-  /** Fields of the form, created each time the form is opened. */
+  /** Fields of the form. The function creates them each time the form opens. */
   content: () => { element: HTMLElement; first: HTMLElement };
-  /** Creates; what it returns is shown in the form's place, with the focus in it. */
+  /** Creates the resource, and shows the result in place of the form, with the focus. */
   create: (place: HTMLElement, done: () => void) => Promise<void>;
   note: () => string;
   update?: () => void;
@@ -118,7 +118,7 @@ export function newWallet(
   let named = h("div");
   return creator(at, place, {
     label: "New wallet",
-    // In API mode wallets have no names.
+    // In API mode, wallets have no names.
     update: () => named.hidden = now().mode !== "chain",
     content: () => {
       name = nameInput("signer");

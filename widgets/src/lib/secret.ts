@@ -1,7 +1,7 @@
-/** A secret that is shown once: copied, confirmed, gone. */
+/** Secret that a panel shows once. The user copies it and confirms that it is stored. */
 import { copyButton, h } from "./dom.ts";
 
-/** Shows a secret in `place` until the person says that it is stored; `stored` takes the focus afterwards. */
+/** Shows a secret in `place` until the user confirms that it is stored. Afterwards, `stored` gets the focus. */
 export function showSecret(place: HTMLElement, what: string, warning: string, text: string, stored: () => void): void {
   const done = h("button", { type: "button", class: "svcnb-primary" }, "Hide key");
   done.addEventListener("click", () => {

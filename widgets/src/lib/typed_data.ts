@@ -1,10 +1,10 @@
 /**
- * The four envelopes that a wallet signs (EIP-712), and their digest: the browser's half of
- * `svcnb/protocol/typed_data.py`. Both are held to `tests/vectors/eip712.json`.
+ * The four envelopes that a wallet signs (EIP-712), and their digest. The kernel's implementation is
+ * `svcnb/protocol/typed_data.py`. The tests of both use `tests/vectors/eip712.json`.
  */
 import { keccak_256 } from "@noble/hashes/sha3";
 
-/** What a signature is for: the `primaryType` of its envelope. */
+/** Purpose of a signature, which is the `primaryType` of its envelope. */
 export type Flow = "CreateWallet" | "ConvertAccount" | "AddUsageApiKey" | "BillingAuth";
 
 export const FLOWS: readonly Flow[] = ["CreateWallet", "ConvertAccount", "AddUsageApiKey", "BillingAuth"];
@@ -34,7 +34,7 @@ const WORD = 32;
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 const NUMBER = /^(0x[0-9a-fA-F]+|\d+)$/;
 
-/** Builds the envelope of a flow, ready for `eth_signTypedData_v4` and to be sent as JSON. */
+/** Builds the envelope of a flow as JSON, in the form for `eth_signTypedData_v4`. */
 export function envelope(
   flow: Flow,
   address: string,
@@ -50,14 +50,14 @@ export function envelope(
   };
 }
 
-/** The 32 bytes that a wallet signs, as 0x hex. */
+/** Returns the 32 bytes that a wallet signs, as 0x and hex digits. */
 export function digest(typedData: Envelope): string {
   return hex(
     keccak_256(concat([Uint8Array.of(0x19, 0x01), domainSeparator(typedData), structHash(typedData)])),
   );
 }
 
-/** Hash of the domain: service, version and chain. */
+/** Returns the hash of the domain: service, version and chain. */
 export function domainSeparator({ domain }: Envelope): Uint8Array {
   return keccak_256(concat([
     typeHash("EIP712Domain", DOMAIN_FIELDS),
@@ -67,19 +67,21 @@ export function domainSeparator({ domain }: Envelope): Uint8Array {
   ]));
 }
 
-/** Hash of the message under the type that the envelope itself declares, so a foreign order of fields shows. */
+/**
+ * Returns the hash of the message with the type from the envelope. A wrong order of fields therefore changes the hash.
+ */
 export function structHash({ types, primaryType, message }: Envelope): Uint8Array {
   const fields = types[primaryType] ?? [];
   const values = fields.map(({ name, type }) => encoded(type, message[name as keyof Envelope["message"]]));
   return keccak_256(concat([typeHash(primaryType, fields), ...values]));
 }
 
-/** Hash of a type's text, for example `CreateWallet(address address,uint256 issuedAt)`. */
+/** Returns the hash of a type's text, for example `CreateWallet(address address,uint256 issuedAt)`. */
 export function typeHash(name: string, fields: readonly Field[]): Uint8Array {
   return keccak_256(utf8(`${name}(${fields.map((field) => `${field.type} ${field.name}`).join(",")})`));
 }
 
-/** Bytes as 0x hex. */
+/** Returns bytes as 0x and hex digits. */
 export function hex(bytes: Uint8Array): string {
   return "0x" + Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -1,21 +1,21 @@
-/** Wallets in the browser: found by EIP-6963, spoken to by EIP-1193. */
+/** Browser wallets: discovery with EIP-6963, and requests with EIP-1193. */
 import { PanelError } from "./wire.ts";
 
-/** An EIP-1193 provider. */
+/** Provider of EIP-1193. */
 export interface Provider {
   request(call: { method: string; params?: unknown[] }): Promise<unknown>;
   on?(event: string, listener: (value: unknown) => void): void;
   removeListener?(event: string, listener: (value: unknown) => void): void;
 }
 
-/** A wallet that has announced itself. */
+/** Wallet that has announced itself. */
 export interface Wallet {
   readonly id: string;
   readonly name: string;
   readonly provider: Provider;
 }
 
-/** The chain that a wallet must be on. */
+/** Chain that a wallet must use. */
 export interface Chain {
   id: number;
   name: string;
@@ -28,14 +28,14 @@ interface Announcement {
   provider: Provider;
 }
 
-// EIP-1193 and EIP-3326.
+// error codes of EIP-1193 and EIP-3326
 const REJECTED = 4001;
 const UNAUTHORIZED = 4100;
 const UNKNOWN_CHAIN = 4902;
 
 /**
- * Watches for wallets until it is stopped. `found` gets all that are there whenever there is a new one. A page that only
- * has the older `window.ethereum` gives that.
+ * Discovers wallets. Calls `found` with all wallets whenever there is a new one. Includes the older `window.ethereum`
+ * if no wallet announces itself. Returns a function that ends the discovery.
  */
 export function discover(found: (wallets: Wallet[]) => void): () => void {
   const wallets = new Map<string, Wallet>();
@@ -55,7 +55,7 @@ export function discover(found: (wallets: Wallet[]) => void): () => void {
   return () => globalThis.removeEventListener("eip6963:announceProvider", announced);
 }
 
-/** Asks for an account; the wallet asks its owner. */
+/** Requests an account. The wallet asks the user for permission. */
 export async function connect({ name, provider }: Wallet): Promise<string> {
   const accounts = await asked(name, "eth_requestAccounts", provider);
   const first = Array.isArray(accounts) ? accounts[0] : undefined;
@@ -69,7 +69,9 @@ export async function connect({ name, provider }: Wallet): Promise<string> {
   return first;
 }
 
-/** Makes sure that the wallet is on a chain: asks it to switch, and to add the chain if it does not have it. */
+/**
+ * Ensures that the wallet uses a chain. Requests that it switches to the chain, and adds a chain that it does not have.
+ */
 export async function requireChain(wallet: Wallet, chain: Chain): Promise<void> {
   const wanted = `0x${chain.id.toString(16)}`;
   const on = async () => Number(await asked(wallet.name, "eth_chainId", wallet.provider));
@@ -97,18 +99,18 @@ async function add(wallet: Wallet, chain: Chain, wanted: string): Promise<void> 
   }]);
 }
 
-/** Lets the wallet sign typed data (EIP-712). */
+/** Requests a signature of typed data (EIP-712) from the wallet. */
 export async function signTypedData({ name, provider }: Wallet, address: string, typedData: unknown): Promise<string> {
   return String(await asked(name, "eth_signTypedData_v4", provider, [address, JSON.stringify(typedData)]));
 }
 
-/** Lets the wallet sign and send a transaction, and returns its hash. The wallet counts its own nonces. */
+/** Requests that the wallet signs and sends a transaction, and returns its hash. The wallet chooses the nonce. */
 export async function sendTransaction({ name, provider }: Wallet, fields: Record<string, unknown>): Promise<string> {
   const { nonce: _nonce, type: _type, chainId: _chainId, ...rest } = fields;
   return String(await asked(name, "eth_sendTransaction", provider, [rest]));
 }
 
-/** What a wallet refused, in words. */
+/** Error of a wallet, with the rejected request in words. */
 export class WalletError extends PanelError {
   constructor(name: string, method: string, readonly code: number | undefined, told: string) {
     super({ type: "WalletError", ...inWords(name, method, code, told) });

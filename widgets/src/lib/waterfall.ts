@@ -1,15 +1,17 @@
-/** A run's timeline: one row an event, its time, how long the action waited for it as a bar, the isolate's memory. */
+/**
+ * Timeline of a run. Each row shows an event, its time, the wait for the service as a bar, and the isolate's memory.
+ */
 import { h } from "./dom.ts";
 
 export interface TraceRow {
   label: string;
   kind: string;
-  /** Milliseconds from the start of the run at which the action began to wait. */
+  /** Start of the wait, in milliseconds from the start of the run. */
   from_ms: number;
-  /** Milliseconds from the start of the run. */
+  /** Time of the event, in milliseconds from the start of the run. */
   at_ms: number;
   failed: boolean;
-  /** Why the operation was refused; empty when it was not. */
+  /** Reason why the service rejected the operation. Empty if it did not. */
   refused: string;
   memory_bytes: number | null;
 }
@@ -19,7 +21,7 @@ export interface TraceView {
   elapsed_ms: number;
   waited_ms: number;
   rows: TraceRow[];
-  /** Events beyond those shown. */
+  /** Number of events that the timeline does not show. */
   more: number;
 }
 

@@ -1,10 +1,11 @@
 /**
- * The browser's side of a panel's messages. `svcnb/panels/wire.py` is the kernel's side, and describes the messages.
+ * Browser side of a panel's messages. `svcnb/panels/wire.py` is the kernel side, and describes the messages.
  *
- * Every command ends: by its answer, by a cancel, or, when the kernel cannot be reached, by an error that says so.
+ * Every command ends in one of three ways: with its response, with a cancellation, or with an error if the kernel is
+ * not reachable.
  */
 
-/** What anywidget gives us of a widget's model. */
+/** Interface of anywidget to a widget's model. */
 export interface Model {
   get(name: string): unknown;
   set(name: string, value: unknown): void;
@@ -14,21 +15,21 @@ export interface Model {
   off(event: string, listener?: (...args: never[]) => void): void;
 }
 
-/** A failure as people see it. */
+/** Displayed form of a failure. */
 export interface Failure {
   type: string;
   message: string;
   hint: string;
   consequences?: string[];
-  /** The panel where it is repaired. */
+  /** Panel in which the user can fix the error. */
   place?: string;
-  /** The field of this panel that contains the wrong value. */
+  /** Field of this panel that contains the wrong value. */
   field?: string;
   /** Address of a wallet that cannot pay the gas. */
   wallet?: string;
 }
 
-/** A command that failed: what the kernel, or this side, says about it. */
+/** Failed command, with the message of the kernel or of the browser side. */
 export class PanelError extends Error implements Failure {
   readonly type: string;
   readonly hint: string;
@@ -49,16 +50,16 @@ export class PanelError extends Error implements Failure {
   }
 }
 
-/** Reads any thrown thing as a failure. */
+/** Converts any thrown value to a failure. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof PanelError) return error;
   return { type: "Error", message: error instanceof Error ? error.message : String(error), hint: "" };
 }
 
-/** One question of the kernel. The first reply of any view counts. */
+/** Question of the kernel. The first reply from any view counts. */
 export interface Ask {
   readonly args: Record<string, unknown>;
-  /** Aborted when it is settled: answered by another view, or withdrawn. */
+  /** Aborts when another view replies to the question, or when the kernel withdraws it. */
   readonly signal: AbortSignal;
   reply(value: unknown): void;
   fail(error: unknown): void;
@@ -66,9 +67,9 @@ export interface Ask {
 
 export interface Running {
   readonly label: string;
-  /** What the kernel said last about it. */
+  /** Last message of the kernel about its progress. */
   progress: string;
-  /** Whether the kernel has taken it up. */
+  /** Whether the kernel has started the command. */
   begun: boolean;
   cancel(): void;
 }
@@ -79,7 +80,10 @@ interface Waiting {
   reject(error: PanelError): void;
 }
 
-/** Time for the kernel to start a command; after that, the panel shows that the kernel does not respond. */
+/**
+ * Time for the kernel to start a command, in milliseconds. Afterwards, the panel shows that the kernel does not
+ * respond.
+ */
 export const SILENCE_MS = 5_000;
 
 export const SILENT_KERNEL: Failure = {
@@ -93,9 +97,9 @@ export const SILENT_KERNEL: Failure = {
 let views = 0;
 
 export class Wire {
-  /** Called whenever what is under way changes. */
+  /** Called when a command starts, reports progress or ends. */
   onChange: () => void = () => {};
-  /** Called when the kernel has been silent for too long, and with null when it speaks again. */
+  /** Called if the kernel does not respond in time, and with null when it responds again. */
   onSilence: (failure: Failure | null) => void = () => {};
 
   private readonly waiting = new Map<string, Waiting>();
@@ -111,27 +115,27 @@ export class Wire {
     model.on("msg:custom", this.listener as never);
   }
 
-  /** Everything under way, oldest first. */
+  /** Running commands, oldest first. */
   get running(): Running[] {
     return [...this.waiting.values()].map(({ running }) => running);
   }
 
-  /** Handles questions of one name. Register before `open`. */
+  /** Registers a handler for the questions with one name. Call it before `open`. */
   onAsk(name: string, handler: (ask: Ask) => void): void {
     this.askers.set(name, handler);
   }
 
-  /** Handles the kernel's messages with one name. */
+  /** Registers a handler for the kernel's messages with one name. */
   onTell(name: string, handler: (args: Record<string, unknown>) => void): void {
     this.tellers.set(name, handler);
   }
 
-  /** Says that a view is there, so that open questions come again. */
+  /** Notifies the kernel of this view, so that the kernel sends pending questions again. */
   open(): void {
     this.trySend({ type: "hello" });
   }
 
-  /** Performs a command; rejects with a `PanelError`. The label says what is under way. */
+  /** Performs a command. A failed command rejects with a `PanelError`. The label describes the operation. */
   call<T = unknown>(name: string, args: Record<string, unknown> = {}, label = "Working"): Promise<T> {
     const id = `${this.view}-${this.number += 1}`;
     return new Promise<T>((resolve, reject) => {
@@ -152,7 +156,7 @@ export class Wire {
     });
   }
 
-  /** Ends everything; running commands are cancelled, and their results are ignored. */
+  /** Cancels all running commands and ignores their results. */
   close(): void {
     this.model.off("msg:custom", this.listener as never);
     clearTimeout(this.silence);

@@ -1,4 +1,4 @@
-/** The script of the payment processor's hosted pages. */
+/** Builds the script of the payment processor's hosted pages. */
 import * as esbuild from "esbuild";
 import { fileURLToPath } from "node:url";
 

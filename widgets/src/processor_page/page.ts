@@ -1,8 +1,8 @@
 /**
- * The script of the return page: keeps the status of the payment up to date and asks the service for the credit.
+ * Script of the return page, which shows the current status of the payment and requests the credit from the service.
  *
- * All addresses are relative, so the pages also work behind a proxy that puts a folder in front of them. The key is sent
- * in a header and, only when asked for, kept in this tab's session storage; it is never part of a URL.
+ * All addresses are relative, so the pages also work behind a proxy that adds a folder to the path. The script sends
+ * the key in a header, never in a URL. At the user's request, it stores the key in the session storage of this tab.
  */
 import { type Intent, problemOf, type View, viewOf } from "./status.ts";
 
@@ -60,7 +60,7 @@ async function ask(intent: string, secret: string, key: string): Promise<View | 
     });
     return answer.ok ? viewOf(await answer.json() as Intent) : null;
   } catch {
-    return null; // the emulator is gone or restarting: the next turn asks again
+    return null; // the emulator has stopped or is restarting, so the next turn tries again
   }
 }
 

@@ -1,6 +1,6 @@
-/** What a page says about a payment; pure, so that it is tested without a browser. */
+/** Text of a page about a payment. The functions have no side effects, so tests need no browser. */
 
-/** A payment as the processor's API shows it. */
+/** Payment in the format of the processor's API. */
 export interface Intent {
   status: "requires_payment_method" | "processing" | "succeeded" | "failed" | "canceled";
   amount_cents: number;
@@ -14,7 +14,7 @@ export interface View {
   state: State;
   heading: string;
   message: string;
-  /** The status is final, so no further requests are needed. */
+  /** Whether the status is final, so that the page sends no more requests. */
   settled: boolean;
 }
 
@@ -71,7 +71,7 @@ export function viewOf(intent: Intent): View {
   }
 }
 
-/** The text of an error body: an object with message and fix, or a JSON string. */
+/** Returns the text of an error body, which is an object with message and fix, or a JSON string. */
 export function problemOf(body: unknown, status: number): string {
   if (typeof body === "string" && body) return body;
   if (body && typeof body === "object" && "message" in body && typeof body.message === "string") {

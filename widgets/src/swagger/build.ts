@@ -1,4 +1,4 @@
-/** The interactive view of the API, vendored so that it works without internet. */
+/** Copies the interactive view of the API into the package, so that it works without internet access. */
 
 const FILES = ["LICENSE", "favicon-32x32.png", "swagger-ui-bundle.js", "swagger-ui.css"];
 

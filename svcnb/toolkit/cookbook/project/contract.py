@@ -30,7 +30,7 @@ def key_file() -> Path:
 
 
 def connected() -> Web3:
-    """Returns a web3 object for the chain. It signs with the wallet."""
+    """Returns a web3 object for the chain, which signs with the wallet."""
     if "SVC_RPC_URL" not in os.environ:
         raise click.ClickException("SVC_RPC_URL is not set: set it to the URL of a node of the chain.")
     if not key_file().is_file():

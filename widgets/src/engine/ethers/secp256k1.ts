@@ -1,6 +1,6 @@
 /** libsecp256k1 in WebAssembly (the binary of `tiny-secp256k1`), with byte arrays as arguments and results. */
 
-/** Exports of the binary. Inputs and outputs are passed at fixed addresses in its memory. */
+/** Exports of the binary. Inputs and outputs are at fixed addresses in its memory. */
 interface Exports {
   readonly memory: WebAssembly.Memory;
   readonly PRIVATE_INPUT: WebAssembly.Global;
@@ -99,7 +99,7 @@ export function makeSecp(module: WebAssembly.Module): Secp {
 
 let current: Secp | null = null;
 
-/** Sets the compiled binary. Must be called once, before any action code runs. */
+/** Sets the compiled binary. Call it exactly once, before any code of an action runs. */
 export function install(module: WebAssembly.Module): void {
   current = makeSecp(module);
 }

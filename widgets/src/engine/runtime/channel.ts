@@ -69,7 +69,7 @@ function takeFrame(): Frame | null {
 }
 
 /**
- * Executes the steps of `receiveSync` with a frame, so that their code is warmed up.
+ * Executes the steps of `receiveSync` with a frame, to warm up their code.
  *
  * @param json JSON text of the frame. Its binary part is a secret of zero bytes.
  */
@@ -120,7 +120,7 @@ function writeAll(buffer: ArrayBuffer, length: number): void {
   }
 }
 
-/** Notifies the host that this spare is warmed up. It is sent before there is a secret. */
+/** Notifies the host that this spare is ready. At this time, the process has no secret yet. */
 export function announce(): void {
   const greeting = new Buffer(1);
   new View(greeting).setUint8(0, 0x52);

@@ -1,4 +1,4 @@
-/** Credit: what there is, and adding to it at the processor's page. */
+/** Credit of the account, and a button that adds credit on the processor's page. */
 import { dollars } from "../../lib/dom.ts";
 import { field, h, type Panel } from "../../lib/panel.ts";
 import { throughProxy } from "../../lib/proxy.ts";
@@ -46,7 +46,7 @@ export function creditPart(at: Panel): { element: HTMLElement; offer: (packages:
     page.replaceChildren(h("p", { class: "svcnb-good", role: "status" }, `✓ ${dollars(asked.cents)} added.`));
   };
   at.onSession((changed) => {
-    if (changed.has("account")) page.querySelector("[role=status]")?.remove(); // the credit of another account
+    if (changed.has("account")) page.querySelector("[role=status]")?.remove(); // this is the credit of another account
   });
 
   const element = h(

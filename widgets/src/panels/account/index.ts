@@ -1,4 +1,7 @@
-/** Account set-up: create or open an account in either mode, see its key once, add credit, convert, transfer. */
+/**
+ * Account panel, which creates or opens an account in either mode, shows its key once, adds credit, converts and
+ * transfers.
+ */
 import { confirmed } from "../../lib/confirm.ts";
 import { copyable, field, h, panel, refill, typed } from "../../lib/panel.ts";
 import { showSecret } from "../../lib/secret.ts";
@@ -151,7 +154,8 @@ export default panel("Account", (at) => {
     opened.hidden = mode === "";
     conversion.hidden = mode !== "api";
     transfer.hidden = mode !== "chain";
-    // Moved only where it has to be: an element that moves loses the focus, and the credit changes this state too.
+    // Move the element only if necessary, because a moved element loses the focus. A change of the credit also calls
+    // this.
     const place = mode === "api" ? conversion : mode === "" ? chainCard : owner.element.parentElement;
     if (owner.element.parentElement !== place) {
       place?.insertBefore(owner.element, mode === "api" ? convert : place.children[2] ?? null);
@@ -173,7 +177,7 @@ export default panel("Account", (at) => {
         )
       ),
     );
-    // What had the focus is hidden now.
+    // The element with the focus is now hidden.
     if (lost) (mode === "" ? name : opened.querySelector("button"))?.focus();
   });
 

@@ -1,4 +1,4 @@
-/** The wallet that owns a ChainSecured account: of the browser, from a key file, from a typed key, or a contract. */
+/** Wallet that owns a ChainSecured account: a browser wallet, a key file, a typed key, or a contract wallet. */
 import { copyable, field, FieldError, type Fields, h, type Panel, typed } from "../../lib/panel.ts";
 
 const KINDS = [
@@ -7,7 +7,7 @@ const KINDS = [
   ["key", "a private key"],
 ] as const;
 
-/** Lets the person choose the owner's wallet; `element` shows the chosen one, or the choice. */
+/** Returns an element in which the user chooses the owner's wallet, and which then shows the wallet. */
 export function ownerChooser(at: Panel): { element: HTMLElement; ready: () => Promise<void>; fields: Fields } {
   const kind = h("select", {}, ...KINDS.map(([value, label]) => h("option", { value }, label)));
   const key = h("input", { type: "password", autocomplete: "off", spellcheck: "false" });
@@ -79,7 +79,7 @@ export function ownerChooser(at: Panel): { element: HTMLElement; ready: () => Pr
     choice.hidden = address !== "";
     known.hidden = address === "";
     chosen.replaceChildren(...(address ? ["Owner: ", copyable(address, "the owner's address")] : []));
-    if (lost && address) change.focus(); // what had the focus is hidden now
+    if (lost && address) change.focus(); // the element with the focus is now hidden
   });
   return { element, fields, ready: async () => void (at.get<string>("owner_address") || await take()) };
 }

@@ -1,4 +1,4 @@
-/** Wallets and usage keys whose creation stopped half way: finish them, or give them up. */
+/** Wallets and usage keys whose creation is incomplete. The user can complete a creation, or delete its record. */
 import { confirmed } from "../../lib/confirm.ts";
 import { h, type Panel } from "../../lib/panel.ts";
 import { showSecret } from "../../lib/secret.ts";

@@ -1,4 +1,4 @@
-/** A derived action: this one as the template, and a constant appended to it. */
+/** Derived action: the current action as the template, with an appended constant. */
 import { copyButton, field, h, type Panel, typed } from "../../lib/panel.ts";
 
 interface Derived {
@@ -10,7 +10,7 @@ interface Derived {
 
 interface Derive {
   element: HTMLElement;
-  /** Removes what was derived from another source. */
+  /** Removes the action that was derived from an earlier source. */
   clear(): void;
 }
 

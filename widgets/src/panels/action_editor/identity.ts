@@ -1,4 +1,4 @@
-/** Who the action is: its CID, which follows from every byte, and what has changed. */
+/** Identity of the action: its CID, which depends on every byte, and the changes. */
 import { type TextChange, visible } from "../../lib/change.ts";
 import { copyButton, h } from "../../lib/panel.ts";
 

@@ -1,4 +1,4 @@
-/** The action editor: write an action, watch its CID, run it, see what happened. */
+/** Action editor, which shows the CID of an action while the user writes it, runs it, and shows the result. */
 import type { Editor, Mark, Module, Names, Options } from "../../codemirror/interface.ts";
 import { changeBetween } from "../../lib/change.ts";
 import { cid, hashedCid, sourceBytes } from "../../lib/cid.ts";
@@ -27,16 +27,16 @@ interface Explained extends Repairs {
   permitted: boolean;
   reason: string;
   key: string;
-  /** Group that lacks the action or the wallet, and no other link; 0 for none. */
+  /** Group that lacks only the action or the wallet. 0 if there is none. */
   group: number;
 }
 
-/** How long one may pause between keystrokes before the kernel hears of them. */
+/** Pause after the last key press before the editor sends the text to the kernel, in milliseconds. */
 const PAUSE_MS = 250;
 
 export type Load = (at: Panel) => Promise<Module>;
 
-/** Makes the panel; tests pass another way to get the editor. */
+/** Creates the panel. Tests pass another function that loads the editor. */
 export function actionEditor(load: Load): Widget {
   return panel("Action editor", (at) => {
     const view = new View(at, load);
@@ -173,7 +173,7 @@ class View {
     for (const editor of this.editors) editor.destroy();
   }
 
-  /** Another view, or Python, has changed the source. */
+  /** Handles a change of the source in another view or in Python. */
   private readonly followed = () => {
     const text = this.at.get<string>("source");
     if (text !== this.source.text()) this.source.replace(text);
@@ -240,7 +240,7 @@ class View {
     this.later();
   }
 
-  /** Marks the result as one of an earlier state. */
+  /** Marks the result as out of date. */
   private outdate(why: string): void {
     if (!this.ran || this.results.childElementCount === 0) return;
     this.ran = null;
@@ -264,7 +264,7 @@ class View {
     this.source.focus();
   }
 
-  /** Everything that follows from the bytes alone, at once. */
+  /** Immediately shows everything that depends only on the bytes. */
   private show(text: string): void {
     const bytes = sourceBytes(text);
     const id = cid(bytes);
@@ -275,7 +275,7 @@ class View {
     this.source?.markChange(change);
   }
 
-  /** What the kernel has to hear, once one pauses. */
+  /** Sends the changes to the kernel after a pause. */
   private later(): void {
     clearTimeout(this.pause);
     this.pause = setTimeout(() => this.tell(), PAUSE_MS);
@@ -290,7 +290,7 @@ class View {
     }
     this.checkParams();
     this.at.call("keep", { params: this.params.text(), name: this.name.value }).catch(() => {});
-    this.look().catch(() => {}); // a stopped kernel is reported where the user made a request
+    this.look().catch(() => {}); // the panel reports a stopped kernel when the user makes a request
   }
 
   private async look(): Promise<void> {
@@ -392,19 +392,19 @@ class View {
     );
   }
 
-  /** What to do when the key may not run the action: ask why. */
+  /** Suggests an explanation if the key cannot run the action. */
   private forbidden(): HTMLElement {
     return h("div", { class: "svcnb-row" }, this.at.button("Explain the error", () => this.explain()));
   }
 
-  /** From now on, changes are compared with the current text. */
+  /** Makes the current text the starting point for changes. */
   private rebase(): void {
     this.base = this.source.text();
     this.show(this.base);
   }
 }
 
-/** The way from an empty account to a checked signature, in the words of the buttons. */
+/** Steps from an empty account to a verified signature, with the names of the buttons. */
 function steps(): HTMLElement {
   return h(
     "details",

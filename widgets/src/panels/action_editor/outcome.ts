@@ -20,7 +20,7 @@ export type Outcome =
 
 const STAGES: Record<string, string> = { compile: "Syntax error", limit: "Limit exceeded", run: "Uncaught error" };
 
-/** Shows an outcome; `goTo` moves the editor to the line where it failed. */
+/** Shows the result of a run. `goTo` moves the editor to the position of an error. */
 export function outcome(found: Outcome, goTo: (line: number, column: number) => void): HTMLElement {
   const parts: (HTMLElement | null)[] = found.ok ? succeeded(found) : failed(found, goTo);
   return h(

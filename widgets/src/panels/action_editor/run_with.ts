@@ -1,15 +1,15 @@
-/** What a run is made with: a wallet among its parameters, and the key that runs it. */
+/** Settings of a run: a wallet in its parameters, and the key that runs it. */
 import { copyButton, field, FieldError, h, type Panel } from "../../lib/panel.ts";
 import { newUsageKey, newWallet, offer, type Resources, walletLabel } from "../../lib/resources.ts";
 
-/** Member of the parameters that gets the wallet: one that is empty or holds a wallet already, else `wallet`. */
+/** Returns the parameter for the wallet: one that is empty or already contains a wallet, or otherwise `wallet`. */
 export function walletMember(params: Record<string, unknown>, wallets: string[]): string {
   const isWallet = (value: unknown) => typeof value === "string" && wallets.includes(value.toLowerCase());
   return Object.keys(params).find((name) => isWallet(params[name])) ??
     Object.keys(params).find((name) => params[name] === "" && /wallet|pkp|address/i.test(name)) ?? "wallet";
 }
 
-/** Whether the parameters have a member for a wallet, and it is empty. */
+/** Returns whether the parameters have an empty member for a wallet. */
 export function lacksWallet(text: string): boolean {
   try {
     const params = JSON.parse(text) as unknown;
@@ -20,7 +20,7 @@ export function lacksWallet(text: string): boolean {
   }
 }
 
-/** The parameters with a wallet in them; null when they are not a JSON object. */
+/** Returns the parameters with a wallet, or null if the text is not a JSON object. */
 export function withWallet(text: string, address: string, wallets: string[]): string | null {
   let params: unknown;
   try {
@@ -97,13 +97,13 @@ export function runWith(at: Panel, work: Work) {
   return {
     walletPart,
     keyPart,
-    /** Asks for a usage key where only such a key runs actions. */
+    /** Requires a usage key, if only a usage key can run the action. */
     requireKey(): void {
       if (work.resources().mode === "chain" && !key.value) {
         throw new FieldError(key, "A ChainSecured account runs actions with a usage key. Press New usage key.");
       }
     },
-    /** The chosen wallet; an empty text for none. */
+    /** Address of the chosen wallet. Empty if no wallet is chosen. */
     wallet: () => wallet.value,
     offer({ mode, wallets, keys, run_key, client_key }: Resources): void {
       walletPart.hidden = keyPart.hidden = mode === "";

@@ -1,31 +1,31 @@
-/** State of the action in the account: its name and the groups that permit it. Both can be changed here. */
+/** State of the action in the account: its name, and the groups that permit it. The user can change both. */
 import { clearFieldError, counted } from "../../lib/dom.ts";
 import { field, FieldError, h, type Panel, typed } from "../../lib/panel.ts";
 import { newGroup, offer, type Resources } from "../../lib/resources.ts";
 
 export interface Account {
-  /** Name by hashed CID. */
+  /** Names of the registered actions, by hashed CID. */
   registered: Record<string, string>;
   groups: { id: number; name: string; every: boolean; hashes: string[] }[];
 }
 
 export interface Standing {
   element: HTMLElement;
-  /** Says what holds for this action now; quick, so that it follows every keystroke. */
+  /** Shows the state of an action. This is fast enough for a call after every key press. */
   show(hashed: string): void;
   /** Reads the account again. */
   read(): void;
-  /** Groups to choose from. */
+  /** Sets the available groups. */
   offer(found: Resources): void;
-  /** A button that permits the action, and the chosen wallet, in one group. */
+  /** Returns a button that permits the action and the chosen wallet in a group. */
   permitter(group: number): HTMLElement;
-  /** There is no key, so nothing can be read. */
+  /** Clears the state, because the client has no key to read the account. */
   closed(): void;
 }
 
 interface Work {
   source: () => string;
-  /** The wallet that is chosen for the run; an empty text for none. */
+  /** Address of the wallet for the run. Empty if no wallet is chosen. */
   wallet: () => string;
   name: HTMLInputElement;
   editor: HTMLElement;

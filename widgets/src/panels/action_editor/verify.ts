@@ -1,15 +1,15 @@
-/** Who signed a message: recovered by the kernel from the signature, and compared with the account's wallets. */
+/** Signer of a message. The kernel recovers it from the signature, and compares it with the account's wallets. */
 import { copyable, field, h, type Panel, typed } from "../../lib/panel.ts";
 
 const SIGNATURE = /^0x[0-9a-f]{130}$/i;
 
 interface Found {
   recovered: string;
-  /** Name of the account's wallet; an empty text when it is none of them. */
+  /** Name of the account's wallet that signed. Empty if another wallet signed. */
   wallet: string;
 }
 
-/** A signature in a response, and the message that it is most likely of. */
+/** Returns a signature in a response, and the message that it most likely signs. */
 export function signatureIn(response: string, params: string): { message: string; signature: string } | null {
   const [answered, given] = [read(response), read(params)];
   const members = typeof answered === "object" && answered !== null ? answered as Record<string, unknown> : {};
@@ -32,9 +32,9 @@ function read(text: string): unknown {
 
 interface Verify {
   element: HTMLElement;
-  /** Offers the signature of a response, if it has one. */
+  /** Shows the signature of a response, if there is one. */
   offer(response: string, params: string): void;
-  /** Removes a result and a signature of an earlier run. What a person typed stays. */
+  /** Removes the result and the signature of an earlier run. Input of the user stays. */
   clear(): void;
 }
 

@@ -1,4 +1,4 @@
-/** Why a key may run an action with a wallet, or which link is missing. */
+/** Explanation why a key can run an action with a wallet, or which link is missing. */
 import { drawingArea } from "../../lib/drawing.ts";
 import { field, h, type Panel } from "../../lib/panel.ts";
 import { repairCards, type Repairs } from "../../lib/repairs.ts";
@@ -11,10 +11,10 @@ interface Explanation extends Repairs {
   graph: string;
 }
 
-/** The wildcard row, which cannot be explained. */
+/** Row of the wildcard, for which there is no explanation. */
 const EVERY = "*";
 
-/** Three choices and a button; `offer` says what there is to choose from. */
+/** Returns three selects and a button. `offer` sets the options of the selects. */
 export function explainer(at: Panel): { element: HTMLElement; offer: (rows: Row[]) => void } {
   const choices: Record<Kind, HTMLSelectElement> = {
     key: h("select"),

@@ -1,4 +1,7 @@
-/** Permissions: who may what in which group, changed by ticking, with its cost and its dangers shown first. */
+/**
+ * Permissions panel: a matrix of permissions in each group. The user selects cells, and sees the cost and risks before
+ * a change.
+ */
 import { counted } from "../../lib/dom.ts";
 import { field, h, type Panel, panel, refill } from "../../lib/panel.ts";
 import { newGroup, newUsageKey, newWallet, NOTHING, type Resources } from "../../lib/resources.ts";
@@ -9,16 +12,16 @@ import { type Write, writeList } from "./writes.ts";
 interface State extends Shown {
   ready: boolean;
   managed: boolean;
-  /** Whether wallets, groups and keys can be created here. */
+  /** Whether the user can create wallets, groups and keys in this panel. */
   creates: boolean;
-  /** The wallet whose account it is; an empty text where the service manages it. */
+  /** Address of the wallet that owns the account. Empty if the service manages the account. */
   owner: string;
   warnings: string[];
 }
 
 interface Preview {
   calls: string[];
-  /** What the owner's wallet will sign for them; empty where the service manages the account. */
+  /** Transactions that the owner's wallet will sign. Empty if the service manages the account. */
   writes: Write[];
   cost: string;
   warnings: string[];
@@ -52,7 +55,7 @@ export default panel("Permissions", (at) => {
   };
 
   const read = () => at.attempt(() => at.call("read", {}, "Reading the account"));
-  /** Wallets, groups and keys as the forms need them. */
+  /** Wallets, groups and keys in the format of the forms. */
   const held = (): Resources => ({
     ...NOTHING,
     mode: state.owner ? "chain" : "api",
@@ -75,7 +78,7 @@ export default panel("Permissions", (at) => {
     state = now;
     notes.replaceChildren(...remarks(state));
     make.hidden = !state.creates;
-    // Ticks that are not applied yet stay: a wallet may be created between them.
+    // Keep changes that are not applied yet, because the user can create a wallet in the meantime.
     const kept = ticks.changes.filter(({ kind, id, group }) =>
       state.rows.some((row) => row.kind === kind && row.id === id) &&
       (group === EVERY_GROUP || state.groups.some((column) => column.id === group))
@@ -114,7 +117,7 @@ function notice(title: string, texts: string[]): HTMLElement {
   return h("div", { class: "svcnb-notice" }, h("div", {}, h("strong", {}, title), list));
 }
 
-/** What would be done: the calls, what they cost, what to beware of, and the button that does it. */
+/** Summary of the changes: the calls, their cost, warnings, and the button that applies them. */
 function summary(
   at: Panel,
   changes: unknown[],

@@ -1,4 +1,4 @@
-/** The matrix: a table of boxes to tick, walked through by arrow keys. */
+/** Matrix of permissions: a table of checkboxes that supports the arrow keys. */
 import { h } from "../../lib/panel.ts";
 import { brief } from "../../lib/resources.ts";
 
@@ -35,12 +35,12 @@ const SECTIONS: Record<Kind, { title: string; says: string }> = {
   key: { title: "Usage keys", says: "may execute" },
 };
 
-/** The wildcard column for every group; only keys have it. */
+/** Wildcard column for all groups. Only keys have this column. */
 export const EVERY_GROUP = 0;
-/** Rows of one kind that are shown at once; the filter finds the others. */
+/** Maximum number of displayed rows of one kind. The filter finds the other rows. */
 export const MOST_ROWS = 200;
 
-/** Which cells were ticked or cleared, against what the account holds. */
+/** Cells that the user has selected or cleared, compared with the current permissions. */
 export class Ticks {
   private readonly held: Set<string>;
   private readonly changed = new Map<string, Change>();
@@ -72,7 +72,7 @@ export class Ticks {
   }
 }
 
-/** Makes the table. `ticked` is called after each change; `locked` leaves nothing to change. */
+/** Creates the table. Calls `ticked` after each change. With `locked`, the user cannot change cells. */
 export function matrix(shown: Shown, ticks: Ticks, filter: string, locked: boolean, ticked: () => void): HTMLElement {
   const wanted = filter.trim().toLowerCase();
   const matching = shown.rows.filter(({ name, note }) => `${name} ${note}`.toLowerCase().includes(wanted));
@@ -122,7 +122,7 @@ function note(columns: Column[], text: string): HTMLElement {
   return h("tr", {}, h("td", { colspan: columns.length + 1, class: "svcnb-muted" }, stay(text)));
 }
 
-/** A text that stays in sight while the matrix is scrolled sideways. */
+/** Returns a text that stays visible while the user scrolls the matrix horizontally. */
 function stay(text: string): HTMLElement {
   return h("span", { class: "svcnb-stay" }, text);
 }
@@ -171,7 +171,7 @@ function cell(row: Row, { id: group, name }: Column, ticks: Ticks, locked: boole
   return place;
 }
 
-/** One stop for the tab key; arrows, Home and End move within. */
+/** The Tab key stops once in the table. The arrow keys, Home and End move between cells. */
 function walk(table: HTMLElement): void {
   const lines = [...table.querySelectorAll("tr")]
     .map((row) => [...row.querySelectorAll("td")].map((place) => place.querySelector("input")))

@@ -1,15 +1,15 @@
-/** Transactions before they are signed: each in words, decoded, with its gas. */
+/** Displayed form of transactions before their signature: a description, the decoded arguments, and the gas. */
 import { h } from "../../lib/panel.ts";
 
 export interface Write {
   what: string;
   function: string;
-  /** Name and text. */
+  /** Name and text of each argument. */
   arguments: [string, string][];
   gas: number;
   cost: string;
   max_cost: string;
-  /** Whether further ones follow that can only be simulated when this one has landed. */
+  /** Whether more transactions follow, which the panel can simulate only after this one is in a block. */
   first_of_several: boolean;
 }
 

@@ -1,4 +1,7 @@
-/** Small charts of many runs: when, how long, how expensive. Bars with their numbers beside them, distinguished by shape and by word. */
+/**
+ * Small charts of many runs: counts over time, durations and costs. Each bar has its number next to it, and shapes and
+ * words distinguish the results.
+ */
 import { counted, dollars, duration } from "../../lib/dom.ts";
 import { h } from "../../lib/panel.ts";
 
@@ -7,9 +10,9 @@ export interface Summary {
   succeeded: number;
   width_s: number;
   buckets: { at: number; succeeded: number; failed: number }[];
-  /** Percentile and seconds; 100 is the slowest. */
+  /** Percentiles with their seconds. The percentile 100 is the longest run. */
   latency_s: [number, number][];
-  /** Action and cents. */
+  /** Actions with their cost in cents. */
   spend: [string, number][];
   total_cents: number;
 }

@@ -1,4 +1,4 @@
-/** One run: what went in, what came out, what it printed, and its timeline. */
+/** Details of one run: its parameters, response, output and timeline. */
 import { dollars, duration } from "../../lib/dom.ts";
 import { copyable, h } from "../../lib/panel.ts";
 import { type TraceView, waterfall } from "../../lib/waterfall.ts";
@@ -9,7 +9,7 @@ export interface Detail extends Row {
   key_hash: string;
   params: string;
   response: string;
-  /** Whether this machine recorded parameters and response. */
+  /** Whether this machine recorded the parameters and the response. */
   has_values: boolean;
   logs: string;
   trace: TraceView | null;

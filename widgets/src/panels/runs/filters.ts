@@ -1,4 +1,4 @@
-/** Which runs are shown. */
+/** Filters of the displayed runs. */
 import { h, uniqueId } from "../../lib/panel.ts";
 
 export interface Filters {
@@ -9,7 +9,7 @@ export interface Filters {
   everyone: boolean;
 }
 
-/** What can be chosen, by value, with the name that is shown. */
+/** Available choices by value, with their displayed names. */
 export type Choices = Record<"action" | "key" | "status", Record<string, string>>;
 
 interface Sources {
@@ -42,7 +42,7 @@ export function filterRow(changed: (filters: Filters) => void): FilterRow {
   for (const control of [...Object.values(selects), everyone]) control.addEventListener("change", tell);
   const shared = h("label", { hidden: true }, everyone, "Include other accounts of this emulator");
 
-  /** Options are created again only if they differ, so that an open list does not close. */
+  /** Replace options only if they differ, because a replacement closes an open list. */
   function fill(name: keyof typeof selects, offered: Record<string, string>): void {
     const control = selects[name];
     const wanted: [string, string][] = [["", "all"], ...Object.entries(offered)];

@@ -1,4 +1,4 @@
-/** The runs panel: a live table and charts; open a run to see its timeline. */
+/** Runs panel: a live table and charts of runs, and the timeline of a selected run. */
 import { drawingArea } from "../../lib/drawing.ts";
 import { h, type Panel, panel } from "../../lib/panel.ts";
 import { charts, type Summary } from "./charts.ts";
@@ -14,7 +14,7 @@ interface Answer {
   sources?: { history: boolean; service: boolean; triggers: boolean };
 }
 
-/** Interval at which the records are read while the panel is visible. */
+/** Interval between two reads of the records while the panel is visible, in milliseconds. */
 export const EVERY_MS = 2_000;
 
 export default panel("Runs", (at) => {
@@ -83,7 +83,7 @@ class View {
     this.follow();
   }
 
-  /** Reads, and again after a while; a failure is shown once and does not stop the panel from trying. */
+  /** Reads the runs repeatedly. Shows a failure once, and continues with the next read. */
   private async follow(first = false): Promise<void> {
     clearTimeout(this.timer);
     if (this.closed || (!first && (!this.isLive || !this.at.visible))) return;
@@ -113,7 +113,7 @@ class View {
       : "No runs yet. Run an action under Actions, or in a cell: svc.run(action). The run then appears here.";
   }
 
-  /** In the kernel, and so only when asked for: that takes a second. */
+  /** Requests the charts from the kernel. This takes about a second, so the panel does it only on request. */
   private async draw(): Promise<void> {
     const drawn = await this.at.call<string[]>("draw", {}, "Drawing");
     this.drawings.replaceChildren(

@@ -1,4 +1,4 @@
-/** The table of runs. It is created again when it changes, and keyboard users keep their position. */
+/** Table of runs. The panel creates it again after a change, and keyboard users keep their position. */
 import { cell, counted, dollars, duration, h } from "../../lib/dom.ts";
 
 export interface Row {
@@ -17,7 +17,7 @@ export interface Row {
 export interface Table {
   element: HTMLElement;
   show(rows: Row[], count: number): void;
-  /** Says which run is open; null for none. */
+  /** Marks the open run. Null means that no run is open. */
   open(id: string | null): void;
   focus(id: string): void;
 }
@@ -32,13 +32,13 @@ const SIGNS: Record<string, [string, string]> = {
 const NUMBERS = new Set(["Duration", "Cost"]);
 const ORIGINS: Record<string, string> = { client: "this machine", service: "the emulator", trigger: "triggers" };
 
-/** A status by sign and word. */
+/** Returns a status as a sign and a word. */
 export function status(name: string): HTMLElement {
   const [sign, colour] = SIGNS[name] ?? ["", ""];
   return h("span", { class: colour }, `${sign} ${name}`);
 }
 
-/** A moment as the reader's own clock has it. */
+/** Returns a time by the clock of the user's machine. */
 export function moment(seconds: number): string {
   const time = new Date(seconds * 1_000);
   const today = time.toDateString() === new Date().toDateString();

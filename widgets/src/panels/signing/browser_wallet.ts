@@ -1,4 +1,4 @@
-/** The part of the panel where a wallet of the browser is chosen and connected. */
+/** Part of the panel in which the user chooses and connects a browser wallet. */
 import { h, type Panel, PanelError } from "../../lib/panel.ts";
 import { type Chain, connect, discover, requireChain, type Wallet } from "../../lib/wallet.ts";
 
@@ -25,18 +25,18 @@ export class BrowserWallet {
     });
   }
 
-  /** The address of the connected wallet; the empty text before. */
+  /** Address of the connected wallet. Empty if no wallet is connected. */
   get address(): string {
     return this.chosen?.address ?? "";
   }
 
-  /** Calls back whenever a wallet is connected or changes its account; returns what ends that. */
+  /** Calls a function when a wallet connects or changes its account. Returns a function that ends this. */
   onConnected(listener: Connected): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
   }
 
-  /** Connects a wallet, the first when none is named. */
+  /** Connects the given wallet, or the first wallet. */
   async connect(
     chain?: Chain,
     wallet: Wallet | undefined = this.wallets[0],
@@ -56,7 +56,7 @@ export class BrowserWallet {
     return { address, name: wallet.name };
   }
 
-  /** The connected wallet; connects one if there is none. */
+  /** Returns the connected wallet. Connects a wallet first if none is connected. */
   async ready(): Promise<{ wallet: Wallet; address: string }> {
     if (!this.chosen) await this.connect();
     return this.chosen!;
@@ -79,7 +79,7 @@ export class BrowserWallet {
     return this.panel.button(`Connect ${wallet.name}`, () => this.connect(undefined, wallet));
   }
 
-  /** Says how it stands. The buttons stay as they are: one of them may have the focus. */
+  /** Shows the state of the wallet. Does not replace the buttons, because one of them can have the focus. */
   private show(): void {
     this.state.textContent = this.chosen
       ? `${this.chosen.wallet.name} is connected: ${this.chosen.address}`

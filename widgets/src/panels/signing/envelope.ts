@@ -1,8 +1,8 @@
-/** An envelope for people: every field explained, its digest, and how long it is good. */
+/** Readable form of an envelope: an explanation of every field, the digest, and the validity period. */
 import { h } from "../../lib/dom.ts";
 import { digest, type Envelope, type Flow } from "../../lib/typed_data.ts";
 
-/** What each flow is for, in a sentence. */
+/** Purpose of each flow, in one sentence. */
 export const PURPOSES: Readonly<Record<Flow, readonly [title: string, what: string]>> = {
   CreateWallet: [
     "Create a wallet",
@@ -26,7 +26,7 @@ const EXPLAINED: Readonly<Record<string, string>> = {
   "message.issuedAt": "Time of the signature, in Unix seconds. It is the only protection against replay.",
 };
 
-/** The rows of an envelope. */
+/** Returns the rows of the table for an envelope. */
 export function rows(envelope: Envelope): [name: string, value: string, meaning: string][] {
   const fields = envelope.types[envelope.primaryType] ?? [];
   const values: [string, string][] = [
@@ -66,7 +66,7 @@ export function table(envelope: Envelope): HTMLElement {
   );
 }
 
-/** The digest, or why there is none. */
+/** Returns the digest, or the reason why there is none. */
 export function digestOf(envelope: Envelope): { text: string; ok: boolean } {
   try {
     return { text: digest(envelope), ok: true };
@@ -75,7 +75,7 @@ export function digestOf(envelope: Envelope): { text: string; ok: boolean } {
   }
 }
 
-/** How long an envelope is still good, for people; `left` is in seconds. */
+/** Returns the remaining validity of an envelope as text. `left` is in seconds. */
 export function validity(left: number, windowS: number): { text: string; good: boolean } {
   if (left > 2 * windowS) return { text: "The time is too far in the future.", good: false };
   if (left <= 0) return { text: "The envelope has expired. Use the current time and sign again.", good: false };

@@ -1,4 +1,7 @@
-/** Signing: an envelope composed and explained, signed by any wallet, judged by every rule, and sent. */
+/**
+ * Signing panel, which composes and explains an envelope, requests a signature, checks every rule, and sends the
+ * envelope.
+ */
 import { copyable, copyButton, field, FieldError, h, panel, typed } from "../../lib/panel.ts";
 import { type Envelope, envelope, type Flow, FLOWS } from "../../lib/typed_data.ts";
 import { type Chain, requireChain, signTypedData } from "../../lib/wallet.ts";
@@ -49,7 +52,7 @@ export default panel("Signing", (at) => {
   answerRequests(at, requests, wallet);
 
   let setting: Setting | undefined;
-  let offset = 0; // seconds that the server's clock is ahead of this page's
+  let offset = 0; // difference between the server's clock and this page's clock, in seconds
   let current: Envelope | undefined;
   let timer: ReturnType<typeof setInterval> | undefined;
   const now = () => Date.now() / 1000 + offset;
@@ -63,7 +66,7 @@ export default panel("Signing", (at) => {
     return setting;
   };
 
-  /** Everything below needs a client, and is built when the node has answered. */
+  /** All following elements need a client. The panel creates them after the response of the node. */
   const build = ({ chain, domain, signer, window: windowS, endpoints, has_key }: Setting) => {
     const begun = at.get<string>("flow");
     const flow = h(
@@ -248,7 +251,7 @@ export default panel("Signing", (at) => {
       }
       const sent = await at.call<Sent>("send_envelope", { typed_data: typedData, signature, confirm }, "Sending");
       const heading = h("h3", { tabindex: "-1" }, "The service responded");
-      const focused = answer.contains(document.activeElement); // the last question's button, which goes
+      const focused = answer.contains(document.activeElement); // the button of the last question, which disappears
       answer.replaceChildren(heading, ...answered(sent, () => heading.focus()));
       if (focused) heading.focus();
     };
@@ -310,7 +313,7 @@ function row(name: string, value: string): HTMLElement {
   return h("tr", {}, h("th", { scope: "row" }, name), h("td", {}, shown));
 }
 
-/** What the service answered; `next` takes the focus when the button that has it goes. */
+/** Shows the response of the service. `next` gets the focus when the focused button disappears. */
 function answered(sent: Sent, next: () => void): HTMLElement[] {
   if (sent.flow === "BillingAuth") return [h("p", {}, `Credit: ${sent.balance}`)];
   if (sent.flow === "ConvertAccount") {

@@ -1,4 +1,4 @@
-/** Questions of the kernel before something is signed: shown in words first, then the wallet is asked. */
+/** Questions of the kernel before a signature. The panel first describes the data, and then asks the wallet. */
 import { type Ask, h, type Panel, PanelError } from "../../lib/panel.ts";
 import type { Envelope } from "../../lib/typed_data.ts";
 import { type Chain, requireChain, sendTransaction, signTypedData } from "../../lib/wallet.ts";
@@ -27,7 +27,7 @@ interface Decoded {
   max_cost: string;
 }
 
-/** Shows requests in `place` as they come. */
+/** Shows each request in `place`. */
 export function answerRequests(panel: Panel, place: HTMLElement, wallet: BrowserWallet): void {
   const card = (ask: Ask, title: string, content: (Node | null)[], accept: string, work: () => Promise<unknown>) => {
     const decline = h("button", { type: "button" }, "Decline");
@@ -35,7 +35,7 @@ export function answerRequests(panel: Panel, place: HTMLElement, wallet: Browser
     const done = () => {
       const focused = shown.contains(document.activeElement);
       shown.remove();
-      // Back to where the person was, who else would start at the top of the page.
+      // Return the focus to the previous element. Otherwise, it would move to the start of the page.
       if (focused && before instanceof HTMLElement && before.isConnected) before.focus();
     };
     decline.addEventListener("click", () => {
@@ -49,7 +49,7 @@ export function answerRequests(panel: Panel, place: HTMLElement, wallet: Browser
       try {
         value = await work();
       } catch (error) {
-        // A wallet that is on the wrong chain can be switched, and then the same may be tried again.
+        // The user can switch a wallet to the correct chain, and then try the same request again.
         if (error instanceof PanelError && error.type === "WrongChain") throw error;
         done();
         ask.fail(error);
@@ -74,7 +74,7 @@ export function answerRequests(panel: Panel, place: HTMLElement, wallet: Browser
   };
 
   panel.wire.onAsk("connect", (ask) => {
-    // Connecting with the panel's own button also answers the question.
+    // A connection with the panel's own button also answers the question.
     const answered = wallet.onConnected((address, name) => ask.reply({ address, name }));
     ask.signal.addEventListener("abort", answered);
     card(
@@ -94,7 +94,7 @@ export function answerRequests(panel: Panel, place: HTMLElement, wallet: Browser
     const purpose = PURPOSES[typedData.primaryType as keyof typeof PURPOSES];
     const digest = digestOf(typedData);
     const countdown = h("p", { class: "svcnb-countdown" });
-    // It was issued at the service's present time, so from here on our own clock counts.
+    // The envelope has the service's current time. From now on, the clock of this page measures its age.
     const until = performance.now() / 1000 + windowS;
     const { shown, button } = card(
       ask,
@@ -157,7 +157,8 @@ export function answerRequests(panel: Panel, place: HTMLElement, wallet: Browser
     );
   });
 
-  // A key in the kernel signs: the person confirms here, where a wallet of the browser would ask itself.
+  // A key in the kernel signs. The user confirms the signature here, because only a browser wallet asks the user
+  // itself.
   panel.wire.onAsk("confirm", (ask) => {
     const write = ask.args as unknown as Write;
     card(

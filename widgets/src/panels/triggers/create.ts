@@ -1,4 +1,4 @@
-/** The form that makes a trigger; schedules and event signatures say what they mean while they are written. */
+/** Form that creates a trigger. It explains a schedule or an event signature while the user writes it. */
 import { field, h, type Panel, typed, uniqueId } from "../../lib/panel.ts";
 import type { Trigger } from "./runs.ts";
 
@@ -9,7 +9,7 @@ const KINDS: Record<Kind, string> = {
   schedule: "Schedule: at fixed times",
   chain_event: "Chain event: when a contract emits an event",
 };
-/** After so long without a key a text is looked at. */
+/** Pause after the last key press before the form explains a text, in milliseconds. */
 const PAUSE_MS = 300;
 const EXAMPLE = `async function main({ event }) {
   return event;
@@ -135,7 +135,7 @@ export function maker(
   return drawer;
 }
 
-/** Says what a text means while it is written, or why it means nothing. */
+/** Explains a text while the user writes it, or shows why it is invalid. */
 function meaning<T>(
   at: Panel,
   input: HTMLInputElement,

@@ -1,4 +1,4 @@
-/** Triggers: creates, enables, disables and monitors actions that run automatically. */
+/** Triggers panel, which creates, enables, disables and monitors actions that run automatically. */
 import { cell } from "../../lib/dom.ts";
 import { h, panel } from "../../lib/panel.ts";
 import { throughProxy } from "../../lib/proxy.ts";
@@ -71,7 +71,7 @@ export default panel("Triggers", (at) => {
     );
   };
 
-  /** Deleting takes the runs along, so it is asked once more. */
+  /** Ask for confirmation, because this also deletes the trigger's runs. */
   const removal = ({ id, name }: Trigger): HTMLElement => {
     const place = h("span", { class: "svcnb-removal" });
     const ask = h("button", { type: "button", class: "svcnb-quiet", "aria-label": `Delete ${name}` }, "Delete");
@@ -79,7 +79,7 @@ export default panel("Triggers", (at) => {
       await at.call("remove", { trigger: id }, "Deleting");
       watch.close(id);
       await refresh();
-      again.focus(); // what had the focus is gone
+      again.focus(); // the element with the focus no longer exists
     }, { kind: "danger" });
     const no = h("button", { type: "button" }, "Keep");
     ask.addEventListener("click", () => (place.replaceChildren(yes, no), no.focus()));

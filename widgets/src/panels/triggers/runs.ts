@@ -1,4 +1,4 @@
-/** The runs of one trigger, as they arrive, and one of them in full. */
+/** Live list of the runs of one trigger, and the details of one run. */
 import { cell, duration } from "../../lib/dom.ts";
 import { copyButton, field, h, type Panel } from "../../lib/panel.ts";
 
@@ -28,10 +28,10 @@ interface FullRun extends Run {
   error: string;
 }
 
-/** How often an open trigger is asked for new runs. */
+/** Interval between two reads of the runs of an open trigger, in milliseconds. */
 export const EVERY_MS = 1_500;
 
-/** A sign beside each word, so that no colour is needed. */
+/** Sign next to each word, so that the status does not depend on colour. */
 const SIGNS: Record<string, [string, string]> = {
   success: ["✓", "svcnb-good"],
   failed: ["✕", "svcnb-bad"],
@@ -43,9 +43,9 @@ const SIGNS: Record<string, [string, string]> = {
 export interface Watcher {
   element: HTMLElement;
   open(trigger: Trigger): Promise<void>;
-  /** Closes what is open if it is this one. */
+  /** Closes the view if it shows this trigger. */
   close(id: string): void;
-  /** Sets the existing triggers, so that the view of a deleted trigger closes. */
+  /** Sets the existing triggers. The view of a deleted trigger closes. */
   offer(triggers: Trigger[]): void;
   end(): void;
 }
@@ -75,7 +75,7 @@ export function watcher(at: Panel): Watcher {
     timer = setTimeout(() => again(trigger), EVERY_MS);
   };
 
-  /** Reads on while the panel is visible. A failure is shown once, and "Refresh" goes on. */
+  /** Reads again while the panel is visible. Shows a failure once. "Refresh" then continues. */
   const again = (trigger: Trigger) => {
     waits = !at.visible;
     if (open === trigger && !waits) at.attempt(() => look(trigger));

@@ -1,9 +1,9 @@
-/** Workbench: all panels in one. Each panel has a tab and is created when the tab is first opened. */
+/** Workbench with all panels. Each panel has a tab. Python creates a panel when the user first opens its tab. */
 import { copyButton, h, type Model, panel, refill, type Session, SHOW_PANEL, uniqueId } from "../../lib/panel.ts";
 import { BrowserWallet } from "../signing/browser_wallet.ts";
 import { answerRequests } from "../signing/requests.ts";
 
-/** What Jupyter's widget manager can do for us. */
+/** Used part of the interface of Jupyter's widget manager. */
 interface Manager {
   get_model(id: string): Promise<unknown>;
   create_view(model: unknown): Promise<{ el: HTMLElement; remove(): void }>;
@@ -43,7 +43,7 @@ export default panel("Workbench", (at) => {
     )
   );
   const list = h("div", { role: "tablist", class: "svcnb-tabs", "aria-label": "Panels" }, ...tabs);
-  // One stop for the tab key; arrows, Home and End walk along (WAI-ARIA, tabs with automatic activation).
+  // The Tab key stops once in the list. The arrow keys, Home and End change the tab (WAI-ARIA, automatic activation).
   list.addEventListener("keydown", (event) => {
     const steps: Record<string, number> = {
       ArrowRight: 1,
@@ -82,7 +82,10 @@ export default panel("Workbench", (at) => {
     void at.attempt(fill);
   };
 
-  /** Shows the chosen panel; Python makes it first if need be, and the change of `panels` calls here again. */
+  /**
+   * Shows the chosen panel. If it does not exist, Python creates it, and the change of `panels` calls this function
+   * again.
+   */
   const fill = async () => {
     const name = chosen;
     const reference = at.get<Record<string, string>>("panels")[name];
@@ -110,7 +113,7 @@ export default panel("Workbench", (at) => {
   };
 });
 
-/** The open account in one line, the same on every tab. */
+/** Returns a line about the open account, which is the same on every tab. */
 function line({ mode, address, balance }: Session): (Node | string)[] {
   if (mode === "") {
     return [h("span", { class: "svcnb-muted" }, "No account is open. Create or open one under Account.")];

@@ -57,7 +57,7 @@ class World:
         return call | changed
 
     def approve(self, call: dict[str, str], *approvers: Any, **domain: Any) -> list[str]:
-        """Signs the call with the first two approvers, unless others are given."""
+        """Signs the call with the first two approvers, unless the test specifies others."""
         config = self.config
         place = {
             "name": "ApprovedCalls",

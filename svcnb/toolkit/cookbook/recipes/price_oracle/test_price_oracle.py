@@ -1,4 +1,5 @@
-"""Tests that the oracle signs only a price on which several sources agree, and the contract accepts no other price."""
+"""Tests that the oracle signs only a price on which several sources agree, and that the contract accepts no other
+price."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class World:
     def sign(
         self, order: dict[str, Any], action: svcnb.Action | None = None, *, kind: str = "Payment", **token: Any
     ) -> dict[str, Any]:
-        """Runs Kim's action on an order with a token of Kim, unless another token is described."""
+        """Runs Kim's action on an order with a token of Kim, unless the test specifies another token."""
         given: dict[str, Any] = {"name": "kim", "approved": self.digest(order, kind)} | token
         return self.run(action or self.kim, kind=kind, order=order, token=self.provider.sign_in(**given))
 

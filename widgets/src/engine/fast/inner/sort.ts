@@ -22,7 +22,7 @@ function numeric(compare: Compare): Order {
   };
 }
 
-/** Compares two values by their strings, which are computed again for each comparison. */
+/** Compares two values by their strings. Each comparison computes the strings again. */
 function textual(a: unknown, b: unknown): number {
   const [first, second] = [`${a}`, `${b}`];
   return first < second ? -1 : second < first ? 1 : 0;

@@ -1,4 +1,4 @@
-/** Traps for everything that V8 has and this realm lacks. Members that only this realm has are removed. */
+/** Traps for everything that V8 has and this realm lacks. The module also removes members that V8 lacks. */
 import { TYPED_ARRAY } from "../typed_array.ts";
 import { trap } from "./host.ts";
 import { standIn } from "./mend.ts";
@@ -28,12 +28,12 @@ const OTHERWISE: Readonly<Record<string, readonly string[]>> = {
 const INHERITED = ["addEventListener", "removeEventListener", "dispatchEvent", "getParent"];
 
 /**
- * Globals that exist here but behave differently from V8. They show when memory is freed, the effect of threads, or the
- * order in which built-ins read an object.
+ * Globals that exist here but behave differently from V8. They reveal when the engine frees memory, the effect of
+ * threads, or the order in which built-ins read an object.
  */
 const GLOBALS = ["WeakRef", "FinalizationRegistry", "SharedArrayBuffer", "Atomics", "Proxy"];
 
-// Captured here, because a built-in object temporarily lacks its own members while it is changed.
+// Capture these, because a built-in object temporarily lacks its members while this module changes it.
 const { apply, defineProperty, deleteProperty, getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
 const { getOwnPropertyNames } = Object;
 const has = WeakSet.prototype.has;
@@ -169,7 +169,10 @@ function refuseDescriptors(): void {
   }
 }
 
-/** Lays traps for iterators. V8 reads `return` of a wrapped iterator on close. Async iterators also differ. */
+/**
+ * Creates traps for iterators. V8 reads `return` of a wrapped iterator when it closes the iterator. Async iterators
+ * also differ.
+ */
 function layIterators(): void {
   // deno-lint-ignore no-explicit-any
   const iterators = (globalThis as any).Iterator;
