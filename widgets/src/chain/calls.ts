@@ -136,7 +136,8 @@ export async function estimate(chain: Chain, mined: Mined, given: Json | undefin
     // The refund comes at the end, so a transaction can need more gas than it pays for.
     let least = first.totalGasSpent - 1n;
     if (least < LEAST_GAS - 1n) least = LEAST_GAS - 1n;
-    // Most calls need little more gas than they pay for. The search starts there, and its step doubles each time.
+    // Most calls need little more gas than they pay for. The search starts at the paid gas, and its step doubles each
+    // time.
     let near = enough(first);
     while (least + 1n < most) {
       const middle = near > least && near < most ? near : (least + most) / 2n;

@@ -39,7 +39,7 @@ function stockCurve(): StockCurve {
   return stock ??= new (require("stock-elliptic").EC)("secp256k1");
 }
 
-// Captured before an action can replace them.
+// Capture these functions before an action can replace them.
 const { apply } = Reflect;
 const hexOf = Uint8Array.prototype.toHex;
 

@@ -40,7 +40,7 @@ export function makeSecp(module: WebAssembly.Module): Secp {
   };
   const seed = new Int32Array(1);
   const instance = new WebAssembly.Instance(module, {
-    // Blinds the context against side channels. It has no effect on results.
+    // This seed protects the context against side channels, and has no effect on results.
     "./rand.js": { generateInt32: () => crypto.getRandomValues(seed)[0] },
     "./validate_error.js": { throwError: fail },
   });

@@ -13,7 +13,7 @@ export function lastName(node: Tree): unknown {
 /** Returns whether a conversion can have side effects: its definition is elsewhere, or its function is not simple. */
 function convertsWithEffects(node: Tree): boolean {
   const [key, value] = node.type === "AssignmentExpression" ? [node.left, node.right] : [node.key, node.value];
-  if (node.type === "Literal") return NAMES.includes(node.value); // passed to `defineProperty` or a similar function
+  if (node.type === "Literal") return NAMES.includes(node.value); // an argument of `defineProperty`, for example
   if (key === undefined || value === null || !NAMES.includes(lastName(key as Tree))) return false;
   const { type } = value as Tree;
   return !/Function/.test(type) || some((value as Tree).body as Tree, (one) => EFFECTS.has(one.type));

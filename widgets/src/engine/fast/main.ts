@@ -166,7 +166,7 @@ announce();
 for (;;) {
   const frame: Frame | null = await (pending === null ? receiveSync() : pending);
   pending = null;
-  // A late response to a call of a finished run.
+  // This is a late response to a call of a finished run.
   if (frame === null || (frame.body.source !== undefined && !await run(frame))) break;
   collectReplaced();
 }

@@ -12,7 +12,9 @@ export function around(name: string): [before: string, behind: string] {
 /** All texts to insert into a source. */
 export const INSERTED: readonly string[] = [...around(SPREAD), ...around(KEY)];
 
-/** Defines both functions in the image. A key that is an object is a trap, because V8 converts it at another time. */
+/**
+ * Defines both functions in the image. A key that is an object is a trap, because V8 converts it at a different time.
+ */
 export const DEFINITION =
   `const ${SPREAD} = ((box) => (value) => typeof value === "string" ? box(value) : value)(Object),` +
   `${KEY} = ((ask) => (key) => (typeof key === "object" && key !== null) || typeof key === "function"` +

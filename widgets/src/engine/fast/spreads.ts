@@ -36,7 +36,7 @@ const known = new Map<string, Rewritten>();
 
 /** Node types of keys that are never objects. */
 const PRIMITIVE = new Set(["BinaryExpression", "Literal", "TemplateLiteral", "UnaryExpression", "UpdateExpression"]);
-/** Pattern for a computed key in a literal, or an assignment to a computed member. Comments may hide either. */
+/** Pattern for a computed key in a literal, or an assignment to a computed member. Comments can hide both. */
 const HAS_KEYS = /[{,]\s*\[|\]\s*(?:[-+*/%&|^]|\*\*|<<|>>>?|&&|\|\||\?\?)?=(?![=>])/;
 const HAS_COMMENTS = /\/[/*]/;
 

@@ -46,7 +46,7 @@ interface Place {
 }
 
 const SHOWN = 10; // number of frames that V8 shows, including frames that this module hides
-/** With more frames, V8's stack is only known if the first frame belongs to the action or to identical code. */
+/** With more frames, V8's stack is known only if the first frame belongs to the action or to identical code. */
 const SURE = 8;
 const MAKERS_OF_ETHERS = "makeError";
 const FUNCTIONS = new Set(["FunctionDeclaration", "FunctionExpression", "ArrowFunctionExpression"]);

@@ -74,7 +74,7 @@ export function sizeOf({ zeros, memory }: Image): number {
 
 const PAGE = 65536;
 const STACK_BYTES = 960 * 1024;
-// The image alone is larger than QuickJS's default threshold, so garbage collection would run all the time.
+// The image alone is larger than QuickJS's default threshold, so garbage collection would run continuously.
 const COLLECT_BYTES = 32 * 2 ** 20;
 const STRIP_SOURCE = 16; // flag of `qjs_compile`
 

@@ -34,7 +34,7 @@ const THREADS_END_MS = 30_000;
 const MOST_DESCRIPTORS = 64;
 const MESSAGE = "F".charCodeAt(0);
 
-// Captured here, because `Deno` is not accessible to an action.
+// Capture this, because `Deno` is not accessible after the start of an action.
 const { build, dlopen, permissions, UnsafePointer } = Deno;
 
 const SYMBOLS = {

@@ -107,7 +107,7 @@ function note(error: Error, frames: readonly CallSite[], exact: boolean): void {
   }
 }
 
-/** Gives the error of `Promise.any` the same members as in V8: a message, and a stack without frames. */
+/** Adds the members of V8 to the error of `Promise.any`: a message, and a stack without frames. */
 export function completeAggregate(error: unknown): void {
   if (!isError(error) || traceOf(error as Error) !== undefined) return; // a rejection can also have other values
   const value = "All promises were rejected";

@@ -16,7 +16,7 @@ const { isSafeInteger, isFinite } = Number;
 const standIns = new WeakSet<object>();
 const isStandIn = WeakSet.prototype.has;
 
-/** Gives a function the source text of the built-in function that it replaces. */
+/** Sets the source text of a function to that of the built-in function that it replaces. */
 export function standIn(made: object): void {
   standIns.add(made);
 }
@@ -74,7 +74,10 @@ function parse(written: string): number {
   return Number(ask("date", quote(written)));
 }
 
-/** The abstract operation ToPrimitive (ECMA-262) without a preferred type, for objects without `Symbol.toPrimitive`. */
+/**
+ * Implements the abstract operation ToPrimitive (ECMA-262) without a preferred type, for objects without
+ * `Symbol.toPrimitive`.
+ */
 function toPrimitive(value: object): unknown {
   if ((value as { [Symbol.toPrimitive]?: unknown })[Symbol.toPrimitive] !== undefined) trap("Date of an object");
   for (const name of ["valueOf", "toString"] as const) {
@@ -275,7 +278,9 @@ function judged(args: unknown[]): unknown[] {
   refuseNewer(text);
   return args;
 }
-/** Returns whether `RegExp(pattern)` returns the pattern itself: a regular expression of this constructor. */
+/**
+ * Returns whether `RegExp(pattern)` returns the pattern itself, because it is a regular expression of this constructor.
+ */
 function isKept([pattern, flags]: unknown[]): boolean {
   // deno-lint-ignore no-explicit-any
   const of = pattern as any;

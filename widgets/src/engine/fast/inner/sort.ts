@@ -53,7 +53,9 @@ function sortItems(items: unknown[], compare: unknown): void {
   apply(nativeSort, items, []);
 }
 
-/** Returns whether the engine itself must throw: not an array, or a comparator that is not a function. */
+/**
+ * Returns whether the engine itself must throw, because the value is not an array or the comparator is not a function.
+ */
 function refused(self: unknown, compare: unknown): boolean {
   return self === undefined || self === null || (compare !== undefined && typeof compare !== "function");
 }

@@ -7,12 +7,12 @@
 export type Order = (a: unknown, b: unknown) => number;
 
 // Parameters of V8, which the language does not specify. The algorithm does not search shorter lists for runs. A run
-// has at least half of `WHOLE` items. After `GALLOP` items in a row from one run, the merge starts to gallop.
+// has at least half of `WHOLE` items. After `GALLOP` consecutive items from one run, the merge starts to gallop.
 const NO_RUNS = 16;
 const WHOLE = 64;
 const GALLOP = 7;
 
-/** Minimum length of each run: from half of `WHOLE` to `WHOLE`, distributed so that merges are balanced. */
+/** Minimum length of each run: from half of `WHOLE` to `WHOLE`, in a sequence that balances the merges. */
 class Shortest {
   readonly #length: number;
   readonly #halvings: number;
@@ -41,7 +41,7 @@ function move(from: unknown[], at: number, to: unknown[], into: number, count: n
 class TimSort {
   readonly #items: unknown[];
   readonly #order: Order;
-  /** Start positions and lengths of the runs that are not merged yet. */
+  /** Start positions and lengths of the unmerged runs. */
   readonly #starts: number[] = [];
   readonly #lengths: number[] = [];
   readonly #powers: number[] = [];

@@ -64,7 +64,7 @@ function inherited(owner: object, name: string): PropertyDescriptor | undefined 
   return undefined;
 }
 
-/** Gives an object those members of V8 that exist here, in V8's order. */
+/** Defines the members of an object that exist both in V8 and here, in V8's order. */
 function liken(owner: object, members: readonly Member[], what: string, otherwise: readonly string[] = []): void {
   builtIns.add(owner);
   const known = members.map(([name]) => name);
@@ -144,7 +144,10 @@ function refuseLists(): void {
   }
 }
 
-/** Returns whether a function is sloppy and uses the `function` keyword. In V8 it has two additional members. */
+/**
+ * Returns whether a function is sloppy and uses the `function` keyword. In V8, such a function has two additional
+ * members.
+ */
 function isOldFunction(of: unknown): boolean {
   return typeof of === "function" && getOwnPropertyDescriptor(of, "prototype")?.writable === true;
 }
