@@ -12,7 +12,7 @@ const SHARED: esbuild.BuildOptions = {
   target: "esnext",
   minify: true,
   legalComments: "none",
-  // Libraries read their debug flags from it.
+  // Libraries read their debug flags from `process`.
   define: {
     global: "globalThis",
     process: "undefined",

@@ -74,7 +74,7 @@ async function perform(chain: Chain, call: Call, gas: bigint, header: HeaderData
     const { stateManager } = chain.vm;
     return await chain.vm.stateManager.checkpoint().then(async () => {
       try {
-        // A contract cannot send a transaction, but it may be the sender of a call.
+        // A contract cannot send a transaction, but it can be the sender of a call.
         const account = await stateManager.getAccount(call.from);
         if (account?.isContract()) {
           await stateManager.putAccount(call.from, new Account(account.nonce, account.balance));
@@ -133,10 +133,11 @@ export async function estimate(chain: Chain, mined: Mined, given: Json | undefin
       throw new RpcError(REJECTED, `Out of gas: gas required exceeds allowance: ${most}`);
     }
     check(first);
-    // A refund is granted at the end, so a transaction may need more gas than it pays for.
+    // The refund comes at the end, so a transaction can need more gas than it pays for.
     let least = first.totalGasSpent - 1n;
     if (least < LEAST_GAS - 1n) least = LEAST_GAS - 1n;
-    // Most calls need little more gas than they pay for. The search starts there, and its step doubles each time.
+    // Most calls need little more gas than they pay for. The search starts at the paid gas, and its step doubles each
+    // time.
     let near = enough(first);
     while (least + 1n < most) {
       const middle = near > least && near < most ? near : (least + most) / 2n;

@@ -1,7 +1,7 @@
 /**
- * Development chain on @ethereumjs/vm, with one block for each transaction. All past states are kept.
+ * Development chain on @ethereumjs/vm, with one block for each transaction. It keeps all past states.
  *
- * Requests are processed one at a time (`node.ts`), so methods of this class never run concurrently.
+ * `node.ts` processes one request at a time, so methods of this class never run concurrently.
  */
 import { createBlock, createBlockFromRLP } from "@ethereumjs/block";
 import type { Block, HeaderData } from "@ethereumjs/block";
@@ -38,7 +38,7 @@ export interface Genesis {
   readonly base_fee: number;
 }
 
-/** Result of a block's transaction. */
+/** Result of the transaction of a block. */
 export interface Executed {
   readonly tx: TypedTransaction;
   readonly sender: string;
@@ -67,7 +67,7 @@ const DUMP_VERSION = 1;
 export class Chain {
   readonly common: Common;
   readonly chainId: bigint;
-  /** Blocks, latest last. After a dump was loaded, the blocks before it are missing. */
+  /** Blocks, latest last. A chain from a dump does not contain the blocks before the dump. */
   mined: Mined[] = [];
   #vm: VM;
   #nodes: MapDB<string, string>;
@@ -160,12 +160,12 @@ export class Chain {
     };
   }
 
-  /** Returns an empty block with this header, in which a call is executed. */
+  /** Returns an empty block with this header, for the execution of a call. */
   around(data: HeaderData): Block {
     return this.#block(this.#header(data), []);
   }
 
-  /** Runs `work` on the state after a block. Its changes are reverted. */
+  /** Runs `work` on the state after a block, and then reverts its changes. */
   async on<T>(mined: Mined, work: () => Promise<T>): Promise<T> {
     const { stateManager } = this.#vm;
     const isPast = mined !== this.latest;
@@ -206,7 +206,10 @@ export class Chain {
     this.#index(this.latest);
   }
 
-  /** Executes a signed transaction in a new block. @throws {RpcError} It was rejected. Nothing was changed. */
+  /**
+   * Executes a signed transaction in a new block. @throws {RpcError} The chain rejected the transaction. The state is
+   * unchanged.
+   */
   async send(raw: Uint8Array): Promise<Mined> {
     const tx = this.#read(raw);
     const header = this.#header(this.next());

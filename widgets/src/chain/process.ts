@@ -1,7 +1,7 @@
 /**
- * Development chain as a process. The first input line contains the parameters of the first block. Each further line is
- * a request `{"id", "method", "params"}`. Each output line is a response with the same id. The process exits when its
- * input is closed.
+ * Development chain as a process. The first input line contains the parameters of the first block. Each following line
+ * is a request `{"id", "method", "params"}`. Each output line is a response with the same id. The process exits at the
+ * end of its input.
  */
 import { DevelopmentNode } from "./node.ts";
 

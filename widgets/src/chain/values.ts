@@ -17,7 +17,7 @@ export function word(value: bigint): Uint8Array {
   return hexToBytes(`0x${value.toString(16).padStart(64, "0")}`);
 }
 
-/** Parses a number. Returns undefined if none was given. */
+/** Parses a number. Returns undefined if there is none. */
 export function quantity(value: Json | undefined, name: string): bigint | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return BigInt(value);
@@ -27,7 +27,7 @@ export function quantity(value: Json | undefined, name: string): bigint | undefi
   throw new RpcError(INVALID_PARAMS, `invalid ${name}: expected a number as 0x hex`);
 }
 
-/** Parses bytes. Returns empty bytes if none were given. */
+/** Parses bytes. Returns empty bytes if there are none. */
 export function data(value: Json | undefined, name: string): Uint8Array {
   if (value === undefined || value === null) return new Uint8Array();
   if (typeof value !== "string" || !/^0x([0-9a-f]{2})*$/i.test(value)) {
@@ -43,7 +43,7 @@ export function address(value: Json | undefined, name: string): Address {
   return createAddressFromString(value.toLowerCase());
 }
 
-/** Returns a hash as lowercase hex text. */
+/** Returns a hash as lower-case hex digits. */
 export function hash(value: Json | undefined, name: string): string {
   if (typeof value !== "string" || !/^0x[0-9a-f]{64}$/i.test(value)) {
     throw new RpcError(INVALID_PARAMS, `invalid ${name}: expected 0x and 64 hex digits`);

@@ -18,7 +18,7 @@ const SHARED: esbuild.BuildOptions = {
   target: "esnext",
   minifySyntax: true,
   minifyWhitespace: true,
-  keepNames: true, // the names of ethers' classes are visible to actions
+  keepNames: true, // actions can see the names of ethers' classes
   legalComments: "none",
   define: { global: "globalThis" },
   external: ["node:process", "node:vm"],
@@ -102,7 +102,7 @@ function givenBinary(): esbuild.Plugin {
   };
 }
 
-/** Modules of the `fast` engine that are replaced for web workers, because a worker is not a process. */
+/** Modules of the `fast` engine that need a replacement in web workers, because a worker is not a process. */
 const IN_PAGE: readonly [filter: RegExp, path: string][] = [
   [/(^|\/)channel\.ts$/, "page/channel.ts"],
   [/(^|\/)internals\.ts$/, "page/internals.ts"],
@@ -113,7 +113,7 @@ const IN_PAGE: readonly [filter: RegExp, path: string][] = [
   [/^node:process$/, "page/process.ts"],
 ];
 
-/** Bootstrap modules that are replaced inside the image, because the surrounding process implements them. */
+/** Bootstrap modules that need a replacement in the image, because the surrounding process implements them. */
 const INSIDE: readonly [filter: RegExp, path: string][] = [
   [/(^|\/)channel\.ts$/, "fast/inner/channel.ts"],
   [/(^|\/)secp256k1\.ts$/, "fast/inner/secp256k1.ts"],

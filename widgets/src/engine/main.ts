@@ -2,7 +2,7 @@
  * Bootstrap of the `v8` engine: one process for one execution.
  *
  * It warms up everything that an action is likely to use, reports that it is ready, and waits in a blocking read for a
- * job. The host kills the process after the end frame, so no clean-up is needed.
+ * job. The host kills the process after the end frame, so the process needs no clean-up.
  */
 import wasm from "./ethers/binary.js";
 import { ethers } from "./ethers/index.ts";
@@ -36,13 +36,13 @@ Object.defineProperty(globalThis, "fetch", {
 Object.defineProperty(globalThis, "ethers", { value: ethers, writable: true, enumerable: true, configurable: true });
 
 /**
- * A separate function, so that stacks do not contain module code. V8 would read the whole bundle again to find its
- * line.
+ * This is a separate function, so that stacks do not contain module code. To find its line, V8 would read the whole
+ * bundle again.
  */
 async function serve(): Promise<void> {
-  // The first execution of code in a realm is slow, especially a signature, but also the steps of a run. The
-  // first execution compiles the code, and the second records type feedback. A third and a fourth took a sixth of a
-  // process's whole start time, and made no run faster.
+  // The first execution of code in a realm is slow, especially a signature, but also the steps of a run. The first
+  // execution compiles the code, and the second records type feedback. A third and a fourth execution would take a
+  // sixth of the start time, and would not make runs faster.
   for (const key of ["22", "23"]) {
     await new ethers.Wallet(`0x${key.repeat(32)}`).signMessage("warm");
     await runner.rehearse();

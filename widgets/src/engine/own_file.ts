@@ -1,2 +1,2 @@
-/** File name of the code around the action in stacks. Its frames are not shown. */
+/** File name of the code around the action in stacks. Error texts do not show its frames. */
 export const OWN_FILE = "svcnb:engine";

@@ -5,8 +5,8 @@
  * replaces `signing-key/lib.esm/elliptic.js` and provides the few members that ethers calls. Because of RFC 6979 nonces
  * and low s values, the signatures are identical.
  *
- * Unusual and invalid inputs (a zero key, a hybrid point or an impossible recovery) are passed to the original
- * `elliptic`. It is loaded on first use. Errors therefore have the same messages and values.
+ * For unusual and invalid inputs (a zero key, a hybrid point or an impossible recovery), this module loads and calls
+ * the original `elliptic`. Errors therefore have the same messages and values.
  */
 import { secp } from "./secp256k1.ts";
 
@@ -39,7 +39,7 @@ function stockCurve(): StockCurve {
   return stock ??= new (require("stock-elliptic").EC)("secp256k1");
 }
 
-// Captured before an action can replace them.
+// Capture these functions before an action can replace them.
 const { apply } = Reflect;
 const hexOf = Uint8Array.prototype.toHex;
 

@@ -1,9 +1,9 @@
 /**
  * esbuild plugin that reduces the start-up time of ethers v5. The namespace and all results remain the same.
  *
- * Two thirds of ethers' load time are spent on the ENS name sets and the IDNA (nameprep) tables. With this plugin, they
- * are decoded when a name is first normalised. Curve and hash primitives come from `curve.ts` and `keccak256.ts`.
- * Built-in methods convert between bytes and hexadecimal text, instead of a loop over digits.
+ * ethers spends two thirds of its load time on the ENS name sets and the IDNA (nameprep) tables. With this plugin,
+ * ethers decodes them when it first normalises a name. Curve and hash primitives come from `curve.ts` and
+ * `keccak256.ts`. Built-in methods convert between bytes and hexadecimal text, instead of a loop over digits.
  *
  * The edits require the exact source text. With a different version of ethers, the build fails.
  */
@@ -19,7 +19,7 @@ function replaceOnce(text: string, from: string, to: string): string {
   return parts.join(to);
 }
 
-/** Replaces `const r = getData(); const VALID = ...` with one table object, which is created on first use. */
+/** Replaces `const r = getData(); const VALID = ...` with one table object, which the code creates on first use. */
 function lazyEnsTables(text: string): string {
   const tables = {
     VALID: "new Set(read_member_array(r))",

@@ -1,6 +1,6 @@
 /** libsecp256k1 in WebAssembly (the binary of `tiny-secp256k1`), with byte arrays as arguments and results. */
 
-/** Exports of the binary. Inputs and outputs are passed at fixed addresses in its memory. */
+/** Exports of the binary. Inputs and outputs are at fixed addresses in its memory. */
 interface Exports {
   readonly memory: WebAssembly.Memory;
   readonly PRIVATE_INPUT: WebAssembly.Global;
@@ -36,11 +36,11 @@ export interface Secp {
 
 export function makeSecp(module: WebAssembly.Module): Secp {
   const fail = (code: number): never => {
-    throw new Error(`secp256k1 refused its input (code ${code})`);
+    throw new Error(`secp256k1 rejected its input (code ${code})`);
   };
   const seed = new Int32Array(1);
   const instance = new WebAssembly.Instance(module, {
-    // Blinds the context against side channels. It has no effect on results.
+    // This seed protects the context against side channels, and has no effect on results.
     "./rand.js": { generateInt32: () => crypto.getRandomValues(seed)[0] },
     "./validate_error.js": { throwError: fail },
   });
@@ -99,7 +99,7 @@ export function makeSecp(module: WebAssembly.Module): Secp {
 
 let current: Secp | null = null;
 
-/** Sets the compiled binary. Must be called once, before any action code runs. */
+/** Sets the compiled binary. Call it exactly once, before any code of an action runs. */
 export function install(module: WebAssembly.Module): void {
   current = makeSecp(module);
 }

@@ -1,4 +1,6 @@
-/** Curve and hash operations for the image. Inputs and outputs are concatenated in a shared buffer, the mailbox. */
+/**
+ * Curve and hash operations for the image. A shared buffer, the mailbox, contains the concatenated inputs and outputs.
+ */
 import { keccak_256 } from "@noble/hashes/sha3";
 import type { Secp } from "../ethers/secp256k1.ts";
 

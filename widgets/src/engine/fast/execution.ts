@@ -34,7 +34,7 @@ export interface Job {
   readonly busyMs: number;
 }
 
-/** Ends a run immediately. A host function throws it, and it unwinds the engine's stack. */
+/** Error that ends a run immediately. A host function throws it, and it unwinds the engine's stack. */
 export class Stop extends Error {
   readonly kind: "end" | "trap" | "timeout" | "memory";
 
@@ -47,12 +47,13 @@ export class Stop extends Error {
 /** Function that sends a frame to the service. */
 export type Send = (json: string, blob?: Uint8Array) => void;
 
-// In milliseconds. Shorter runs do not measure their processor time, because that takes a tenth of a millisecond.
+// Minimum duration of runs that measure their processor time, in milliseconds. The measurement takes a tenth of a
+// millisecond.
 const BRIEF_MS = 10;
 // Longest delay that Deno accepts without a warning.
 const LONGEST_DELAY = 2 ** 31 - 1;
 
-/** Frame with an id: a call, to which the service responds. The pattern is anchored, so only the beginning is read. */
+/** Frame with an id: a call, to which the service responds. The pattern is anchored, so it reads only the beginning. */
 const CALL = /^\{"kind":"([a-z_]+)","id":(\d+)/;
 
 const utf8 = new TextEncoder();
@@ -89,7 +90,7 @@ export class Execution implements Host {
   #busy = 0;
   #usedBefore: number | null = null;
 
-  /** @param alone Whether no other engine can repeat the run, so that a stack close to V8's is better than a trap. */
+  /** @param alone Whether no other engine can repeat the run. An approximate stack is then better than a trap. */
   constructor(vm: Vm, entries: Entries, secp: Secp, internals: Internals, send: Send, alone = false) {
     this.#vm = vm;
     this.#entries = entries;
@@ -143,7 +144,7 @@ export class Execution implements Host {
     return new Promise((resolve) => this.#wake = resolve);
   }
 
-  /** Removes all timers, so that code of the run is no longer executed. */
+  /** Removes all timers, so that no more code of the run is executed. */
   close(): void {
     for (const timer of this.#timers.values()) clearTimeout(timer);
     this.#timers.clear();
@@ -165,7 +166,7 @@ export class Execution implements Host {
     } catch (error) {
       if (error instanceof Stop) throw error;
       if (error instanceof Thrown) throw new Stop("trap", "an unhandled error of the engine");
-      // V8's own stack was exhausted before QuickJS's stack, or the engine stopped with an error.
+      // V8's own stack ended before QuickJS's stack, or the engine stopped with an error.
       throw new Stop("trap", error instanceof RangeError ? "deep recursion" : `a failure of the engine (${error})`);
     } finally {
       this.#busy += performance.now() - this.#busySince;

@@ -1,4 +1,4 @@
-/** Recreates values that were described inside the image, so that Deno's inspector and console can format them. */
+/** Recreates values from their descriptions by the image, so that Deno's inspector and console can format them. */
 
 // deno-lint-ignore no-explicit-any
 type Json = any;

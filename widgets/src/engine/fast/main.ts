@@ -1,7 +1,7 @@
 /**
  * Process of the `fast` engine. It executes runs in sequence, each from the same memory image.
  *
- * Actions run inside WebAssembly. Its memory contains only the image, and its only access to the outside are the
+ * Actions run inside WebAssembly. Its memory contains only the image, and its only access to the outside is through the
  * functions of `Execution`. The process itself has no permission except to read its own folder.
  */
 import { Script } from "node:vm";
@@ -23,7 +23,7 @@ import { sizeOf, Vm } from "./vm.ts";
 /** V8's garbage collector, which the flag `--expose-gc` makes available. */
 const collectGarbage = (globalThis as { gc?: () => void }).gc;
 
-// WebAssembly memory never shrinks. Above this growth, a new engine is created.
+// WebAssembly memory never shrinks. Above this growth in bytes, the process creates a new engine.
 const MOST_GROWN = 32 * 2 ** 20;
 
 const secp = makeSecp(curveBinary);
@@ -72,7 +72,9 @@ function look(source: string): { trap: string } | { end: string } | null {
   }
 }
 
-/** Overwrites all data of a run. This is done after its result is sent, so that the next run need not wait. */
+/**
+ * Overwrites all data of a run. The process does this after it has sent the result, so that the next run need not wait.
+ */
 function forget(whole: boolean): void {
   if (!whole || vm.size > sizeOf(image) + MOST_GROWN) {
     vm.drop();
@@ -82,7 +84,7 @@ function forget(whole: boolean): void {
   vm.restore(image);
 }
 
-/** Whether a discarded engine waits for garbage collection. Its memory would be counted for the next run. */
+/** Whether a discarded engine is not yet collected. Its memory would then count for the next run. */
 let replaced = false;
 
 function collectReplaced(): void {
@@ -140,7 +142,7 @@ async function run({ body: job, blob }: Frame): Promise<boolean> {
 /** Pending read at the end of a run. It returns the next job. */
 let pending: Promise<Frame | null> | null = null;
 
-// The first execution of code is slow. These warm-up runs only leave compiled code behind.
+// The first execution of code is slow. These warm-up runs have no effect except the compiled code.
 const REHEARSED =
   "async function main(n) { console.log(n); if (n > 1) return new ethers.Wallet('0x' + '22'.repeat(32))" +
   ".signMessage(`${n}`); throw new Error('rehearsal'); }";
@@ -164,7 +166,7 @@ announce();
 for (;;) {
   const frame: Frame | null = await (pending === null ? receiveSync() : pending);
   pending = null;
-  // A late response to a call of a finished run.
+  // This is a late response to a call of a finished run.
   if (frame === null || (frame.body.source !== undefined && !await run(frame))) break;
   collectReplaced();
 }

@@ -2,10 +2,11 @@
  * Detects code that QuickJS executes in a different order than the language requires, before a source runs:
  *
  * - A default value that assigns to another parameter, which a `var` of the same name redeclares in the body. The
- *   language copies the parameter after all defaults (ECMA-262, FunctionDeclarationInstantiation), QuickJS before.
- * - A constructor whose class gets another prototype while the arguments of `super` are evaluated.
- * - `with`, functions in blocks beside declarations of the same name, variables named `arguments`, Unicode properties,
- *   and iterators that an asynchronous loop closes.
+ *   language copies the parameter after all defaults (ECMA-262, FunctionDeclarationInstantiation). QuickJS copies it
+ *   before them.
+ * - A constructor whose class gets another prototype during the evaluation of the arguments of `super`.
+ * - `with`, functions in blocks that also declare the same name, variables named `arguments`, Unicode properties, and
+ *   iterators that an asynchronous loop closes.
  */
 import { lastName } from "./conversions.ts";
 import { EFFECTS, parse, some } from "./tree.ts";
@@ -51,12 +52,12 @@ const isArguments: Test = ({ type, name }) => type === "Identifier" && name === 
 
 const declaresArguments: Test = (node) => node.type === "VariableDeclarator" && some(node.id as Tree, isArguments);
 
-/** For `super`, V8 looks up the constructor after it evaluates the arguments, QuickJS before. */
+/** For `super`, V8 looks up the constructor after it evaluates the arguments, and QuickJS before it. */
 const constructsWithEffects: Test = (node) =>
   node.type === "CallExpression" && (node.callee as Tree).type === "Super" &&
   (node.arguments as Tree[]).some((one) => some(one, ({ type }) => EFFECTS.has(type)));
 
-/** Returns whether the prototype of an object may change, other than the object under construction. */
+/** Returns whether the prototype of an object can change, except that of the object under construction. */
 function setsPrototype(tree: Tree): boolean {
   const own = new Set<unknown>();
   const isNamed = (node: Tree) => node.type !== "MemberExpression" && lastName(node) === "setPrototypeOf";
@@ -82,7 +83,7 @@ function mixesNames(source: string): boolean {
   return false;
 }
 
-/** Matches a function that is declared in a block, unless the block is a function body. */
+/** Matches a function declaration in a block, unless the block is a function body. */
 const isInBlock: Test = (node) =>
   node.type === "BlockStatement" && (node.body as Tree[]).some(({ type }) => type === "FunctionDeclaration") ||
   node.type === "SwitchCase" && (node.consequent as Tree[]).some(({ type }) => type === "FunctionDeclaration");
@@ -96,7 +97,7 @@ function hasFunctionInBlock(tree: Tree): boolean {
   return some(tree, (node) => isInBlock(node) && !bodies.has(node));
 }
 
-/** Matches iterators that can end early. If one of their promises is rejected, V8 closes them differently. */
+/** Matches iterators that can end early. V8 closes them differently if one of their promises rejects. */
 const isCloseable: Test = (node) =>
   (/^Function/.test(node.type) && node.generator === true && node.async !== true) ||
   ((node.type === "Property" || node.type === "MethodDefinition") && lastName(node.key as Tree) === "return");
@@ -108,9 +109,9 @@ const delegates: Test = (node) =>
   (node.type === "YieldExpression" && node.delegate === true);
 
 /**
- * Returns whether `Symbol.iterator` may be the name of a getter. QuickJS reads the iterator of a spread value twice.
+ * Returns whether `Symbol.iterator` can be the name of a getter. QuickJS reads the iterator of a spread value twice.
  *
- * A read or the key of a method is not a getter. In all other places, it may be passed to `defineProperty`.
+ * A read or the key of a method is not a getter. In all other places, `defineProperty` can receive it.
  */
 function hasIteratorGetter(tree: Tree): boolean {
   const plain = new Set<unknown>();

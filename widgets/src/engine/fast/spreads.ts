@@ -1,17 +1,18 @@
 /**
  * Object spreads and computed keys as V8 evaluates them.
  *
- * `{...value}` copies the characters of a string, but QuickJS copies none. Each such value is therefore passed through
- * a function of the image, `{...$$spread(value,$$spread)}`, which boxes strings and returns anything else unchanged.
+ * `{...value}` copies the characters of a string, but QuickJS copies none. The rewritten source therefore passes each
+ * such value to a function of the image, `{...$$spread(value,$$spread)}`, which boxes strings and returns anything else
+ * unchanged.
  *
  * In `{[key]: value()}`, V8 converts the key to text before it evaluates the value, and in `list[key] = value()`
- * afterwards. QuickJS does the opposite. The difference is visible only if the key is an object. Such a key is passed
- * through a function that traps on objects, `{[$$key(key,$$key)]: value()}`. The engines also differ in how often they
- * convert a key, which shows if the conversion has effects. In a source with such a conversion, all keys are passed
- * through that function.
+ * afterwards. QuickJS does the opposite. The difference is visible only if the key is an object. The rewritten source
+ * passes such a key to a function that traps on objects, `{[$$key(key,$$key)]: value()}`. The engines also differ in
+ * how often they convert a key, which shows if the conversion has effects. In a source with such a conversion, that
+ * function receives all keys.
  *
- * The lines of the source do not change. For stacks, columns are converted back. In the source text of functions, the
- * inserted code is removed.
+ * The lines of the source do not change. The columns in stacks are those of the original source, and the source text of
+ * functions does not contain the inserted code.
  */
 import { converts, mayConvert } from "./conversions.ts";
 import { around, KEY, SPREAD } from "./spread_name.ts";
@@ -35,7 +36,7 @@ const known = new Map<string, Rewritten>();
 
 /** Node types of keys that are never objects. */
 const PRIMITIVE = new Set(["BinaryExpression", "Literal", "TemplateLiteral", "UnaryExpression", "UpdateExpression"]);
-/** Pattern for a computed key in a literal, or an assignment to a computed member. Comments may hide either. */
+/** Pattern for a computed key in a literal, or an assignment to a computed member. Comments can hide both. */
 const HAS_KEYS = /[{,]\s*\[|\]\s*(?:[-+*/%&|^]|\*\*|<<|>>>?|&&|\|\||\?\?)?=(?![=>])/;
 const HAS_COMMENTS = /\/[/*]/;
 

@@ -2,8 +2,8 @@
  * Stack lines in the format of V8, from the frames of QuickJS.
  *
  * For a call, QuickJS reports the position of the callee or a position inside the arguments. V8 reports the position of
- * the callee or of `new`. The call is therefore looked up in the source. Other details of V8 (the class of a receiver,
- * and functions that await) are not available here. Stacks that need them are traps.
+ * the callee or of `new`. This module therefore finds the call in the source. Other details of V8 (the class of a
+ * receiver, and functions that await) are not available here. Stacks that need them are traps.
  */
 import { SCRIPT_NAME } from "../runtime/failure.ts";
 import { children, parse } from "./tree.ts";
@@ -19,7 +19,7 @@ interface Call {
   /** Position where the callee's name begins. */
   readonly callee: number;
   readonly name: string;
-  /** Whether the function is called without a receiver and not as a constructor. */
+  /** Whether the code calls the function without a receiver and not as a constructor. */
   readonly plain: boolean;
   readonly inside: Tree | null;
 }
@@ -39,14 +39,14 @@ interface Survey {
   readonly lines: number[];
 }
 
-/** Position that QuickJS reports. In the first line, calls are reported one column too early. */
+/** Position that QuickJS reports. In the first line, the position of a call is one column too early. */
 interface Place {
   readonly offset: number;
   readonly slack: 0 | 1;
 }
 
-const SHOWN = 10; // number of frames that V8 shows, including frames that are hidden here
-/** With more frames, V8's stack is only known if the first frame belongs to the action or to identical code. */
+const SHOWN = 10; // number of frames that V8 shows, including frames that this module hides
+/** With more frames, V8's stack is known only if the first frame belongs to the action or to identical code. */
 const SURE = 8;
 const MAKERS_OF_ETHERS = "makeError";
 const FUNCTIONS = new Set(["FunctionDeclaration", "FunctionExpression", "ArrowFunctionExpression"]);
@@ -120,7 +120,7 @@ function linesOfBuiltIns(frames: readonly StackFrame[]): string {
   return frames.filter(([kind]) => kind === "native").map(([, name]) => `\n    at ${name} (<anonymous>)`).join("");
 }
 
-/** The lines as QuickJS has them. V8 has other columns, and names the receiver of a function that built-ins call. */
+/** These are the lines of QuickJS. V8 has other columns, and names the receiver of a function that built-ins call. */
 export function nearLines(frames: readonly StackFrame[]): string {
   let text = "";
   for (const frame of frames.slice(0, SHOWN)) {
@@ -137,7 +137,7 @@ export function nearLines(frames: readonly StackFrame[]): string {
  * Returns the lines of a stack.
  *
  * @param made Class whose constructor created the error, or "" for the engine.
- * @returns The lines, or null if V8's lines cannot be determined.
+ * @returns The lines, or null if V8's lines are unknown.
  */
 export function stackLines(source: string, frames: readonly StackFrame[], made: string): string | null {
   if (frames.every(([kind]) => kind === "ours")) return "";
@@ -162,7 +162,8 @@ export function stackLines(source: string, frames: readonly StackFrame[], made: 
       continue;
     }
     if (kind === "ours") {
-      // The service's caller of `main` is hidden. A built-in function with a callback is shown, with its receiver.
+      // The stack does not show the service's caller of `main`. It shows a built-in function with a callback, with its
+      // receiver.
       if (frames.slice(i).some(([below]) => below === "action")) return null;
       break;
     }

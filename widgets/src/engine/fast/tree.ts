@@ -20,7 +20,7 @@ export function some(node: Tree, test: (node: Tree) => boolean): boolean {
   return test(node) || children(node).some((child) => some(child, test));
 }
 
-/** Types of nodes whose evaluation may have side effects. */
+/** Types of nodes whose evaluation can have side effects. */
 export const EFFECTS = new Set([
   "AssignmentExpression",
   "AwaitExpression",
@@ -32,7 +32,10 @@ export const EFFECTS = new Set([
   "YieldExpression",
 ]);
 
-/** Returns whether the evaluation of an expression may have side effects. Functions that it creates are not called. */
+/**
+ * Returns whether the evaluation of an expression can have side effects. The evaluation does not call functions that it
+ * creates.
+ */
 export function hasEffects(node: Tree): boolean {
   return EFFECTS.has(node.type) || (!/Function/.test(node.type) && children(node).some(hasEffects));
 }

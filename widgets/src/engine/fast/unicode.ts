@@ -4,7 +4,7 @@
  * A test compares both engines for every character, so it fails with a newer V8.
  */
 
-/** Matches a text that contains one of them. Those of Beria Erfe and Tai Yo are surrogate pairs. */
+/** Matches a text that contains one of these characters. The letters of Beria Erfe and Tai Yo are surrogate pairs. */
 export const NEWER =
   /[\ua7ce\ua7cf\ua7d2-\ua7d5\u1acf-\u1adc\u1ae0-\u1aeb\ua7f1]|\ud81b[\udea0-\uded3]|\ud839[\udee3-\udef5]/;
 

@@ -1,8 +1,8 @@
 /**
  * QuickJS-ng in WebAssembly (the binary of npm `quickjs-wasi`), with the functions that runs of actions need.
  *
- * Values of the engine are addresses in its linear memory. They are never freed, because the whole memory is
- * overwritten before the next run.
+ * Values of the engine are addresses in its linear memory. The host never frees them, because it overwrites the whole
+ * memory before the next run.
  */
 
 /** Used exports of the binary. All numbers except lengths are addresses. */
@@ -55,13 +55,13 @@ export interface Host {
   call(name: string, args: readonly Value[]): Value | null;
   /** Called at intervals while code runs. */
   interrupt(): void;
-  /** Called when a promise is rejected without a handler, or when a rejection is handled later. */
+  /** Called when a promise rejects without a handler, or when it receives a handler later. */
   rejection(promise: number, reason: Value, handled: boolean): void;
 }
 
 /** Memory content from which runs start. */
 export interface Image {
-  /** Number of zero bytes at the beginning: most of the stack. They are not part of `memory`. */
+  /** Number of zero bytes at the beginning, which are most of the stack. `memory` does not contain them. */
   readonly zeros: number;
   readonly memory: Uint8Array<ArrayBuffer>;
   readonly stackPointer: number;
@@ -74,14 +74,14 @@ export function sizeOf({ zeros, memory }: Image): number {
 
 const PAGE = 65536;
 const STACK_BYTES = 960 * 1024;
-// The image alone is larger than QuickJS's default threshold, so garbage collection would run all the time.
+// The image alone is larger than QuickJS's default threshold, so garbage collection would run continuously.
 const COLLECT_BYTES = 32 * 2 ** 20;
 const STRIP_SOURCE = 16; // flag of `qjs_compile`
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** Exception that was not caught inside the engine. */
+/** Exception that no code inside the engine caught. */
 export class Thrown extends Error {
   readonly value: Value;
 
@@ -92,7 +92,7 @@ export class Thrown extends Error {
 }
 
 export class Vm {
-  /** Host of the engine. It must be set before any code runs. */
+  /** Host of the engine. Set it before any code runs. */
   host: Host | null = null;
   #exports: Exports;
   #bytes: Uint8Array<ArrayBuffer>;
@@ -152,7 +152,7 @@ export class Vm {
     return { zeros: bytes.length - memory.length, memory, stackPointer: this.#exports.__stack_pointer.value };
   }
 
-  /** Restores the memory. All bytes beyond the image are set to zero. */
+  /** Restores the memory. Sets all bytes beyond the image to zero. */
   restore(image: Image): void {
     const missing = sizeOf(image) - this.#view().length;
     if (missing > 0) this.#exports.memory.grow(Math.ceil(missing / PAGE));
@@ -163,7 +163,7 @@ export class Vm {
     this.#exports.__stack_pointer.value = image.stackPointer;
   }
 
-  /** Releases the memory, even if other code still refers to this object. It cannot be used afterwards. */
+  /** Releases the memory, even if other code still refers to this object. Do not use the object afterwards. */
   drop(): void {
     this.host = null;
     this.#exports = null as unknown as Exports;
@@ -270,7 +270,7 @@ export class Vm {
     return this.#exports.qjs_new_uint8_array(at, length);
   }
 
-  /** Returns the text of a string. Unpaired surrogates are replaced with U+FFFD. */
+  /** Returns the text of a string. Replaces unpaired surrogates with U+FFFD. */
   text(value: Value): string {
     const out = this.#exports.wasm_malloc(4);
     const at = this.#exports.qjs_get_string_len(value, out);

@@ -17,7 +17,7 @@ const frames: Frame[] = [];
 let input = new Uint8Array();
 let wake: (() => void) | null = null;
 
-/** Collects received bytes. A message may contain parts of several frames. */
+/** Collects received bytes. A message can contain parts of several frames. */
 function take(bytes: Uint8Array<ArrayBuffer>): void {
   const joined = new Uint8Array(input.length + bytes.length);
   joined.set(input);
@@ -71,7 +71,7 @@ export function send(json: string, blob: Uint8Array = new Uint8Array()): void {
   write(frame);
 }
 
-/** Never called, because calls are made inside the image. */
+/** Never called, because the code in the image makes the calls. */
 export function call(): never {
   throw new Error("a call outside the image");
 }

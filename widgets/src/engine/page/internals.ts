@@ -1,4 +1,7 @@
-/** Inspector and console instead of Deno's: those of Node, on which Deno's are based, with Deno's depth and quotes. */
+/**
+ * Inspector and console for web workers. They are those of Node, from which Deno's are derived, with Deno's depth and
+ * quotes.
+ */
 import inspector from "node-inspect-extracted";
 import type { Internals } from "../runtime/internals.ts";
 import { table } from "./table.ts";

@@ -2,9 +2,9 @@
 import { parser } from "../runtime/parser.ts";
 
 export class Script {
-  /** @throws {SyntaxError} The source is not a script. No code is run. */
+  /** @throws {SyntaxError} The source is not a script. The constructor never runs code. */
   constructor(source: string) {
-    // Unlike a script, a function body may contain `return` and `new.target`. The parser rejects them.
+    // Unlike a script, a function body can contain `return` and `new.target`. The parser rejects them.
     new Function(source);
     try {
       parser().parse(source, { ecmaVersion: "latest", sourceType: "script" });

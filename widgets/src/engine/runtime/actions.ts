@@ -17,7 +17,7 @@ import type { Responses } from "./response.ts";
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** Returns a required string argument. A blank string is rejected before the host is called. */
+/** Returns a required string argument. Rejects a blank string before any call to the host. */
 function text(from: Arguments | undefined, name: string, of: string, blank: "allowed" | "refused" = "refused"): string {
   const value = from === undefined || from === null ? undefined : from[name];
   if (typeof value !== "string") {
@@ -71,7 +71,7 @@ export function makeNamespace(names: Names, responses: Responses, imported: () =
   return { actions, auth: freeze({}), headers: readOnlyHeaders() };
 }
 
-/** Defines the namespace on the global object so that it cannot be replaced. */
+/** Defines the namespace on the global object. An action cannot replace it. */
 export function installNamespace(names: Names, { actions, auth, headers }: Namespace): void {
   hold(names.namespace, freeze({ Actions: actions, Auth: auth, Headers: headers }));
   hold(names.actions, actions);
@@ -85,7 +85,7 @@ function hold(name: string, value: unknown): void {
 
 const setHeader = Headers.prototype.set;
 
-/** Sets the headers of a namespace. Must be called before the action runs. */
+/** Sets the headers of a namespace. Call it before the action runs. */
 export function fillHeaders({ headers }: Namespace, values: Readonly<Record<string, string>>): void {
   for (const name in values) reflectApply(setHeader, headers, [name, values[name]]);
   lock(headers);
@@ -103,7 +103,7 @@ function lock(headers: Headers): void {
     return;
   }
   for (const key of state) if (key.description === "guard") of[key] = "immutable";
-  for (const _ of headers) break; // creates the cache of the iteration, which is then locked too
+  for (const _ of headers) break; // creates the cache of the iteration, which the next steps also lock
   for (const key of Object.getOwnPropertySymbols(headers)) {
     defineProperty(headers, key, { value: deepFrozen(of[key]), writable: false, configurable: false });
   }
@@ -117,7 +117,7 @@ function deepFrozen(value: unknown): unknown {
   return value;
 }
 
-/** Creates read-only headers. They are not frozen, because Deno stores a cache on the object when it is iterated. */
+/** Creates read-only headers. Does not freeze them, because Deno stores a cache on the object during an iteration. */
 function readOnlyHeaders(): Headers {
   const headers = new Headers();
   for (const name of ["append", "delete", "set"]) {

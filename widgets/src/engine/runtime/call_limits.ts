@@ -4,16 +4,16 @@ import { bytesLength, encode, RangeError, TypeError } from "./primordials.ts";
 let maxCallBytes = Infinity;
 let maxRequestBytes = Infinity;
 
-/** Sets the limits of the run. Must be called before the action runs. */
+/** Sets the limits of the run. Call it before the action runs. */
 export function openCalls(callBytes: number, requestBytes: number): void {
   maxCallBytes = callBytes;
   maxRequestBytes = requestBytes;
 }
 
-/** Returns the JSON members of a call. Throws an error if they are too long. */
+/** Returns the JSON members of a call. Throws an error for members that are too long. */
 export function bounded(members: string, what: string): string {
-  // A string has at most three UTF-8 bytes per unit, so most strings need not be encoded to be measured. The remaining
-  // bytes are for the call.
+  // A string has at most three UTF-8 bytes per unit, so most strings need no encoding for the measurement. The
+  // remaining bytes are for the call.
   const max = maxCallBytes - 256;
   if (members.length > max || (members.length * 3 > max && bytesLength(encode(members)) > max)) {
     throw new RangeError(`${what}: the arguments are too long, maximum ${max} bytes`);

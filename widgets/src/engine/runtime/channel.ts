@@ -2,8 +2,8 @@
  * Frames between this process and its host, over standard input and output.
  *
  * A frame consists of two little-endian 32-bit numbers, a JSON text and a binary part. The numbers are the lengths of
- * the text and of the binary part. Each frame to the host starts with the run's 16-byte secret, which came with the job
- * and which only this module has. The host therefore ignores bytes that an action writes itself.
+ * the text and of the binary part. Each frame to the host starts with the run's 16-byte secret, which the job contains
+ * and only this module can read. The host therefore ignores bytes that an action writes itself.
  */
 import {
   Buffer,
@@ -26,7 +26,7 @@ import {
 const HEADER = 8;
 const SECRET = 16;
 
-// Captured here, because `Deno` is not accessible to an action.
+// Capture this, because `Deno` is not accessible after the start of an action.
 const { stdin, stdout } = Deno;
 const { read, readSync } = stdin;
 const { writeSync } = stdout;
@@ -69,7 +69,7 @@ function takeFrame(): Frame | null {
 }
 
 /**
- * Executes the steps of `receiveSync` with a frame, so that their code is warmed up.
+ * Executes the steps of `receiveSync` with a frame, to warm up their code.
  *
  * @param json JSON text of the frame. Its binary part is a secret of zero bytes.
  */
@@ -95,8 +95,8 @@ export function receiveSync(): Frame | null {
 }
 
 /**
- * Blocks this process after its result was sent, until the host kills it. Otherwise, remaining work of the action could
- * use the core on which the host wakes up. If a read is already pending, the process continues normally.
+ * Blocks this process after it has sent its result, until the host kills it. Otherwise, remaining work of the action
+ * could use the core on which the host wakes up. If a read is already pending, the process continues normally.
  */
 export function rest(): void {
   if (!reading) reflectApply(readSync, stdin, [new Bytes(1)]);
@@ -120,7 +120,7 @@ function writeAll(buffer: ArrayBuffer, length: number): void {
   }
 }
 
-/** Notifies the host that this spare is warmed up. It is sent before there is a secret. */
+/** Notifies the host that this spare is ready. At this time, the process has no secret yet. */
 export function announce(): void {
   const greeting = new Buffer(1);
   new View(greeting).setUint8(0, 0x52);

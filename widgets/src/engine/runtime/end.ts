@@ -1,8 +1,8 @@
 /**
  * End of a run. Before it exits, Deno dispatches `beforeunload` to the global object when the event loop is empty.
  *
- * Deno calls listeners with the help of arrays, whose prototype an action may have changed. The event is therefore
- * intercepted where it is dispatched.
+ * Deno calls listeners with the help of arrays, whose prototype an action can change. This module therefore intercepts
+ * the event at its dispatch.
  */
 import { defineProperty, reflectApply, uncurryThis } from "./primordials.ts";
 

@@ -15,7 +15,7 @@ export interface Described {
 /**
  * Describes a thrown value: `Uncaught (in promise) <Name>: <message>` and the stack lines of the action's own code.
  *
- * Getters of the thrown value may also throw, so each member is read inside a `try` block.
+ * Getters of the thrown value can also throw, so the function reads each member inside a `try` block.
  */
 export function describe(
   thrown: unknown,
@@ -31,7 +31,7 @@ export function describe(
     let shown = "[object Object]";
     try {
       shown = inspect(thrown);
-    } catch { /* its own inspector failed, so the plain form is used */ }
+    } catch { /* the value's own inspector failed, so use the plain form */ }
     return { text: cut(prefix + shown), name: "" };
   }
   const title = name === null || name === "" ? "Error" : name;

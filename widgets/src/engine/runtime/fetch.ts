@@ -106,7 +106,7 @@ export function makeFetch(): typeof fetch {
       promiseThen(answer, done(resolve), done(reject));
       listen(signal, "abort", onAbort);
     });
-    // data: and blob: URLs need no network, but they are counted like other requests.
+    // Requests to data: and blob: URLs need no network, but they count like other requests.
     if (frame.body.local === true) return await reflectApply(localFetch, globalThis, [request]) as Response;
     return makeResponse(frame);
   }

@@ -1,7 +1,10 @@
 /** Globals of an action: the language and the web interfaces of the service, without access to the host. */
 import { defineProperty } from "./primordials.ts";
 
-/** Interfaces beyond the language that are kept. All other own properties of the global object are removed. */
+/**
+ * Interfaces beyond the language that actions can use. The bootstrap removes all other own properties of the global
+ * object.
+ */
 export const WEB = `
   AbortController AbortSignal Blob ByteLengthQueuingStrategy CompressionStream CountQueuingStrategy Crypto CryptoKey
   CustomEvent DOMException DecompressionStream ErrorEvent Event EventTarget File FileReader FormData Headers
@@ -50,7 +53,7 @@ function define(name: string, value: unknown): void {
   defineProperty(globalThis, name, { value, writable: true, enumerable: false, configurable: true });
 }
 
-/** Members of `Deno` that actions may try to use, by the access that they would need. */
+/** Members of `Deno` that actions can try to use, by the access that they would need. */
 const REFUSED: Readonly<Record<string, string>> = {
   read: "readFile readFileSync readTextFile readTextFileSync readDir readDirSync readLink readLinkSync realPath " +
     "realPathSync stat statSync lstat lstatSync open openSync cwd watchFs",

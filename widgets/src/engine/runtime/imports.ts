@@ -1,9 +1,9 @@
 /**
  * Static imports of pinned packages: `import x from "name@1.2.3/path"`.
  *
- * The service runs actions as classic scripts, in which imports are not allowed. Imports are therefore replaced by
- * spaces, so that positions do not change. The modules are loaded from the host and evaluated. Their values become
- * constants of the script scope.
+ * The service runs actions as classic scripts, which cannot contain imports. The bootstrap therefore replaces imports
+ * with spaces, so that positions do not change. It loads the modules from the host and evaluates them. Their values
+ * become constants of the script scope.
  */
 import type { ImportDeclaration } from "acorn";
 import { call } from "./channel.ts";
@@ -15,13 +15,13 @@ import { createObject, defineProperty, jsonStringify, promiseThen } from "./prim
 export interface Imported {
   /** Canonical name, `package@version/path`. */
   readonly name: string;
-  /** `sha384-` and base64. */
+  /** Hash of the module: `sha384-` followed by base64. */
   readonly integrity: string;
   readonly bytes: number;
 }
 
 export interface Linked {
-  /** Source in which import declarations are replaced by spaces. */
+  /** Source with spaces instead of import declarations. */
   readonly source: string;
   /** Script that declares the imported names in the script scope. It must run before the source. */
   readonly prelude: string;

@@ -27,9 +27,9 @@ export interface Internals {
   readonly Console: new (print: (text: string, level: number) => void) => Console;
   readonly inspect: (value: unknown) => string;
   readonly evaluate: Evaluate;
-  /** Returns the function that runs a source. Must be called before any code of the action runs. */
+  /** Returns the function that runs a source. Call it before any code of the action runs. */
   readonly evaluatorFor: (source: string) => Evaluate | Promise<Evaluate>;
-  /** Returns Node's scripts and modules. Must be called before any code of the action runs. */
+  /** Returns Node's scripts and modules. Call it before any code of the action runs. */
   readonly vm: () => Promise<Vm>;
 }
 
@@ -42,10 +42,12 @@ const { evalContext } = core;
 const ADDRESS = `script:${SCRIPT_NAME}`;
 const NAMED = `\n//# sourceURL=${SCRIPT_NAME}`;
 
-/** Deno's own function to run a script has no load time. `node:vm` takes a fifth of the warm-up time of a spare. */
+/**
+ * Deno's own function that runs a script has no load time. `node:vm` would take a fifth of the warm-up time of a spare.
+ */
 function evaluate(source: string): unknown {
   let answer = evalContext(source + NAMED, ADDRESS);
-  // The comment must not be part of the error text of a source.
+  // The error text of a source must not contain the comment.
   if (answer[1] !== null && answer[1].isCompileError) answer = evalContext(source, ADDRESS);
   const failure = answer[1];
   if (failure === null) return answer[0];
@@ -53,8 +55,8 @@ function evaluate(source: string): unknown {
 }
 
 /**
- * Cases in which `evaluate` is not exact. It reads its result with the array iterator, which a script may have
- * replaced. It imports modules that `node:vm` rejects. A script can also read the URL and the comment.
+ * Cases in which `evaluate` is not exact. It reads its result with the array iterator, which a script can replace. It
+ * imports modules that `node:vm` rejects. A script can also read the URL and the comment.
  */
 const INTRICATE = /import|prototype|PrototypeOf|__proto__|prepareStackTrace|source(?:Mapping)?URL/;
 

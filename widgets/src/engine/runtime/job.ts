@@ -1,6 +1,6 @@
 /** Job that the host sends to start a run. */
 
-/** Names of the interface, which follow from the service's name. A spare is warmed up with them. */
+/** Names of the interface, which follow from the service's name. The warm-up of a spare uses them. */
 export interface Names {
   readonly namespace: string;
   readonly actions: string;

@@ -1,4 +1,4 @@
-/** Parser that is only loaded when a source needs it. Most sources do not. */
+/** Parser that the bootstrap loads only if a source needs it. Most sources do not need it. */
 import type * as Acorn from "acorn";
 
 declare function require(name: "acorn"): typeof Acorn;

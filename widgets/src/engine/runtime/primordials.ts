@@ -1,9 +1,9 @@
 /**
- * Built-in functions that the bootstrap uses after action code has run. They are captured before it runs.
+ * Built-in functions that the bootstrap uses after the code of an action. It captures them before that code runs.
  *
- * An action shares the realm with the bootstrap and may replace any global or prototype member. Code that runs after an
- * action therefore calls these. It avoids implicit member lookups: `for…of`, spread and destructuring of arrays,
- * `toJSON`, `Symbol.species`, and getters of typed arrays (`length`, `buffer`).
+ * An action shares the realm with the bootstrap, and can replace any global or prototype member. Code that runs after
+ * an action therefore calls these functions. It also avoids implicit member lookups: `for…of`, spread and destructuring
+ * of arrays, `toJSON`, `Symbol.species`, and getters of typed arrays (`length`, `buffer`).
  */
 
 const { apply } = Reflect;

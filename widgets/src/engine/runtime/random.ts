@@ -1,9 +1,9 @@
 /**
- * Random numbers of a process that may be a copy of a template process (see `template.ts`).
+ * Random numbers of a process that can be a copy of a template process (see `template.ts`).
  *
  * Both generators of a copy start in the state of the template. The generator of `crypto` reads a new seed from the
- * operating system after each 64 KiB, so a copy first discards 64 KiB. The generator of `Math.random` cannot be seeded.
- * In each process of the engine, it is replaced with a generator that reads from `crypto`.
+ * operating system after each 64 KiB, so a copy first discards 64 KiB. The generator of `Math.random` does not accept a
+ * seed. Each process of the engine therefore replaces it with a generator that reads from `crypto`.
  */
 import { bytesLength, defineProperty, reflectApply } from "./primordials.ts";
 
@@ -12,7 +12,7 @@ const { getRandomValues } = own;
 const RESEEDED_BYTES = 1 << 16;
 const DRAWN = 256;
 
-/** Must be called before an action receives random data. */
+/** Makes the random numbers of a copy unique. Call it before an action receives random data. */
 export function reseed(): void {
   const bytes = new Uint8Array(RESEEDED_BYTES);
   for (let drawn = 0; drawn <= RESEEDED_BYTES; drawn += bytesLength(bytes)) {

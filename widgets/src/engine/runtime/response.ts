@@ -10,7 +10,7 @@ export class Responses {
     this.#maxBytes = maxBytes;
   }
 
-  /** Text to send to the host, or "" if no response was set. */
+  /** Text to send to the host, or "" if there is no response. */
   get text(): string {
     return this.#stored ?? "";
   }
@@ -22,9 +22,9 @@ export class Responses {
    * @throws {Error} The text is too long.
    */
   store(value: unknown): void {
-    // A function or a symbol has no JSON form. Like undefined, it is stored as null.
+    // A function or a symbol has no JSON form, so the response is null, as for undefined.
     const text = typeof value === "string" ? value : jsonStringify(value) ?? "null";
-    // A string has one to three UTF-8 bytes per UTF-16 unit, so most strings need not be encoded.
+    // A string has one to three UTF-8 bytes per UTF-16 unit, so most strings need no encoding.
     if (
       text.length > this.#maxBytes || (text.length * 3 > this.#maxBytes && bytesLength(encode(text)) > this.#maxBytes)
     ) {

@@ -48,7 +48,7 @@ export class Runner {
   #ended = false;
   #rehearsals = 0;
 
-  /** @param rest Function to call after the response is sent. */
+  /** @param rest Function to call after the run has sent its response. */
   constructor(internals: Internals, names: Names, rest: () => void = () => {}) {
     this.#rest = rest;
     this.#internals = internals;
@@ -64,14 +64,14 @@ export class Runner {
     this.#catchStrays();
   }
 
-  /** Defines the namespace, after all other globals are removed. */
+  /** Defines the namespace. Call it after the removal of all other globals. */
   installNames(): void {
     installNamespace(this.#names, this.#namespace);
   }
 
   /**
-   * Performs the steps of a run with a script that declares no names and sends no response. All code is thereby
-   * compiled and executed once.
+   * Performs the steps of a run with a script that declares no names and sends no response. This compiles and executes
+   * all code once.
    */
   async rehearse(): Promise<void> {
     const job = jsonParse(REHEARSAL) as Job;
@@ -91,7 +91,7 @@ export class Runner {
     describe(new Error("rehearsal"), "in promise", this.#internals.inspect);
   }
 
-  /** Starts the job. Unless it fails, the end frame is sent when the event loop is empty (see `finish`). */
+  /** Starts the job. Unless it fails, `finish` sends the end frame when the event loop is empty. */
   async start(job: Job): Promise<void> {
     fillHeaders(this.#namespace, job.headers);
     this.#responses.open(job.maxResponseBytes);
@@ -126,8 +126,8 @@ export class Runner {
   /**
    * Ends the run with the current response, because the event loop is empty.
    *
-   * All timers and calls that were pending when `main` settled have completed. A `main` that has not settled never
-   * will.
+   * All timers and calls that were pending when `main` settled have completed. If `main` has not settled, it will never
+   * settle.
    */
   finish(): void {
     this.#end(`{"kind":"end","ok":true}`, encode(this.#responses.text));

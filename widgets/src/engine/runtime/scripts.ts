@@ -3,11 +3,11 @@
 /**
  * Runs a script in the realm. It can use the declarations of earlier scripts.
  *
- * @throws {Uncompiled} The source is not valid JavaScript. No code was run.
+ * @throws {Uncompiled} The source is not valid JavaScript. No code has run.
  */
 export type Evaluate = (source: string) => unknown;
 
-/** Compilation error of a source. It has a private brand, because an action may throw any value, such as a proxy. */
+/** Compilation error of a source. It has a private brand, because an action can throw any value, such as a proxy. */
 export class Uncompiled {
   readonly #error: unknown;
 

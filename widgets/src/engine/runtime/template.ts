@@ -7,16 +7,15 @@
  *
  * A copy has the memory of the template and one thread. This requires four steps:
  *
- * - V8 marks its memory as not to be copied (`MADV_DONTFORK`). The template reverses this.
- * - Helper threads of V8 do not exist (`--single-threaded`). The template waits until those of Deno end, after ten idle
- *   seconds.
- * - Descriptors that Deno waits for (epoll, eventfd) belong to the template. A copy creates its own, with
- *   the same numbers.
+ * - V8 excludes its memory from copies (`MADV_DONTFORK`). The template reverses this.
+ * - V8 has no helper threads (`--single-threaded`). The template waits until those of Deno end, after ten idle seconds.
+ * - Descriptors that Deno waits for (epoll, eventfd) belong to the template. A copy creates its own, with the same
+ *   numbers.
  * - Random numbers would be the same in every copy, so each copy starts its own generator (see `random.ts`).
  */
 import { createObject } from "./primordials.ts";
 
-/** Flags of Linux `clone`: the copy is a child of the spawner, and its exit is signalled with SIGCHLD. */
+/** Flags of Linux `clone`: the copy is a child of the spawner, and its exit sends SIGCHLD. */
 const CLONE_FLAGS = 0x8000n | 17n; // CLONE_PARENT, SIGCHLD
 const SIGKILL = 9n;
 const PR_SET_PDEATHSIG = 1n;
@@ -35,7 +34,7 @@ const THREADS_END_MS = 30_000;
 const MOST_DESCRIPTORS = 64;
 const MESSAGE = "F".charCodeAt(0);
 
-// Captured here, because `Deno` is not accessible to an action.
+// Capture this, because `Deno` is not accessible after the start of an action.
 const { build, dlopen, permissions, UnsafePointer } = Deno;
 
 const SYMBOLS = {
@@ -94,7 +93,8 @@ export class Template {
       if (header.getInt32(12, true) !== SCM_RIGHTS || message[5]! < 24n) this.#c._exit(1);
       const channel = header.getInt32(16, true);
       const errors = header.getInt32(20, true);
-      // V8 marks newly mapped memory, so this is repeated for each copy. Gaps in the address space are harmless.
+      // V8 excludes newly mapped memory from copies, so this is necessary before each copy. Gaps in the address space
+      // are harmless.
       this.#c.madvise(FIRST_ADDRESS, memory, MADV_DOFORK);
       const pid = Number(this.#c.syscall(this.#system.clone, CLONE_FLAGS, 0n, 0n, 0n, 0n));
       if (pid === 0) {
@@ -165,7 +165,7 @@ export class Template {
         view.setBigUint64(this.#system.eventData, BigInt(`0x${data}`), true);
         return { descriptor: Number(descriptor), event };
       })
-      .filter(({ descriptor }) => this.#events.includes(descriptor)); // signals are only handled by the template
+      .filter(({ descriptor }) => this.#events.includes(descriptor)); // only the template handles signals
   }
 
   /** Part of the address space that may be copied: all except kernel pages and the stack, which is always copied. */

@@ -1,8 +1,8 @@
 /**
  * Timers that take any delay.
  *
- * Deno's timers report invalid delays with `process`, which actions do not have, so the warning would be an error.
- * Here, invalid delays are replaced by the shortest delay.
+ * Deno's timers report invalid delays with `process`, which actions do not have, so the warning would be an error. This
+ * module replaces invalid delays with the shortest delay.
  */
 const LONGEST = 2 ** 31 - 1;
 const { apply } = Reflect;

@@ -106,7 +106,7 @@ class Description {
     return `["#",${this.#node(value as object)}]`;
   }
 
-  /** Returns a number that distinguishes symbols with the same description. Negative without a description. */
+  /** Returns a number that distinguishes symbols with the same description. It is negative for a symbol without one. */
   #symbol(symbol: symbol): number {
     let id = apply(mapGet, this.#seen, [symbol]) as number | undefined;
     if (id === undefined) {

@@ -1,4 +1,4 @@
-/** Error classes for denied access, at the place where `arrangeGlobals` reads them. */
+/** Error classes for denied access, in the object from which `arrangeGlobals` reads them. */
 import { define } from "./define.ts";
 
 class NotCapable extends Error {

@@ -1,8 +1,8 @@
 /**
  * Errors in the format of V8: `stack` with its first line, and the action's own frames with V8's names and columns.
  *
- * The engine's error messages differ from those of V8. Where the exact text is possible, it is used. All other errors
- * are traps when they are created, even if an action would catch them.
+ * The engine's error messages differ from those of V8. This module uses the exact text where possible. The creation of
+ * any other error is a trap, even if an action would catch it.
  */
 import { OWN_FILE } from "../../own_file.ts";
 import { ask, quote, trap } from "./host.ts";
@@ -19,9 +19,9 @@ interface CallSite {
 
 interface Trace {
   readonly frames: readonly CallSite[];
-  /** Whether the columns can be determined. */
+  /** Whether the columns are known. */
   readonly exact: boolean;
-  /** Name of the class that was constructed or called, or "" for an error of the engine. */
+  /** Name of the class that code constructed or called, or "" for an error of the engine. */
   readonly made: string;
   text: string | null;
 }
@@ -107,9 +107,9 @@ function note(error: Error, frames: readonly CallSite[], exact: boolean): void {
   }
 }
 
-/** Gives the error of `Promise.any` the same members as in V8: a message, and a stack without frames. */
+/** Adds the members of V8 to the error of `Promise.any`: a message, and a stack without frames. */
 export function completeAggregate(error: unknown): void {
-  if (!isError(error) || traceOf(error as Error) !== undefined) return; // it may also be rejected with other values
+  if (!isError(error) || traceOf(error as Error) !== undefined) return; // a rejection can also have other values
   const value = "All promises were rejected";
   defineProperty(error as Error, "message", { value, writable: true, enumerable: false, configurable: true });
   note(error as Error, [], true);
@@ -206,7 +206,7 @@ const stack = Object.getOwnPropertyDescriptor(NativeError.prototype, "stack");
 if (stack !== undefined) Reflect.deleteProperty(NativeError.prototype, "stack");
 NativeError.stackTraceLimit = 50;
 NativeError.prepareStackTrace = (error: Error, frames: CallSite[]) => {
-  // Also called when an error is rethrown, and for thrown values that are not errors.
+  // The engine also calls this when code rethrows an error, and for thrown values that are not errors.
   if (isError(error) && traceOf(error) === undefined) {
     const exact = making.length > 0;
     if (!exact) reword(error);

@@ -12,8 +12,8 @@ interface Entry {
 }
 
 /**
- * For signals with a timer: records whether they have a listener. As in Deno, the timer keeps the event loop alive only
- * while there is one.
+ * Functions that record whether a signal with a timer has a listener. As in Deno, the timer keeps the event loop alive
+ * only while the signal has one.
  */
 const HOLD = new WeakMap<EventTarget, (by: EventTarget, held: boolean) => void>();
 /** Adds a listener for a dependent signal, which does not keep the timer alive. */

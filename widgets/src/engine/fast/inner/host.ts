@@ -1,8 +1,8 @@
 /**
  * Interface from the realm of an action to the surrounding process: four functions, captured before other code runs.
  *
- * Strings are passed as JSON, so that unpaired surrogates are preserved. Operations that the process cannot perform
- * exactly are traps, which end the run immediately and bypass every `catch` and `finally`.
+ * Strings are encoded as JSON, which preserves unpaired surrogates. Operations that the process cannot perform exactly
+ * are traps, which end the run immediately and bypass every `catch` and `finally`.
  */
 interface HostFunctions {
   /** Calls a function of the process by name. It takes strings and returns JSON text. */
@@ -19,7 +19,7 @@ interface HostFunctions {
 // deno-lint-ignore no-explicit-any
 const realm = globalThis as any;
 
-/** Set by the process when the image is created, and inaccessible before an action runs. */
+/** The process sets this when it creates the image. An action cannot access it. */
 export const host: HostFunctions = realm.__host;
 delete realm.__host;
 
@@ -40,7 +40,7 @@ export function ask(...texts: unknown[]): any {
 /** Returns a string as JSON text. */
 export const quote = stringify as (text: string) => string;
 
-/** Ends the run, because the operation cannot be performed exactly. */
+/** Ends the run, because this engine cannot perform the operation exactly. */
 export function trap(what: string): never {
   host.ask("trap", what);
   throw new Error("unreachable");

@@ -1,4 +1,4 @@
-/** Imports are not supported here. The process passes an action with imports to the other engine. */
+/** This engine does not support imports. The process passes an action with imports to the other engine. */
 import type { Linked } from "../../runtime/imports.ts";
 
 export type { Imported } from "../../runtime/imports.ts";

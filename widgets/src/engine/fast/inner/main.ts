@@ -1,8 +1,8 @@
 /**
  * Content of the image: the realm of an action, complete except for the names of the service.
  *
- * The order matters: errors and dates are adjusted before other code captures them, and web interfaces before the
- * shared bootstrap takes its primordials.
+ * The order matters. Errors and dates must have their final form before other code captures them, and web interfaces
+ * before the shared bootstrap takes its primordials.
  */
 import { trap } from "./host.ts";
 import { setMain } from "./errors.ts";
@@ -71,7 +71,7 @@ realm.__entry = {
   start(job: string): void {
     runner.start(JSON.parse(job));
   },
-  /** Called when the event loop is empty. */
+  /** The process calls this when the event loop is empty. */
   finish(): void {
     runner.finish();
   },

@@ -16,7 +16,7 @@ const { isSafeInteger, isFinite } = Number;
 const standIns = new WeakSet<object>();
 const isStandIn = WeakSet.prototype.has;
 
-/** Gives a function the source text of the built-in function that it replaces. */
+/** Sets the source text of a function to that of the built-in function that it replaces. */
 export function standIn(made: object): void {
   standIns.add(made);
 }
@@ -63,18 +63,21 @@ replace(Number.prototype, "toString", (original) =>
 const { getTime } = Date.prototype;
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/;
 const exec = RegExp.prototype.exec;
-/** Unlike `RegExp.prototype.test`, this calls no function that an action may replace. */
+/** Unlike `RegExp.prototype.test`, this calls no function that an action can replace. */
 const matches = (pattern: RegExp, text: string) => apply(exec, pattern, [text]) !== null;
 const NativeDate = Date;
 const nativeParse = Date.parse;
 
-/** Parses a date. Only one format is parsed identically by both engines, so V8 parses all others. */
+/** Parses a date. Both engines parse only one format identically, so V8 parses all others. */
 function parse(written: string): number {
   if (matches(ISO, written)) return nativeParse(written);
   return Number(ask("date", quote(written)));
 }
 
-/** The abstract operation ToPrimitive (ECMA-262) without a preferred type, for objects without `Symbol.toPrimitive`. */
+/**
+ * Implements the abstract operation ToPrimitive (ECMA-262) without a preferred type, for objects without
+ * `Symbol.toPrimitive`.
+ */
 function toPrimitive(value: object): unknown {
   if ((value as { [Symbol.toPrimitive]?: unknown })[Symbol.toPrimitive] !== undefined) trap("Date of an object");
   for (const name of ["valueOf", "toString"] as const) {
@@ -97,7 +100,7 @@ for (const name of ["toString", "toDateString", "toTimeString", "toUTCString"]) 
 }
 replace(NativeDate.prototype, "toGMTString", () => NativeDate.prototype.toUTCString); // one function with two names
 replace(NativeDate, "parse", () => (written: unknown) => parse(`${written}`));
-/** Converts the parts of a date. QuickJS does not convert those after one that is not finite. */
+/** Converts the parts of a date. QuickJS does not convert the parts after one that is not finite. */
 function toNumbers(parts: unknown[]): number[] {
   for (let i = 0; i < parts.length && i < 7; i++) parts[i] = +(parts[i] as number);
   return parts as number[];
@@ -122,7 +125,7 @@ Object.defineProperty(globalThis, "Date", { value: SeenDate, writable: true, enu
 
 // --- functions ------------------------------------------------------------------------------------------------------
 
-/** Functions that are built-in functions here, but not in V8. */
+/** Functions that are built into this engine, but not into V8. */
 const THEIRS: readonly unknown[] = [queueMicrotask, DOMException];
 
 /** QuickJS's source text of any function. Functions of the image have no source text. */
@@ -156,7 +159,7 @@ function written(source: string): string {
 const includes = String.prototype.includes;
 let script = "";
 
-/** Sets the source of the action. Functions whose text is not part of it have a different text in V8. */
+/** Sets the source of the action. Functions whose text is not part of the source have a different text in V8. */
 export function setScript(source: string): void {
   script = source;
 }
@@ -184,7 +187,7 @@ function nameOf(f: unknown): string {
 
 const definePropertyOf = Object.defineProperty;
 
-/** As in Deno, an object has no `__proto__` unless one is set. */
+/** As in Deno, an object has no `__proto__` unless the action sets it. */
 const { get, set } = Object.getOwnPropertyDescriptor(
   {
     get __proto__() {
@@ -204,7 +207,7 @@ definePropertyOf(Object.prototype, "__proto__", { get, set, enumerable: false, c
 
 // --- JSON -----------------------------------------------------------------------------------------------------------
 
-/** The third argument of a reviver contains the source text, unless the value was changed in the meantime. */
+/** The third argument of a reviver contains the source text, unless the reviver has changed the value. */
 replace(JSON, "parse", (original) =>
   ({
     f(text: unknown, reviver?: unknown) {
@@ -275,7 +278,9 @@ function judged(args: unknown[]): unknown[] {
   refuseNewer(text);
   return args;
 }
-/** Returns whether `RegExp(pattern)` returns the pattern itself: a regular expression of this constructor. */
+/**
+ * Returns whether `RegExp(pattern)` returns the pattern itself, because it is a regular expression of this constructor.
+ */
 function isKept([pattern, flags]: unknown[]): boolean {
   // deno-lint-ignore no-explicit-any
   const of = pattern as any;
@@ -304,7 +309,7 @@ replace(NativeRegExp, "escape", (original) =>
   ({
     escape(text: unknown): unknown {
       if (typeof text !== "string") return apply(original, NativeRegExp, [text]);
-      // Only the first character of a string may be an escaped letter or digit, so later parts get a prefix.
+      // V8 escapes only the first character of a string if it is a letter or digit, so later parts get a prefix.
       const part = (from: number, to: number) =>
         from === 0
           ? apply(original, NativeRegExp, [apply(slice, text, [0, to])])

@@ -18,7 +18,7 @@ function json(pairs: readonly Pair[]): string {
 const { isFrozen } = Object;
 
 class Headers {
-  /** Pairs in the iteration order of the original class: lowercase, sorted, with equal names combined. */
+  /** Pairs in the iteration order of the original class: in lower case, sorted, and with equal names combined. */
   #pairs: Pair[] = [];
 
   constructor(init?: unknown) {

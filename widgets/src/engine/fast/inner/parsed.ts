@@ -1,4 +1,4 @@
-/** Text that `JSON.parse` is currently parsing, so that V8 can provide the error message. */
+/** Text that `JSON.parse` is currently parsing, from which V8 can create the error message. */
 let parsed: string | null = null;
 
 export function getParsed(): string | null {

@@ -1,6 +1,6 @@
 /**
- * `Promise.any` with V8's error if all promises are rejected. QuickJS creates an error without a message, which cannot
- * be changed before it is thrown.
+ * `Promise.any` with V8's error after the rejection of all promises. QuickJS throws an error without a message, and no
+ * code can change it before that.
  */
 import { completeAggregate } from "./errors.ts";
 import { standIn } from "./mend.ts";

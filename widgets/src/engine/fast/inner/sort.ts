@@ -22,7 +22,7 @@ function numeric(compare: Compare): Order {
   };
 }
 
-/** Compares two values by their strings, which are computed again for each comparison. */
+/** Compares two values by their strings. Each comparison computes the strings again. */
 function textual(a: unknown, b: unknown): number {
   const [first, second] = [`${a}`, `${b}`];
   return first < second ? -1 : second < first ? 1 : 0;
@@ -53,7 +53,9 @@ function sortItems(items: unknown[], compare: unknown): void {
   apply(nativeSort, items, []);
 }
 
-/** Returns whether the engine itself must throw: not an array, or a comparator that is not a function. */
+/**
+ * Returns whether the engine itself must throw, because the value is not an array or the comparator is not a function.
+ */
 function refused(self: unknown, compare: unknown): boolean {
   return self === undefined || self === null || (compare !== undefined && typeof compare !== "function");
 }

@@ -1,4 +1,4 @@
-/** Never needed here, because the process lets V8 parse each source first. */
+/** The image does not need a parser, because V8 parses each source first. */
 export function locateSyntaxError(): string {
   return "";
 }

@@ -6,13 +6,13 @@
 /** Comparator. The result is negative if the first item comes before the second, and never NaN. */
 export type Order = (a: unknown, b: unknown) => number;
 
-// Parameters of V8, which the language does not specify. Shorter lists are not searched for runs. A run has at least
-// half of `WHOLE` items. After `GALLOP` items in a row from one run, the merge starts to gallop.
+// Parameters of V8, which the language does not specify. The algorithm does not search shorter lists for runs. A run
+// has at least half of `WHOLE` items. After `GALLOP` consecutive items from one run, the merge starts to gallop.
 const NO_RUNS = 16;
 const WHOLE = 64;
 const GALLOP = 7;
 
-/** Minimum length of each run: from half of `WHOLE` to `WHOLE`, distributed so that merges are balanced. */
+/** Minimum length of each run: from half of `WHOLE` to `WHOLE`, in a sequence that balances the merges. */
 class Shortest {
   readonly #length: number;
   readonly #halvings: number;
@@ -41,7 +41,7 @@ function move(from: unknown[], at: number, to: unknown[], into: number, count: n
 class TimSort {
   readonly #items: unknown[];
   readonly #order: Order;
-  /** Start positions and lengths of the runs that are not merged yet. */
+  /** Start positions and lengths of the unmerged runs. */
   readonly #starts: number[] = [];
   readonly #lengths: number[] = [];
   readonly #powers: number[] = [];
@@ -74,7 +74,7 @@ class TimSort {
     while (this.#starts.length > 1) this.#merge(this.#smallerNeighbour());
   }
 
-  /** Returns the length of the run that begins at `low`. A strictly descending run is reversed. */
+  /** Returns the length of the run that begins at `low`. Reverses a strictly descending run. */
   #run(low: number, high: number): number {
     const items = this.#items;
     if (low + 1 === high) return 1;
@@ -108,7 +108,7 @@ class TimSort {
     }
   }
 
-  /** Adds a run to the stack, after all runs with a deeper boundary in the merge tree are merged. */
+  /** Merges all runs with a deeper boundary in the merge tree, and then adds a run to the stack. */
   #push(start: number, length: number): void {
     const powers = this.#powers;
     if (this.#starts.length > 0) {
@@ -125,7 +125,7 @@ class TimSort {
   #power(length: number): number {
     const top = this.#starts.length - 1;
     const total = this.#items.length;
-    // Twice the midpoints of both runs. Their binary fractions of the total are compared bit by bit.
+    // Twice the midpoints of both runs. The loop compares their binary fractions of the total bit by bit.
     let a = 2 * this.#starts[top]! + this.#lengths[top]!;
     let b = a + this.#lengths[top]! + length;
     for (let power = 1;; power++) {
@@ -163,7 +163,7 @@ class TimSort {
     }
     starts.length = last;
     lengths.length = last;
-    // Items at both ends that are already in position are not moved.
+    // Do not move items at both ends that are already in position.
     const skipped = this.#after(items, items[right], left, leftCount, 0);
     left += skipped;
     leftCount -= skipped;
@@ -214,7 +214,7 @@ class TimSort {
     return high;
   }
 
-  /** Merges from the left. The left run is the shorter one and is copied first. */
+  /** Merges from the left, after it has copied the left run, which is the shorter one. */
   #mergeUp(left: number, leftCount: number, right: number, rightCount: number): void {
     const items = this.#items;
     const aside: unknown[] = [];
@@ -272,7 +272,7 @@ class TimSort {
     }
   }
 
-  /** Merges from the right. The right run is the shorter one and is copied first. */
+  /** Merges from the right, after it has copied the right run, which is the shorter one. */
   #mergeDown(left: number, leftCount: number, right: number, rightCount: number): void {
     const items = this.#items;
     const aside: unknown[] = [];

@@ -1,4 +1,4 @@
-/** Traps for everything that V8 has and this realm lacks. Members that only this realm has are removed. */
+/** Traps for everything that V8 has and this realm lacks. The module also removes members that V8 lacks. */
 import { TYPED_ARRAY } from "../typed_array.ts";
 import { trap } from "./host.ts";
 import { standIn } from "./mend.ts";
@@ -28,12 +28,12 @@ const OTHERWISE: Readonly<Record<string, readonly string[]>> = {
 const INHERITED = ["addEventListener", "removeEventListener", "dispatchEvent", "getParent"];
 
 /**
- * Globals that exist here but behave differently from V8. They show when memory is freed, the effect of threads, or the
- * order in which built-ins read an object.
+ * Globals that exist here but behave differently from V8. They reveal when the engine frees memory, the effect of
+ * threads, or the order in which built-ins read an object.
  */
 const GLOBALS = ["WeakRef", "FinalizationRegistry", "SharedArrayBuffer", "Atomics", "Proxy"];
 
-// Captured here, because a built-in object temporarily lacks its own members while it is changed.
+// Capture these, because a built-in object temporarily lacks its members while this module changes it.
 const { apply, defineProperty, deleteProperty, getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
 const { getOwnPropertyNames } = Object;
 const has = WeakSet.prototype.has;
@@ -64,7 +64,7 @@ function inherited(owner: object, name: string): PropertyDescriptor | undefined 
   return undefined;
 }
 
-/** Gives an object those members of V8 that exist here, in V8's order. */
+/** Defines the members of an object that exist both in V8 and here, in V8's order. */
 function liken(owner: object, members: readonly Member[], what: string, otherwise: readonly string[] = []): void {
   builtIns.add(owner);
   const known = members.map(([name]) => name);
@@ -144,7 +144,10 @@ function refuseLists(): void {
   }
 }
 
-/** Returns whether a function is sloppy and uses the `function` keyword. In V8 it has two additional members. */
+/**
+ * Returns whether a function is sloppy and uses the `function` keyword. In V8, such a function has two additional
+ * members.
+ */
 function isOldFunction(of: unknown): boolean {
   return typeof of === "function" && getOwnPropertyDescriptor(of, "prototype")?.writable === true;
 }
@@ -169,7 +172,10 @@ function refuseDescriptors(): void {
   }
 }
 
-/** Lays traps for iterators. V8 reads `return` of a wrapped iterator on close. Async iterators also differ. */
+/**
+ * Creates traps for iterators. V8 reads `return` of a wrapped iterator when it closes the iterator. Async iterators
+ * also differ.
+ */
 function layIterators(): void {
   // deno-lint-ignore no-explicit-any
   const iterators = (globalThis as any).Iterator;
