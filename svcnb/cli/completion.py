@@ -17,7 +17,8 @@ _ZSH_COMPLETION = "(( $+functions[compdef] )) || { autoload -Uz compinit && comp
 def command(shell: str) -> None:
     r"""Print the completion script of a shell.
 
-    After it is loaded, the Tab key completes commands, options and choices. To load it in every new shell, run once:
+    After you load the script, the Tab key completes commands, options and choices. To load it in every new shell, run
+    the command for your shell once:
 
     \b
       bash  svcnb completion bash >> ~/.bashrc
