@@ -9,6 +9,7 @@ import re
 import tokenize
 import tomllib
 from collections.abc import Iterator
+from contextlib import suppress
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import NamedTuple
@@ -82,6 +83,10 @@ def _notebook(path: Path, content: str) -> Iterator[Text]:
     for number, cell in enumerate(json.loads(content)["cells"], 1):
         if cell["cell_type"] == "markdown":
             yield Text("notebooks", path, number, "".join(cell["source"]))
+        elif cell["cell_type"] == "code":
+            with suppress(SyntaxError):  # a cell with a magic
+                for each in _python(path, "".join(cell["source"])):
+                    yield each._replace(line=number)
 
 
 def _python(path: Path, content: str) -> Iterator[Text]:

@@ -220,7 +220,8 @@ def _in_workshop(name: str, settings: dict[str, Any], *, resume: bool) -> Worksh
     except EmulatorUnreachable as error:
         raise EmulatorUnreachable(
             f"the workshop server at {place[0]} does not respond",
-            hint="Ask your instructor. To work without the workshop, unset SVC_WORKSHOP_URL and restart the kernel.",
+            hint="Ask your instructor for help. To work without the workshop, unset SVC_WORKSHOP_URL and "
+            "restart the kernel.",
         ) from error.with_traceback(None)
     with suppress(OSError):  # the lesson also runs if the folder is not writable
         fetch_solutions(names.pop("solutions", ()))

@@ -195,8 +195,8 @@ def begin(name: str, base_url: str, *, confirm: bool) -> LiveService:
     key = "the account of SVC_API_KEY" if os.environ.get("SVC_API_KEY") else "a new account that you pay credit for"
     if not (confirm or os.environ.get("SVC_LESSONS") == CONFIRMED):
         raise NotConfirmed(
-            f"this lesson will run on the live service {base_url}",
-            consequences=(live.text, f"It uses {key}.", "Nothing has been done."),
+            f"this lesson runs on the live service {base_url}",
+            consequences=(live.text, f"It uses {key}.", "The account was not changed."),
             hint=f"To start the lesson, call svcnb.lesson({name!r}, confirm=True). To use an emulator, unset "
             f"SVC_BASE_URL.",
         )

@@ -117,7 +117,7 @@ def _brief(state: dict[str, Any]) -> dict[str, Any]:
 @_url_option
 @profile_option
 def stop(url: str | None) -> None:
-    """Stop an emulator on this machine, and wait until it has ended."""
+    """Stop an emulator on this machine, and wait until it has stopped."""
     import signal
 
     address = _address(url)
@@ -127,14 +127,14 @@ def stop(url: str | None) -> None:
             f"no emulator of this user is running at {address}, or the emulator has its own control token. Stop the "
             f"emulator in the terminal that started it."
         )
-    _control(address).state()  # do not signal another process that now has the id of an ended emulator
+    _control(address).state()  # do not signal another process that has received the id of an ended emulator
     os.kill(pid, signal.SIGTERM)
     until = time.monotonic() + STOP_TIMEOUT_S
     while any(each.pid == pid for each in control_tokens.running()):
         if time.monotonic() > until:
             raise click.ClickException(
                 f"the emulator (process {pid}) did not stop within {STOP_TIMEOUT_S:g} "
-                "seconds. Stop the process with kill -9."
+                "seconds. Stop the process with `kill -9`."
             )
         time.sleep(POLL_S)
     click.echo(f"Stopped {address}.")
@@ -144,7 +144,7 @@ def stop(url: str | None) -> None:
 @click.option("--advance", metavar="SPAN", help="Move the clock forward by this duration, for example 90s, 10m or 2d.")
 @click.option("--freeze", "freeze", is_flag=True, help="Stop the clock now.")
 @click.option("--at", metavar="TIME", help="Stop the clock at this time: Unix seconds or ISO 8601, in UTC.")
-@click.option("--real", is_flag=True, help="Use the clock of the machine again.")
+@click.option("--real", is_flag=True, help="Set the clock to the time of the machine again.")
 @output_options
 @_with_emulator
 def clock(
@@ -208,7 +208,7 @@ def fault(
 @output_options
 @_with_emulator
 def faucet(control: EmulatorControl, address: str, wei: int | None, *, as_json: bool) -> None:
-    """Add ETH to an ADDRESS on the emulator's chain. The command prints the added amount in wei."""
+    """Add ETH to an ADDRESS on the emulator's chain, and print the added amount in wei."""
     added = control.faucet(address, wei)
     show({"wei": str(added)} if as_json else added, as_json=as_json)
 
@@ -219,7 +219,7 @@ def faucet(control: EmulatorControl, address: str, wei: int | None, *, as_json: 
 @output_options
 @_with_emulator
 def credit(control: EmulatorControl, wallet: str, cents: int, as_json: bool) -> None:
-    """Add CENTS of credit to the billing WALLET of an account. The command prints the new credit in cents."""
+    """Add CENTS of credit to the billing WALLET of an account, and print the new credit in cents."""
     total = control.credit(wallet, cents)
     show({"credit_cents": total} if as_json else total, as_json=as_json)
 
@@ -232,7 +232,7 @@ def credit(control: EmulatorControl, wallet: str, cents: int, as_json: bool) -> 
 @output_options
 @_with_emulator
 def snapshot(control: EmulatorControl, verb: str, name: str | None, as_json: bool) -> None:
-    """Save, restore, delete or list snapshots of all state (the database and the chain)."""
+    """Save, restore, delete or list snapshots of the complete state (the database and the chain)."""
     if verb == "list":
         show(control.snapshots(), as_json=as_json)
         return

@@ -38,8 +38,8 @@ def guarded(command: Callable[[], int]) -> int:
         known = explain(error)
         if known is None:
             raise  # this is a defect, and a bug report needs the traceback
-        hint = f"Next step: {known.hint}\n" if known.hint else ""
-        sys.stderr.write(f"Error: {known.message}\n{hint}")
+        step = f"Next step: {known.hint}\n" if known.hint else ""
+        sys.stderr.write(f"Error: {known.message}\n{step}")
         return known.code
 
 
@@ -85,7 +85,7 @@ def _invalid(error: Any) -> str:
             lines.append(_unknown(where))
             continue
         said = str(found["msg"]).removeprefix("Value error, ")
-        seen = f" (seen: {found['input']!r})" if where else ""
+        seen = f" (got: {found['input']!r})" if where else ""
         lines.append(f"{where}: {said}{seen}" if where else said)
     return "; ".join(lines)
 

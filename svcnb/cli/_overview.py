@@ -12,7 +12,7 @@ COMMANDS: dict[str, str] = {
     "billing": "Show the credit, and add credit.",
     "chain-secured": "Open and audit ChainSecured accounts, and create wallets and keys.",
     "cid": "Print the CID of a source file, or of each action of a plan.",
-    "completion": "Print the completion script of a shell.",
+    "completion": "Print the completion script for a shell.",
     "doctor": "Check versions, external tools, ports and the service.",
     "emulator": "Run the service on this machine.",
     "explain": "Explain why a key can or cannot run an action.",

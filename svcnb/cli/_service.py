@@ -135,7 +135,8 @@ def save_option(function: Callable[..., Any]) -> Callable[..., Any]:
         type=click.Path(path_type=Path),
         metavar="FILE",
         help=(
-            "Save the key in this new file, readable only by you, instead of printing it. Pass the file as --key-file."
+            "Save the key in this new file, readable only by you, instead of printing it. To use the key, pass the "
+            "file with --key-file."
         ),
     )(function)
 

@@ -15,17 +15,17 @@ _ZSH_COMPLETION = "(( $+functions[compdef] )) || { autoload -Uz compinit && comp
 @click.command("completion", epilog=examples("svcnb completion bash"))
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def command(shell: str) -> None:
-    r"""Print the completion script of a shell.
+    r"""Print the completion script for a shell.
 
-    After you load the script, the Tab key completes commands, options and choices. To load it in every new shell, run
-    the command for your shell once:
+    After the shell loads the script, the Tab key completes commands, options and choices. To load the script in
+    every new shell, run once:
 
     \b
       bash  svcnb completion bash >> ~/.bashrc
       zsh   svcnb completion zsh >> ~/.zshrc
       fish  svcnb completion fish > ~/.config/fish/completions/svcnb.fish
 
-    The Tab key then shows the matching completions.
+    Then open a new shell.
     """
     from svcnb.cli._root import cli
 

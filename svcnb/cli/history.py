@@ -12,7 +12,7 @@ from svcnb.cli._output import Noun, output_options, show
 if TYPE_CHECKING:
     from svcnb.toolkit.history import By
 
-_SINCE = "Include only runs of this period before now, for example 12h or 7d."
+_SINCE = "Include only runs from this period up to now, for example 12h or 7d."
 
 
 def _span(_ctx: click.Context, _param: click.Parameter, text: str | None) -> str | None:
@@ -66,7 +66,7 @@ def list_(limit: int, status: Literal["success", "failed"] | None, since: str | 
     type=click.Choice(["action", "key", "day", "service", "trigger"]),
     default="action",
     show_default=True,
-    help="Property by which the costs are grouped.",
+    help="Property by which to group the costs.",
 )
 @click.option("--since", callback=_span, help=_SINCE)
 @output_options

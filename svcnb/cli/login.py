@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 @click.option(
     "--key-file",
     type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
-    help="File that contains the key. Use - for standard input. If omitted, the command prompts for the key, without "
-    "echo.",
+    help="File that contains the key. Use - for standard input. If omitted, the command prompts for the key, and "
+    "does not show the input.",
 )
 @click.option(
     "--profile", metavar="NAME", help=("Name of the profile, for --profile. Default: the settings without a profile.")

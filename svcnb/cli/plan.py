@@ -61,7 +61,7 @@ def shown(plan: Plan) -> dict[str, Any]:
 
 @click.command("plan", epilog=examples("svcnb plan account.toml --check"))
 @plan_options
-@click.option("--check", is_flag=True, help="Exit with 1 if changes are needed.")
+@click.option("--check", is_flag=True, help="Exit with code 1 if changes are needed.")
 @output_options
 @click.pass_context
 @with_service

@@ -266,7 +266,9 @@ def _parameters(given: tuple[str, ...]) -> dict[str, str]:
     for each in given:
         name, sign, value = each.partition("=")
         if not sign or not name.strip():
-            raise click.BadParameter(f"{name!r} is not NAME=VALUE: write, for example, since=30d", param_hint="--param")
+            raise click.BadParameter(
+                f"{name!r} does not have the form NAME=VALUE: write, for example, since=30d", param_hint="--param"
+            )
         found[name.strip()] = value
     return found
 

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     ),
 )
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
-@click.option("--params", default="null", help="Parameters of main, as JSON; @FILE reads a file.")
+@click.option("--params", default="null", help="Parameters of main, as JSON. @FILE reads the parameters from a file.")
 @click.option("--action", "name", help="Action of the plan; required if the plan has more than one.")
 @click.option(
     "--until-effective",
     type=float,
     metavar="SECONDS",
-    help=("Retry for this many seconds until a new permission takes effect."),
+    help=("Retry for at most this number of seconds, until a new permission takes effect."),
 )
 @output_options
 @with_service

@@ -74,7 +74,7 @@ def command() -> None:
 @click.option("--no-browser", is_flag=True, help="Print the address of the page instead of opening the page.")
 @profile_option
 def authorize(token_file: Path, triggers_url: str | None, timeout: float, no_browser: bool) -> None:
-    """Create a token, let a user approve it in a browser, and store it in TOKEN_FILE.
+    """Create a token, store it in TOKEN_FILE, and wait until a user approves it in a browser.
 
     If the file already contains a token, the command uses that token.
     """

@@ -62,7 +62,7 @@ def _folder(wrapped: Any) -> Any:
 @click.option("--credit", type=int, default=500, show_default=True, help="Credit of each new account, in cents.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", "--desk-port", type=int, default=0, help="Port to listen on; 0 uses a free port.")
-@click.option("--url", "--desk-url", help="Address at which the learners reach the server, if it is different.")
+@click.option("--url", "--desk-url", help="Address that the learners use for the server, if it differs from --host.")
 @click.option(
     "--idle-minutes",
     type=click.FloatRange(min=0, min_open=True),
@@ -84,7 +84,7 @@ def start(
     """Run the workshop server until Ctrl-C.
 
     LEARNERS are display names, e-mail addresses, or files that end in .csv or .txt. Each line of a file contains one
-    learner, with a name, an address, or both. A line with only the separator is a learner without a name. Quote names
+    learner, with a name, an address, or both. A line with only the separator adds a learner without a name. Quote names
     with spaces.
 
     With the host 127.0.0.1, this machine runs the emulators of all learners, and starts each one on demand. With
@@ -166,7 +166,7 @@ def export(file: Path, folder: Path) -> None:
 @click.argument("lessons", nargs=-1, type=int)
 @_folder
 def unlock(lessons: tuple[int, ...], folder: Path) -> None:
-    """Give the solutions of LESSONS (numbers; default: all) to the learners.
+    """Unlock the solutions of LESSONS for the learners. LESSONS are numbers, and the default is all lessons.
 
     A learner's notebook downloads the solutions to the folder solutions/ when the learner next starts a lesson or
     answers an exercise.
@@ -219,7 +219,11 @@ def restore(learner: str, label: str, folder: Path) -> None:
 
 @command.command("fault", epilog=examples("svcnb workshop fault chain --times 5"))
 @click.argument("part", type=click.Choice(["chain", "billing", "runtime", "cpu", "triggers"]))
-@click.option("--times", type=int, help="Number of calls. Default: every call until `fault-clear`.")
+@click.option(
+    "--times",
+    type=int,
+    help="Number of calls that fail. Default: all calls, until you run `svcnb workshop fault-clear`.",
+)
 @click.option("--delay", type=float, help="Delay of each call, in seconds.")
 @_folder
 def fault(part: str, times: int | None, delay: float | None, folder: Path) -> None:
@@ -261,7 +265,7 @@ def fault_clear(folder: Path) -> None:
 )
 @output_options
 def rehearse(learners: int, first: int, last: int, pause: float, as_json: bool) -> None:
-    """Test whether this machine is large enough for a number of learners.
+    """Test whether this machine can serve a number of learners.
 
     Each learner runs the cells of the lessons in a kernel, with their own emulators. Exit code 1 means that a cell
     failed, or that more than 5 of 100 cells took longer than 5 s. Ctrl-C stops the rehearsal without a result.

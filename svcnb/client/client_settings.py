@@ -119,13 +119,13 @@ def checked_headers(headers: object) -> dict[str, str]:
 
 
 _OWN_HEADERS = {
-    "accept": "Omit it: the service returns JSON.",
-    "content-length": "Omit it.",
-    "content-type": "Omit it: bodies are JSON.",
-    "host": "Omit it, or use base_url.",
-    "transfer-encoding": "Omit it.",
+    "accept": "Omit this header: the service returns JSON.",
+    "content-length": "Omit this header.",
+    "content-type": "Omit this header: the client sends JSON.",
+    "host": "Omit this header, or pass base_url=...",
+    "transfer-encoding": "Omit this header.",
     "x-api-key": "Pass api_key=...",
-    "x-correlation-id": "Use svc.with_options(correlation_id=...).",
+    "x-correlation-id": "Call svc.with_options(correlation_id=...).",
 }
 
 

@@ -232,7 +232,7 @@ def clean_url(url: str, name: str) -> str:
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise ConfigError(
             f"invalid {name} {text!r}: expected an http or https address",
-            hint="Write the address with its scheme, for example http://127.0.0.1:8000",
+            hint="Write the address with its scheme, as in http://127.0.0.1:8000/.",
         )
     if parts.username or parts.password:
         raise ConfigError(
@@ -347,7 +347,9 @@ def _check_settings(path: Path, settings: Mapping[str, object]) -> None:
                 hint=f"Allowed settings: {', '.join(sorted(_ENVIRONMENT))}, and tables [profiles.NAME].",
             )
         if not isinstance(value, str):
-            raise ConfigError(f"{name} in {path} is not a string", hint=f'Write {name} = "..."')
+            raise ConfigError(
+                f"{name} in {path} is not a string", hint=f'Write the value in quotation marks: {name} = "...".'
+            )
 
 
 def _default_file(environment: Mapping[str, str]) -> Path | None:

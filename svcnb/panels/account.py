@@ -71,7 +71,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     def about(self) -> dict[str, object]:
         """Returns the mode of the open account."""
-        return {"mode": self.state["mode"] or "no account open"}
+        return {"mode": self.state["mode"] or "no open account"}
 
     def session_changed(self, what: frozenset[str]) -> None:  # noqa: ARG002 - all of it is shown
         """Shows the open account."""

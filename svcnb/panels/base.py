@@ -73,7 +73,7 @@ class Panel(anywidget.AnyWidget):
         if client is not None and not isinstance(client, Client):
             raise InvalidArgument(
                 f"the first argument of a panel must be a client, not {type(client).__name__}",
-                hint=f"Pass a client: svcnb.panels.{type(self).__name__}(svcnb.Client(...))",
+                hint=f"Pass a client: svcnb.panels.{type(self).__name__}(svcnb.Client(...)).",
             )
         self._session = None if client is None else Session.of(client)
         self._own_lines: list[str] = []
@@ -104,7 +104,7 @@ class Panel(anywidget.AnyWidget):
         if self._session is None:
             raise ConfigError(
                 f"this {type(self).__name__} has no client",
-                hint=f"Pass a client: svcnb.panels.{type(self).__name__}(svcnb.Client(...))",
+                hint=f"Pass a client: svcnb.panels.{type(self).__name__}(svcnb.Client(...)).",
             )
         return self._session
 

@@ -229,7 +229,7 @@ class Channel:
             if not done and not seen.is_set():
                 answer.cancel()
                 raise SigningError(
-                    "no panel is displayed that can show the data to sign",
+                    "none of the displayed panels can show the data to sign",
                     hint=(
                         "Display the panel in one cell, and await this call in a later cell. With ipykernel before "
                         "version 7, start the call as a task: asyncio.create_task(...)."
@@ -263,6 +263,6 @@ async def _within(answer: Awaitable[Any], seconds: float | None) -> Any:
         return await asyncio.wait_for(answer, seconds)
     except TimeoutError:
         raise SigningError(
-            f"you did not confirm within {seconds:g} s, so the data to sign is too old",
+            f"the confirmation did not arrive within {seconds:g} s, so the data to sign is too old",
             hint="Repeat the call: it uses the current time.",
         ) from None

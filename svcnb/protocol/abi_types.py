@@ -51,8 +51,8 @@ class Type(NamedTuple):
             raise MalformedValue(
                 f"{shown(trimmed)} is not a valid ABI type",
                 hint=(
-                    "use address, bool, string, bytes, bytes1 to bytes32, uint8 to uint256, "
-                    "int8 to int256, arrays or tuples"
+                    "Use address, bool, string, bytes, bytes1 to bytes32, uint8 to uint256, "
+                    "int8 to int256, arrays or tuples."
                 ),
             )
         return cls(trimmed + "256" if trimmed in {"uint", "int"} else trimmed)
@@ -101,7 +101,7 @@ def split(inside: str) -> list[str]:
             parts.append(inside[start:place])
             start = place + 1
     if depth != 0:
-        raise MalformedValue("the brackets of the type do not match", hint="close every bracket")
+        raise MalformedValue("the brackets of the type do not match", hint="Close every bracket.")
     return [*parts, inside[start:]]
 
 

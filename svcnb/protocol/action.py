@@ -78,7 +78,7 @@ class Action:
         except UnicodeDecodeError as error:
             raise MalformedValue(
                 f"{shown(str(path))} is not valid UTF-8: byte {error.start} is {data[error.start]:#04x}",
-                hint="save the file as UTF-8 and keep its line endings",
+                hint="Save the file as UTF-8, and keep its line endings.",
             ) from None
         return cls(source, name=Path(path).stem if name is None else name, description=description)
 
@@ -210,5 +210,7 @@ class Action:
 
 def _require_text(source: object) -> None:
     if not isinstance(source, str):
-        hint = "decode bytes first, or use Action.from_file(path)"
-        raise InvalidType(f"the source of an action must be a string, not {type(source).__name__}: {hint}")
+        raise InvalidType(
+            f"the source of an action must be a string, not {type(source).__name__}",
+            hint="Decode bytes first, or use Action.from_file(path).",
+        )

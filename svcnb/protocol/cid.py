@@ -74,7 +74,7 @@ def cid(source: str | Bytes | os.PathLike[str] | BinaryFile, *, progress: Progre
         if len(source) <= _PATH_CHARACTERS and _looks_like_a_path(source.strip()):
             raise MalformedValue(
                 f"{shown(source)} looks like a file name, but a string must be the source itself",
-                hint="to hash the file, call svcnb.cid(pathlib.Path(...))",
+                hint="To hash the file, call svcnb.cid(pathlib.Path(...)).",
             )
         return source_cid(source)
     if isinstance(source, (bytes, bytearray, memoryview)):
@@ -115,7 +115,7 @@ def encode_source(source: str) -> bytes:
     except UnicodeEncodeError as error:
         raise MalformedValue(
             f"the source cannot be encoded as UTF-8: character {error.start} is an unpaired surrogate",
-            hint="read the file as UTF-8, or pass its bytes",
+            hint="Read the file as UTF-8, or pass its bytes.",
         ) from None
 
 

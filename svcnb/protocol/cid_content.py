@@ -36,7 +36,7 @@ def is_block(cid: ParsedCid, content: bytes) -> bool:
     except Exception as error:
         raise MalformedCid(
             f"cannot check the CID {cid.text}: its hash function {cid.hash_name} is not available",
-            hint="use a CID with sha2-256",
+            hint="Use a CID with sha2-256.",
         ) from error
     return bool(cid.digest) and found[: len(cid.digest)] == cid.digest
 

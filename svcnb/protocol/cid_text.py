@@ -20,7 +20,7 @@ _FIRST_V0: Final = "QmNLei78zWmzUdbeRB3CiUfAizWUrbeeZh5K1rhAQKCh51"
 _LAST_V0: Final = "QmfZy5bvk7a3DQAjCbGNtmrPXWkyVvPrdnZMyBZ5q5ieKG"
 _V0_DIGEST_BYTES: Final = 32
 _DAG_PB: Final = 0x70
-_HINT: Final = "compute it from the source: svcnb.cid(source)"
+_HINT: Final = "Compute the CID from the source: svcnb.cid(source)."
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,8 @@ def to_v1(text: str, base: str = "base32") -> str:
         return multibase.encode(raw, base)
     except (KeyError, ValueError):
         raise MalformedCid(
-            f"{shown(base)} is not a supported CID encoding", hint='pass "base32", "base58btc", "base16" or "base64url"'
+            f"{shown(base)} is not a supported CID encoding",
+            hint='Pass "base32", "base58btc", "base16" or "base64url".',
         ) from None
 
 
@@ -142,7 +143,7 @@ def to_v0(text: str) -> str:
         raise MalformedCid(
             f"{shown(text)} uses {found.codec} and {found.hash_name}; version 0 requires dag-pb and sha2-256",
             hint=(
-                "add the file without raw leaves (ipfs add --cid-version=0), or compute its CID with svcnb.cid(source)"
+                "Add the file without raw leaves (ipfs add --cid-version=0), or compute its CID with svcnb.cid(source)."
             ),
         )
     return multibase.encode(_multihash(found), "base58btc")[1:]

@@ -27,7 +27,7 @@ _BUILT_IN: Final = {"0x08c379a0": ("Error", ("string",)), "0x4e487b71": ("Panic"
 class AbiError(InvalidArgument):
     """Error for a value that does not match its ABI type, or for bytes that are not an encoding of the type."""
 
-    default_hint = "compare the values with the types in the ABI of the contract"
+    default_hint = "Compare the values with the types in the ABI of the contract."
 
 
 class Codec(Protocol):

@@ -49,7 +49,7 @@ class Cron:
             raise InvalidType(f"a schedule must be a string of five or six fields, not {type(text).__name__}")
         self.text = text
         if not text.strip() or len(text) > _MAX_LENGTH:
-            raise InvalidCron(f"{shown(text)} is not a valid schedule", hint=f"write five fields, {_EXAMPLES}")
+            raise InvalidCron(f"{shown(text)} is not a valid schedule", hint=f"Write five fields, {_EXAMPLES}.")
         parsed = self._parse(datetime(2024, 1, 1, tzinfo=UTC))
         if _finest_s(parsed) < SCHEDULE_SCAN_S:
             raise InvalidCron(
@@ -57,12 +57,12 @@ class Cron:
                     f"{shown(text)} can fire twice within {_finest_s(parsed)} s, but schedules are scanned every "
                     f"{SCHEDULE_SCAN_S} s"
                 ),
-                hint=f"use an interval of at least {SCHEDULE_SCAN_S} s, {_EXAMPLES}",
+                hint=f"Use an interval of at least {SCHEDULE_SCAN_S} s, {_EXAMPLES}.",
             )
         try:
             next(parsed)
         except StopIteration:
-            raise InvalidCron(f"{shown(text)} never fires", hint="correct the day or the month") from None
+            raise InvalidCron(f"{shown(text)} never fires", hint="Correct the day or the month.") from None
 
     def __repr__(self) -> str:
         return f"Cron({self.text!r})"
@@ -111,8 +111,8 @@ class Cron:
             raise InvalidCron(
                 f"{shown(self.text)} is not a valid schedule: {str(error).lower()}",
                 hint=(
-                    "write minute, hour, day of month, month and day of week, optionally with seconds first; "
-                    f"{_EXAMPLES}"
+                    "Write minute, hour, day of month, month and day of week, optionally with seconds first, "
+                    f"{_EXAMPLES}."
                 ),
             ) from None
 

@@ -58,19 +58,20 @@ class Stamp:
             raise MalformedValue(
                 f"{shown(self.name)} is not a valid constant name",
                 hint=(
-                    "write an identifier of letters, digits, _ and $ that is not a reserved word of JavaScript, "
-                    "such as CONST"
+                    "Write an identifier of letters, digits, _ and $ that is not a reserved word of JavaScript, "
+                    "such as CONST."
                 ),
             )
         if not _is_version(self.protocol_version):
             raise MalformedValue(
-                f"protocol_version {shown(self.protocol_version)} is not a positive integer", hint="start with 1"
+                f"protocol_version {shown(self.protocol_version)} is not a positive integer",
+                hint="Pass 1 for the first version.",
             )
         _check(self.constant, self.name)
         if isinstance(self.constant, dict) and VERSION_MEMBER in self.constant:
             raise MalformedValue(
                 f"the constant already contains {VERSION_MEMBER!r}, which is reserved for protocol_version",
-                hint=f"omit it and pass protocol_version={shown(self.constant[VERSION_MEMBER])}",
+                hint=f"Omit this member and pass protocol_version={shown(self.constant[VERSION_MEMBER])}.",
             )
         # Store a copy in the form that JavaScript reads, with lists instead of tuples. Later changes of the argument do
         # not affect it.
@@ -100,7 +101,8 @@ class Stamp:
             if found:
                 line = template.count("\n", 0, found.start()) + 1
                 raise MalformedValue(
-                    f"the template already declares {name}, on line {line}", hint="choose another name for the constant"
+                    f"the template already declares {name}, on line {line}",
+                    hint="Choose another name for the constant.",
                 )
         return f"{_ended(template)}{self.line()}"
 
@@ -148,11 +150,11 @@ def _check(value: Any, where: str, inside: tuple[int, ...] = ()) -> None:
         _check_plain(value, where)
         return
     if id(value) in inside:
-        raise MalformedValue(f"{where} contains itself", hint="pass plain data without cycles")
+        raise MalformedValue(f"{where} contains itself", hint="Pass data without cycles.")
     if len(inside) == _MAX_DEPTH:
         raise MalformedValue(
             f"the constant has more than {_MAX_DEPTH} levels of nesting",
-            hint="pass data with fewer levels of nesting",
+            hint="Pass data with fewer levels of nesting.",
         )
     for key, item in value.items() if isinstance(value, dict) else enumerate(value):
         if isinstance(value, dict):
@@ -167,24 +169,26 @@ def _check_plain(value: Any, where: str) -> None:
         if abs(value) > MAX_SAFE_INTEGER:
             raise MalformedValue(
                 f"{where} is {shown(value)}, but JavaScript rounds integers beyond 2**53 - 1",
-                hint="pass it as a string and read it with BigInt(...)",
+                hint="Pass the integer as a string, and convert it in the action with BigInt(...).",
             )
     elif isinstance(value, float):
         if not math.isfinite(value):
             raise MalformedValue(
-                f"{where} is {value}, which JSON cannot represent", hint=("pass a finite number or None")
+                f"{where} is {value}, which JSON cannot represent", hint="Pass a finite number or None."
             )
     else:
         raise MalformedValue(
             f"{where} is {type(value).__name__}, which JSON cannot represent",
-            hint="pass strings, numbers, booleans, None, lists and dictionaries; write bytes as 0x hex",
+            hint="Pass strings, numbers, booleans, None, lists and dictionaries. Write bytes as 0x hex.",
         )
 
 
 def _check_member(key: Any, where: str) -> None:
     if not isinstance(key, str):
-        raise MalformedValue(f"{where} has the key {shown(key)}, but keys must be strings", hint=f"write {str(key)!r}")
+        raise MalformedValue(
+            f"{where} has the key {shown(key)}, but keys must be strings", hint=f"Write the key as {str(key)!r}."
+        )
     if key == "__proto__":
         raise MalformedValue(
-            f"{where} has the key '__proto__', which JavaScript does not store as a property", hint="rename it"
+            f"{where} has the key '__proto__', which JavaScript does not store as a property", hint="Rename this key."
         )

@@ -19,7 +19,7 @@ _INTEGER: Final = re.compile(r"(u?)int([0-9]{0,3})\Z")
 _FIXED_BYTES: Final = re.compile(r"bytes([1-9]|[12][0-9]|3[0-2])\Z")
 _WORD: Final = 32
 _BITS: Final = 256
-_HINT: Final = "pass an envelope with the members types, primaryType, domain and message"
+_HINT: Final = "Pass an envelope with the members types, primaryType, domain and message."
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def _word(kind: str, value: Any, name: str) -> bytes:
         return bytes.fromhex(normal_address(value)[2:]).rjust(_WORD, b"\0")
     if kind == "bool":
         if not isinstance(value, bool):
-            raise MalformedValue(f"{name} is {shown(value)}, but must be a Boolean", hint="pass True or False")
+            raise MalformedValue(f"{name} is {shown(value)}, but must be a Boolean", hint="Pass True or False.")
         return int(value).to_bytes(_WORD, "big")
     if found := _INTEGER.match(kind):
         return _integer(value, int(found[2] or _BITS), signed=not found[1], name=name)
@@ -109,7 +109,7 @@ def _word(kind: str, value: Any, name: str) -> bytes:
         if len(data) != int(found[1]):
             raise MalformedValue(f"{name} has {len(data)} bytes, but its type is {kind}")
         return data.ljust(_WORD, b"\0")
-    raise MalformedValue(f"the type {shown(kind)} is not supported", hint="use a type without arrays and structs")
+    raise MalformedValue(f"the type {shown(kind)} is not supported", hint="Use a type without arrays and structs.")
 
 
 def _integer(value: Any, bits: int, *, signed: bool, name: str) -> bytes:

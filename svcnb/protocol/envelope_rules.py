@@ -96,7 +96,7 @@ def check_envelope(
         _refuse(
             4,
             f"primaryType is {shown(received['primaryType'])}, but this endpoint accepts {flow.value}",
-            "sign an envelope for this flow: a signature is valid for one flow only",
+            "Sign an envelope for this flow, because a signature is valid for one flow only.",
         )
     domain_name = (vocabulary or _DEFAULT).domain_name
     _check_domain(received["domain"], domain_name, chain_id)
@@ -104,7 +104,7 @@ def check_envelope(
         _refuse(
             6,
             _types_problem(received["types"], flow),
-            ("declare the canonical types, with their fields in the canonical order"),
+            "Declare the canonical types, with their fields in the canonical order.",
         )
     address, issued_at = _check_message(received["message"], now_s)
     digest = message_digest(flow, bytes.fromhex(address[2:]), domain_separator(domain_name, chain_id), issued_at)
@@ -145,9 +145,9 @@ def _small_enough(typed_data: object) -> object:
     except RecursionError:
         size = -1
     except (TypeError, ValueError) as error:
-        _refuse(1, f"typed_data cannot be encoded as JSON: {error}", "send JSON values only")
+        _refuse(1, f"typed_data cannot be encoded as JSON: {error}", "Send only values that JSON can represent.")
     if size < 0:
-        _refuse(1, "typed_data has too many levels of nesting", "send the unchanged envelope")
+        _refuse(1, "typed_data has too many levels of nesting", "Send the unchanged envelope.")
     if size > MAX_TYPED_DATA_BYTES:
         _refuse(1, f"typed_data has {size} bytes as JSON; at most {MAX_TYPED_DATA_BYTES} are allowed")
     return typed_data
@@ -173,13 +173,13 @@ def _parsed(typed_data: object) -> dict[str, Any]:
             typed_data = parse(typed_data, _without_repeats)
         except (ValueError, RecursionError) as error:
             _refuse(
-                2, f"typed_data is a string that is not valid JSON: {error}", "send the object, or its JSON as a string"
+                2, f"typed_data is a string that is not valid JSON: {error}", "Send an object, or its JSON as a string."
             )
     if not isinstance(typed_data, dict):
         _refuse(
             2,
             f"typed_data is {_json_kind(typed_data)}, but must be an object",
-            "send an object, or its JSON as a string",
+            "Send an object, or its JSON as a string.",
         )
     return typed_data
 
@@ -209,9 +209,9 @@ def _require_members(rule: int, what: str, value: object, wanted: frozenset[str]
     if value.keys() == wanted:
         return
     if missing := sorted(wanted - value.keys()):
-        _refuse(rule, f"{what} has no {' and no '.join(missing)}", f"send the members {', '.join(sorted(wanted))}")
+        _refuse(rule, f"{what} has no {' and no '.join(missing)}", f"Send the members {', '.join(sorted(wanted))}.")
     unknown = ", ".join(shown(name) for name in sorted(value.keys() - wanted))
-    _refuse(rule, f"{what} has the unknown member {unknown}", f"send only the members {', '.join(sorted(wanted))}")
+    _refuse(rule, f"{what} has the unknown member {unknown}", f"Send only the members {', '.join(sorted(wanted))}.")
 
 
 def _check_domain(domain: Any, domain_name: str, chain_id: int) -> None:
@@ -225,13 +225,13 @@ def _check_domain(domain: Any, domain_name: str, chain_id: int) -> None:
         _refuse(
             5,
             f"domain.chainId is {shown(domain['chainId'])}, but must be an unsigned integer",
-            "send the value of get_node_chain_config as a decimal string, 0x hex or a number",
+            "Send the value of get_node_chain_config as a decimal string, 0x hex or a number.",
         )
     if given != chain_id:
         _refuse(
             5,
             f"domain.chainId is {shown(domain['chainId'])}, but the node's chain is {chain_id}",
-            "sign for the chain that get_node_chain_config returns",
+            "Sign for the chain that get_node_chain_config returns.",
         )
 
 
@@ -255,14 +255,14 @@ def _check_message(message: Any, now_s: int) -> tuple[str, int]:
         _refuse(
             7,
             f"message.address is {shown(message['address'])}, but must be an address",
-            ("send the wallet's address: 0x followed by 40 hex digits"),
+            "Send the wallet's address: 0x followed by 40 hex digits.",
         )
     issued_at = _number(message["issuedAt"])
     if issued_at is None or issued_at > MAX_ISSUED_AT:
         _refuse(
             7,
             f"message.issuedAt is {shown(message['issuedAt'])}, but must be a time in Unix seconds",
-            "send Unix seconds as a decimal string, 0x hex or a number, at most 2^63 - 1",
+            "Send Unix seconds as a decimal string, 0x hex or a number, at most 2^63 - 1.",
         )
     if abs(issued_at - now_s) > ISSUED_AT_WINDOW_S:
         side = "before" if issued_at < now_s else "after"
@@ -270,7 +270,7 @@ def _check_message(message: Any, now_s: int) -> tuple[str, int]:
             7,
             f"message.issuedAt is {abs(issued_at - now_s)} seconds {side} the server's time {now_s}; "
             f"at most {ISSUED_AT_WINDOW_S} are allowed",
-            "sign again with the current time; compare your clock with the server's Date header",
+            "Sign again with the current time. Compare your clock with the server's Date header.",
         )
     return address, issued_at
 

@@ -114,7 +114,7 @@ class Event:
         found = _NAME.match(trimmed)
         if not found or not trimmed.endswith(")") or len(text) > _MAX_LENGTH:
             raise InvalidSignature(
-                f"{shown(text)} is not an event signature", hint=(f"write Name(type,type), {_EXAMPLE}")
+                f"{shown(text)} is not an event signature", hint=(f"Write Name(type,type), {_EXAMPLE}.")
             )
         arguments = tuple(_argument(part, text) for part in _split(trimmed[found.end() : -1], text))
         if len(arguments) > _MAX_ARGUMENTS:
@@ -124,7 +124,7 @@ class Event:
         if sum(argument.indexed for argument in arguments) > MAX_INDEXED:
             raise InvalidSignature(
                 f"{shown(text)} marks more than {MAX_INDEXED} arguments as indexed",
-                hint=("a log has at most three indexed arguments"),
+                hint="Mark at most three arguments as indexed, because a log contains at most three.",
             )
         return cls(found[1], arguments)
 
@@ -157,15 +157,15 @@ class Event:
             raise InvalidSignature(
                 f"indexed {sorted(positions)} does not match {self.canonical}",
                 hint=(
-                    f"pass the positions of at most {MAX_INDEXED} of its {len(self.arguments)} arguments, counted "
-                    "from 0"
+                    f"Pass the positions of at most {MAX_INDEXED} of its {len(self.arguments)} arguments, counted "
+                    "from 0."
                 ),
             )
         marked = {place for place, argument in enumerate(self.arguments) if argument.indexed}
         if marked and marked != set(positions):
             raise InvalidSignature(
                 f"indexed {sorted(positions)} contradicts the marks of the signature, {sorted(marked)}",
-                hint="mark the indexed arguments either in the signature or in indexed",
+                hint="Mark the indexed arguments either in the signature or in the argument indexed, not in both.",
             )
         arguments = tuple(
             replace(argument, indexed=place in positions) for place, argument in enumerate(self.arguments)
@@ -220,7 +220,7 @@ class Event:
                 f"a log with {len(words)} indexed arguments and {len(payload)} bytes of data does not match "
                 f"{self.canonical}"
             ),
-            hint="compare the signature with the contract's source, and mark the indexed arguments",
+            hint="Compare the signature with the contract's source, and mark the indexed arguments.",
         )
 
     def _assignments(self, count: int) -> Iterator[tuple[int, ...]]:
@@ -261,7 +261,9 @@ def _split(inside: str, whole: str) -> list[str]:
     try:
         return split(inside)
     except MalformedValue as error:
-        raise InvalidSignature(f"{shown(whole)} is not an event signature: {error.message}", hint=_EXAMPLE) from None
+        raise InvalidSignature(
+            f"{shown(whole)} is not an event signature: {error.message}", hint=f"Write Name(type,type), {_EXAMPLE}."
+        ) from None
 
 
 def _argument(text: str, whole: str) -> Argument:
@@ -271,7 +273,7 @@ def _argument(text: str, whole: str) -> Argument:
     if len(rest) > 1 or (rest and (not _ARGUMENT_NAME.match(rest[0]) or rest[0] == "indexed")):
         raise InvalidSignature(
             f"{shown(text.strip())} in {shown(whole)} is not a valid argument",
-            hint=f"write its type, then optionally 'indexed' and a name, {_EXAMPLE}",
+            hint=f"Write the type of the argument, then optionally 'indexed' and a name, {_EXAMPLE}.",
         )
     try:
         return Argument(Type.parse(written), rest[0] if rest else "", indexed)
@@ -297,7 +299,7 @@ def _word(topic: str) -> bytes:
     word = _bytes(topic)
     if len(word) != _WORD_BYTES:
         raise UndecodableLog(
-            f"{shown(topic)} is not a valid topic", hint="write a topic as 0x followed by 64 hex digits"
+            f"{shown(topic)} is not a valid topic", hint="Write a topic as 0x followed by 64 hex digits."
         )
     return word
 
@@ -306,7 +308,7 @@ def _bytes(text: str) -> bytes:
     try:
         return bytes.fromhex(text.removeprefix("0x"))
     except ValueError:
-        raise UndecodableLog(f"{shown(text)} is not hex", hint="pass 0x followed by hex digits") from None
+        raise UndecodableLog(f"{shown(text)} is not hex", hint="Pass 0x followed by hex digits.") from None
 
 
 def _exactly(codec: Codec, kinds: Sequence[Type], data: bytes) -> tuple[Any, ...]:

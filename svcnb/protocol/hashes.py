@@ -114,7 +114,7 @@ def normal_address(address: str) -> str:
     found = _ADDRESS.match(address.strip())
     if not found:
         raise MalformedAddress(
-            f"{shown(address)} is not an address", hint="write 0x followed by 40 hex digits, like a wallet_address"
+            f"{shown(address)} is not an address", hint="Write 0x followed by 40 hex digits, like a wallet_address."
         )
     return "0x" + found[1].lower()
 
@@ -140,7 +140,7 @@ def checksum_address(address: str) -> str:
     if given not in {mixed, digits, digits.upper()}:
         raise MalformedAddress(
             f"the checksum of {shown(address)} is wrong, so a digit is probably mistyped",
-            hint="compare it with the original, or write it in lower case to skip the check",
+            hint="Compare the address with the original, or write it in lower case to skip the check.",
         )
     return "0x" + mixed
 
@@ -205,7 +205,7 @@ def usage_key_hash(secret: bytes) -> int:
     if len(secret) != HASH_BYTES:
         raise MalformedValue(
             f"a ChainSecured usage key has {HASH_BYTES} secret bytes, got {len(secret)}",
-            hint="decode its base64 text first",
+            hint="Decode the base64 text of the key first.",
         )
     return int.from_bytes(keccak256(secret), "big")
 
@@ -249,9 +249,9 @@ def hashed_cid(cid: str) -> str:
     """
     digest = _text_hash(cid, "a CID", trim=False)
     if _HASH.match(cid.strip()):
-        raise MalformedValue(f"{cid.strip()} is already a hashed CID", hint="use it unchanged")
+        raise MalformedValue(f"{cid.strip()} is already a hashed CID", hint="Use the hashed CID unchanged.")
     if not cid:
-        raise MalformedValue("the CID is empty", hint="compute it: svcnb.cid(source)")
+        raise MalformedValue("the CID is empty", hint="Compute the CID: svcnb.cid(source).")
     return "0x" + digest.hex()
 
 

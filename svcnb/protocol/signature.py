@@ -64,7 +64,7 @@ def recover_address(digest: bytes, signature: bytes) -> str:
     if len(signature) != SIGNATURE_BYTES:
         raise MalformedSignature(
             f"the signature has {len(signature)} bytes: expected {SIGNATURE_BYTES} bytes (r, s and v)",
-            hint="pass the 65-byte form; compact signatures (EIP-2098) are not supported",
+            hint="Pass the form with 65 bytes. Compact signatures (EIP-2098) are not supported.",
         )
     parity = signature[-1]
     if parity >= _V:
@@ -74,7 +74,7 @@ def recover_address(digest: bytes, signature: bytes) -> str:
     try:
         point = library().recover(digest, signature[:-1], parity)
     except ValueError:
-        raise MalformedSignature("r and s of the signature are not a point on the curve", hint="sign again") from None
+        raise MalformedSignature("r and s of the signature are not a point on the curve", hint="Sign again.") from None
     return "0x" + keccak256(point)[-20:].hex()
 
 

@@ -90,7 +90,7 @@ def flow_of(name: Flow | str) -> Flow:
         return Flow(name)
     except ValueError:
         raise MalformedValue(
-            f"unknown flow {shown(name)}", hint=f"choose one of {', '.join(flow.value for flow in Flow)}"
+            f"unknown flow {shown(name)}", hint=f"Choose one of {', '.join(flow.value for flow in Flow)}."
         ) from None
 
 

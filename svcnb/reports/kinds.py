@@ -63,7 +63,7 @@ class ReportKind:
         if found is None:
             raise UnknownReport(
                 f"unknown report {name!r}",
-                hint=f"Available reports: {', '.join(kind.name for kind in catalogue)}; or a notebook, for example "
+                hint=f"Use one of the reports {', '.join(kind.name for kind in catalogue)}, or a notebook such as "
                 f"mine.ipynb.",
             )
         return found

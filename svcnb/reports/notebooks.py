@@ -110,7 +110,7 @@ class OwnNotebook:
             if names_secret(name):
                 raise ParameterRefused(
                     f"{name} looks like the name of a secret, but a report stores its parameters",
-                    hint=f"Set an environment variable, and read it in the notebook: os.environ[{name.upper()!r}]",
+                    hint=f"Set an environment variable, and read it in the notebook: os.environ[{name.upper()!r}].",
                 )
             field = self.fields.get(name)
             if field is None:
@@ -203,7 +203,7 @@ def _parameters(source: str, path: Path) -> dict[str, Parameter]:
     except (SyntaxError, RecursionError):
         raise NotebookUnusable(
             f"the parameters of {path} are not valid Python",
-            hint='Write only assignments in this cell, for example: day = ""',
+            hint='Write only assignments such as day = "" in this cell.',
         ) from None
     lines = source.splitlines()
     found = {}

@@ -51,7 +51,7 @@ class Parameters(BaseModel):
 
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", frozen=True)
 
-    since: Span = Field("7d", description="Period before now, for example 12h, 7d, 4w.")
+    since: Span = Field("7d", description="Length of the period up to now, for example 12h, 7d or 4w.")
     zone: Zone = Field("UTC", description="Time zone of the charts.")
 
     @classmethod
@@ -121,7 +121,8 @@ class RunHistory(Parameters):
         since = info.data.get("since")  # missing if pydantic rejected the value
         if after is not None and since is not None and seconds(after) > 2 * seconds(since):
             raise ValueError(
-                f"longer than the data, which cover this period and the previous period: twice since = {since}"
+                f"must be at most twice as long as since ({since}), because the data cover this period and the "
+                "previous one"
             )
         return after
 
@@ -129,7 +130,7 @@ class RunHistory(Parameters):
 class Spend(Parameters):
     """Parameters of the report on money."""
 
-    since: Span = Field("30d", description="Period before now, for example 12h, 7d, 4w.")
+    since: Span = Field("30d", description="Length of the period up to now, for example 12h, 7d or 4w.")
     budget_cents: int | None = Field(
         None, ge=1, description=("Maximum cost in that period, in cents. A higher cost is a problem.")
     )

@@ -334,12 +334,14 @@ def _check(
 def _without_key(runs: DataFrame) -> list[str]:
     """Returns a sentence with the number of counted runs that can belong to another account."""
     count = int((runs["key"] == "").sum())
-    text = "The triggers service does not return the key of a run"
-    return [f"{text}: {count:,} of them are counted, from any account."] if count else []
+    text = "The triggers service does not return the keys of runs"
+    return (
+        [f"{text}. The report counts {count:,} runs without a key, which can belong to any account."] if count else []
+    )
 
 
 def _others(history: History, service: str, counted: int, period: Period) -> list[str]:
     """Returns a sentence with the number of recorded runs outside of `counted` whose account is unknown."""
     others = history.count(service=service, since=period.begin, until=period.end) - counted
-    text = f"{others:,} recorded runs at this service used other keys (other accounts, or deleted keys)"
+    text = f"{others:,} recorded runs at this service used other keys (keys of other accounts, or deleted keys)"
     return [f"{text} and are not counted."] if others else []

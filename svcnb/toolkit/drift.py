@@ -63,7 +63,7 @@ def clock_drift(svc: Client) -> Drift | None:
     ahead = "ahead of" if skew > 0 else "behind"
     says = f"the service's clock is {abs(skew):.0f} s {ahead} this machine's"
     return Drift(
-        weight="suspect", route="GET /version", field="header.date", says=(f"{says}: set the clock that is wrong")
+        weight="suspect", route="GET /version", field="header.date", says=(f"{says}: correct the clock that is wrong")
     )
 
 

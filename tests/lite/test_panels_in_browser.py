@@ -40,7 +40,7 @@ def test_an_account_is_created_in_a_panel(lab: Any):
     panel.get_by_label("Name", exact=True).fill("treasury")
     press(panel, "Create")
     key = panel.locator(".svcnb-key").inner_text()
-    press(panel, "I stored it")
+    press(panel, "Hide key")
     panel.get_by_text("$10.00 credit").wait_for()
     assert page.run("print(panel.client.config.api_key.reveal())").strip() == key
 
@@ -91,6 +91,6 @@ def test_the_workbench_shows_all_panels(lab: Any):
     page, panel = begin(lab, "Workbench(svc)", "Workbench", more="")
     panel.get_by_label("Name", exact=True).first.fill("treasury")
     panel.get_by_role("button", name="Create", exact=True).first.click()
-    panel.get_by_role("button", name="I stored it").click()
+    panel.get_by_role("button", name="Hide key").click()
     panel.get_by_role("tab", name="Runs").click()
     assert page.run("print(panel.client.config.api_key is not None)").strip() == "True"

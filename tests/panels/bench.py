@@ -66,7 +66,7 @@ class Bench:
         place.get_by_label("Name", exact=True).fill(name)
         place.get_by_role("button", name="Create", exact=True).click()
         key = str(place.locator(".svcnb-key").inner_text())
-        place.get_by_role("button", name="I stored it").click()
+        place.get_by_role("button", name="Hide key").click()
         return key
 
     @staticmethod

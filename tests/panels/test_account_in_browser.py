@@ -22,7 +22,7 @@ def test_an_account_is_created_and_its_key_is_shown_once(notebook):
     key = panel.locator(".svcnb-key").inner_text()
     assert len(key) == 44
     assert key not in nb.save()
-    panel.get_by_role("button", name="I stored it").click()
+    panel.get_by_role("button", name="Hide key").click()
     assert panel.locator(".svcnb-key").count() == 0
     panel.get_by_role("button", name="Refresh").click()
     panel.get_by_text("$10.00 credit").wait_for()
@@ -48,7 +48,7 @@ def test_a_cell_that_awaits_does_not_stop_the_panel(notebook):
     panel = nb.panel("Account")
     panel.get_by_label("Name", exact=True).fill("treasury")
     panel.get_by_role("button", name="Create", exact=True).click()
-    panel.get_by_role("button", name="I stored it").click()
+    panel.get_by_role("button", name="Hide key").click()
     nb.rests()
 
 
@@ -81,7 +81,7 @@ def created(notebook):
     panel = nb.panel("Account")
     panel.get_by_label("Name", exact=True).fill("treasury")
     panel.get_by_role("button", name="Create", exact=True).click()
-    panel.get_by_role("button", name="I stored it").click()
+    panel.get_by_role("button", name="Hide key").click()
     nb.account = panel
     return nb
 
@@ -165,7 +165,7 @@ def test_the_keyboard_alone_is_enough(notebook):
     assert outline == "solid"
     keys.press("Enter")
     panel.locator(".svcnb-key").wait_for()
-    assert nb.tab.evaluate("document.activeElement.textContent") == "I stored it"
+    assert nb.tab.evaluate("document.activeElement.textContent") == "Hide key"
     keys.press("Enter")
     panel.locator(".svcnb-key").wait_for(state="detached")
     assert nb.tab.locator(".jp-CodeCell:visible").count() == 1

@@ -84,7 +84,7 @@ VALID = {
 ANY_TEXT = {
     "Filter": "any text is looked for",
     "Message": "any text can be signed",
-    "Test post": "text that is not JSON is sent as text",
+    "Test request": "text that is not JSON is sent as text",
     "Source of the action": "an action that does not parse is run, and the result names the line",
     "Action": "the same, for triggers",
     "Address": "filled by the wallet",
@@ -199,9 +199,9 @@ def test_a_message_stands_beside_every_field_of_an_open_account(notebook, emulat
     bench.create_account()
     bench.tab("Actions").locator(".svcnb-panel[data-ready]").wait_for()
     triggers = bench.tab("Triggers")
-    triggers.get_by_role("link", name="Open the approval page").wait_for()
+    triggers.get_by_role("link", name="Open approval page").wait_for()
     emulator.approve_agent(bench.nb.value("bench.panels['Triggers'].triggers.challenge"), "panel")
-    triggers.get_by_role("button", name="I approved it").click()
+    triggers.get_by_role("button", name="Continue").click()
     triggers.get_by_text("New trigger").wait_for()
     bench.tab("Signing").get_by_label("Purpose").wait_for()
     found = {case: wrong for case in WITH_ACCOUNT if (wrong := attempt(bench, case))}

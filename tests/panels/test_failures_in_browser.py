@@ -60,9 +60,9 @@ def standing(notebook: Any, emulator: Any, **options: Any) -> Any:
     nb = notebook(CELL.format(url=emulator.base_url, triggers=emulator.triggers_url), **options)
     nb.panel("Account").get_by_label("Name", exact=True).fill("treasury")
     door = nb.panel("Triggers")
-    door.get_by_role("link", name="Open the approval page").wait_for()
+    door.get_by_role("link", name="Open approval page").wait_for()
     emulator.approve_agent(nb.value("triggers.triggers.challenge"), "panel")
-    door.get_by_role("button", name="I approved it").click()
+    door.get_by_role("button", name="Continue").click()
     for case in CASES:
         nb.panel(case.title).get_by_text(case.shown).first.wait_for()
     return nb

@@ -117,7 +117,7 @@ def sign_an_envelope(nb: Any) -> Any:
     panel.get_by_label("Purpose").select_option("AddUsageApiKey")
     press(panel, "Sign")
     panel.get_by_role("row", name=f"Recovered address {nb.value('wallet.address')}").wait_for()
-    assert "✗ broken" not in panel.locator(".svcnb-rules tbody td:nth-child(2)").all_inner_texts()
+    assert "✗ failed" not in panel.locator(".svcnb-rules tbody td:nth-child(2)").all_inner_texts()
     panel.get_by_role("button", name="Send to the service").click()
     assert len(panel.locator(".svcnb-key").inner_text()) == 44
     return panel

@@ -28,7 +28,7 @@ def test_an_action_is_written_and_run_in_notebook_7(notebook):
     bench = nb.panel("Workbench")
     bench.get_by_label("Name", exact=True).fill("treasury")
     bench.get_by_role("button", name="Create", exact=True).click()
-    bench.get_by_role("button", name="I stored it").click()
+    bench.get_by_role("button", name="Hide key").click()
     place = bench.get_by_role("tabpanel", name="Actions")
     bench.get_by_role("tab", name="Actions").click()
     place.locator(".svcnb-panel[data-ready]").wait_for()

@@ -169,7 +169,7 @@ async def test_a_person_who_declines_is_an_error_with_a_hint(panel, browser):
 
 
 async def test_a_question_that_no_view_shows_ends(panel, browser):
-    with pytest.raises(SigningError, match="no panel is displayed"):
+    with pytest.raises(SigningError, match="none of the displayed panels"):
         await panel.channel.ask("sign", {}, within=None, shown=0.05)
     assert browser.next("settled")
 
@@ -183,7 +183,7 @@ async def test_a_question_that_is_shown_but_not_answered_ends_when_its_time_is_u
             browser.says(type="shown", id=message["id"])
 
     panel.channel._send = show
-    with pytest.raises(SigningError, match="did not confirm"):
+    with pytest.raises(SigningError, match="the confirmation did not arrive"):
         await panel.channel.ask("sign", {}, within=0.1, shown=0.05)
     (ask,) = asks
     browser.says(type="reply", id=ask["id"], ok=True, value="late")  # is passed over

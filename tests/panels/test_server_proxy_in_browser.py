@@ -49,7 +49,7 @@ def test_a_person_pays_approves_and_reads_the_api_through_the_proxy(nb, desk, se
     panel = nb.panel("Workbench")
     panel.get_by_label("Name", exact=True).fill("remote")
     panel.get_by_role("button", name="Create", exact=True).click()
-    panel.get_by_role("button", name="I stored it").click()
+    panel.get_by_role("button", name="Hide key").click()
     pay(nb, panel, desk, session_emulator)
     approve(nb, panel, desk, session_emulator)
     read_the_api(nb, desk, session_emulator)
@@ -71,13 +71,13 @@ def approve(nb: Any, panel: Any, desk: Desk, emulator: Any) -> None:
     panel.get_by_role("tab", name="Triggers").click()
     triggers = panel.get_by_role("tabpanel", name="Triggers")
     with nb.tab.context.expect_page() as opening:
-        triggers.get_by_role("link", name="Open the approval page").click()
+        triggers.get_by_role("link", name="Open approval page").click()
     page = opening.value
     page.get_by_role("button", name="Approve").click()
     page.get_by_text("You can close this tab").or_(page.get_by_text("owner@localhost")).first.wait_for()
     assert page.url.startswith(through(desk, emulator.triggers_url))
     page.close()
-    triggers.get_by_role("button", name="I approved it").click()
+    triggers.get_by_role("button", name="Continue").click()
     triggers.get_by_text("Authorised by owner@localhost").wait_for()
 
 

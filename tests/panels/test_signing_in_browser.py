@@ -69,13 +69,13 @@ def test_a_typed_key_signs_every_rule_holds_and_the_service_makes_a_wallet(opene
     panel.get_by_label("a private key").check()
     panel.get_by_label("Private key", exact=True).fill(KEY)
     panel.get_by_role("button", name="Sign", exact=True).click()
-    assert verdicts(panel) == ["✓ holds"] * 3 + ["· does not apply"] + ["✓ holds"] * 4
+    assert verdicts(panel) == ["✓ passed"] * 3 + ["· not applicable"] + ["✓ passed"] * 4
     # eth-account's address of that key.
     panel.get_by_role("row", name="Recovered address 0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A").wait_for()
     assert panel.get_by_label("Private key", exact=True).input_value() == ""
     panel.get_by_role("button", name="Send to the service").click()
-    panel.get_by_text("It is not part of an account until").wait_for()
-    panel.get_by_text("As Python").click()
+    panel.get_by_text("The wallet is not part of an account until").wait_for()
+    panel.get_by_text("Show Python code").click()
     panel.locator(".svcnb-code code", has_text="svc.chain_secured.send(signed)").wait_for()
     assert KEY[2:] not in panel.inner_html()
 
@@ -85,10 +85,10 @@ def test_the_wallet_of_the_browser_is_found_signs_and_sends(opened, wallet):
     panel.get_by_role("button", name="Connect Test Wallet").click()
     panel.get_by_text("Test Wallet is connected").wait_for()
     panel.get_by_role("button", name="Sign", exact=True).click()
-    assert "✗ broken" not in verdicts(panel)
+    assert "✗ failed" not in verdicts(panel)
     panel.get_by_role("row", name=f"Recovered address {wallet.signer.address}").wait_for()
     panel.get_by_role("button", name="Send to the service").click()
-    panel.get_by_text("It is not part of an account until").wait_for()
+    panel.get_by_text("The wallet is not part of an account until").wait_for()
 
 
 def test_a_contract_wallet_is_signed_for_by_its_owner(opened, wallet, emulator):
@@ -97,9 +97,9 @@ def test_a_contract_wallet_is_signed_for_by_its_owner(opened, wallet, emulator):
     panel.get_by_label("Sign for a contract wallet").check()
     panel.get_by_label("Contract wallet", exact=True).fill(contract)
     panel.get_by_role("button", name="Sign", exact=True).click()
-    assert verdicts(panel) == ["✓ holds"] * 8
+    assert verdicts(panel) == ["✓ passed"] * 8
     panel.get_by_role("button", name="Send to the service").click()
-    panel.get_by_text("It is not part of an account until").wait_for()
+    panel.get_by_text("The wallet is not part of an account until").wait_for()
 
 
 def test_a_wallet_that_says_no_is_shown_with_the_next_step(opened, wallet):
@@ -111,14 +111,14 @@ def test_a_wallet_that_says_no_is_shown_with_the_next_step(opened, wallet):
     assert "try again and confirm the request" in failure.inner_text()
     wallet.rejects.clear()
     panel.get_by_role("button", name="Sign", exact=True).click()
-    assert "✗ broken" not in verdicts(panel)
+    assert "✗ failed" not in verdicts(panel)
 
 
 def test_a_wallet_on_another_chain_is_switched_and_taught_the_chain(opened, wallet, emulator):
     wallet.chain_id, wallet.known = 1, {1}
     panel = opened.signing
     panel.get_by_role("button", name="Sign", exact=True).click()
-    assert "✗ broken" not in verdicts(panel)
+    assert "✗ failed" not in verdicts(panel)
     assert wallet.chain_id == emulator.chain_id
     assert wallet.asked.index("wallet_switchEthereumChain") < wallet.asked.index("wallet_addEthereumChain")
 
@@ -140,7 +140,7 @@ def test_an_expired_signature_is_named_and_refused_by_the_service(opened):
     issued.fill(str(int(issued.input_value()) - 400))
     assert "The envelope has expired" in panel.locator(".svcnb-countdown").inner_text()
     panel.get_by_role("button", name="Sign", exact=True).click()
-    assert verdicts(panel)[6] == "✗ broken"
+    assert verdicts(panel)[6] == "✗ failed"
     panel.get_by_role("button", name="Send to the service").click()
     panel.get_by_role("alert").filter(has_text="issuedAt").wait_for()
     panel.get_by_role("button", name="Use current time").click()
@@ -151,10 +151,10 @@ def test_a_usage_key_is_shown_once_and_billing_shows_its_refusal(opened):
     panel = opened.signing
     panel.get_by_label("Purpose").select_option("AddUsageApiKey")
     panel.get_by_role("button", name="Sign", exact=True).click()
-    assert "✗ broken" not in verdicts(panel)
+    assert "✗ failed" not in verdicts(panel)
     panel.get_by_role("button", name="Send to the service").click()
     assert len(panel.locator(".svcnb-key").inner_text()) == 44
-    panel.get_by_role("button", name="I stored it").click()
+    panel.get_by_role("button", name="Hide key").click()
     assert panel.locator(".svcnb-key").count() == 0
 
 
@@ -219,18 +219,18 @@ def test_an_envelope_is_made_signed_and_sent_by_keyboard_alone(opened, wallet):
     hands.walk("Use current time")
     hands.walk("Sign", "Shift+Tab")
     hands.press("Enter")
-    assert "✗ broken" not in verdicts(panel)
+    assert "✗ failed" not in verdicts(panel)
     panel.get_by_role("row", name=f"Recovered address {wallet.signer.address}").wait_for()
     hands.walk("Results of the rules")
     hands.walk("Send to the service")
     hands.press("Space")
     assert len(panel.locator(".svcnb-key").inner_text()) == 44
-    hands.walk("I stored it")
+    hands.walk("Hide key")
     hands.press("Enter")
     panel.locator(".svcnb-key").wait_for(state="detached")
     # What had the focus is gone, and the focus is not lost with it.
     assert hands.at() == "The service responded"
-    hands.walk("As Python")
+    hands.walk("Show Python code")
 
 
 WHOLE_LIFE = """

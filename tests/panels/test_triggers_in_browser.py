@@ -25,9 +25,9 @@ def opened(notebook, session_emulator):
     def make(**options: Any) -> tuple[Any, Any]:
         nb = notebook(CELL, **options)
         panel = nb.panel("Triggers")
-        panel.get_by_role("link", name="Open the approval page").wait_for()
+        panel.get_by_role("link", name="Open approval page").wait_for()
         session_emulator.approve_agent(nb.value("panel.triggers.challenge"), "panel")
-        panel.get_by_role("button", name="I approved it").click()
+        panel.get_by_role("button", name="Continue").click()
         panel.get_by_text("Authorised by").wait_for()
         return nb, panel
 
@@ -46,12 +46,12 @@ def test_the_approval_page_lets_the_panel_in(notebook):
     nb = notebook(CELL)
     panel = nb.panel("Triggers")
     with nb.tab.context.expect_page() as opening:
-        panel.get_by_role("link", name="Open the approval page").click()
+        panel.get_by_role("link", name="Open approval page").click()
     page = opening.value
     page.get_by_role("button", name="Approve").click()
     page.wait_for_load_state()
     page.close()
-    panel.get_by_role("button", name="I approved it").click()
+    panel.get_by_role("button", name="Continue").click()
     panel.get_by_text("Authorised by owner@localhost").wait_for()
 
 

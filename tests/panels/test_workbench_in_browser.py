@@ -26,7 +26,7 @@ def opened(notebook):
 def create(bench: Any) -> None:
     bench.get_by_label("Name", exact=True).fill("treasury")
     bench.get_by_role("button", name="Create", exact=True).click()
-    bench.get_by_role("button", name="I stored it").click()
+    bench.get_by_role("button", name="Hide key").click()
 
 
 def test_the_account_of_the_first_tab_is_the_account_of_all(opened):

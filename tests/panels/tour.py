@@ -44,7 +44,7 @@ def _account(bench: Bench) -> Iterator[str]:
     _press(place, "Create")
     place.locator(".svcnb-key").wait_for()
     yield "account, key shown"
-    _press(place, "I stored it")
+    _press(place, "Hide key")
     place.get_by_text("Conversion to ChainSecured").click()
     yield "account, open"
     _press(place, "Add credit")
@@ -75,7 +75,7 @@ def _actions(bench: Bench) -> Iterator[str]:
         _press(form, "Create")
         form.wait_for(state="detached")
     yield "actions, usage key shown"
-    _press(place, "I stored it")
+    _press(place, "Hide key")
     place.get_by_label("Name of the action").fill("sign")
     _press(place, "Register")
     place.get_by_text("✓ Registered as sign.").wait_for()
@@ -133,11 +133,11 @@ def _runs(bench: Bench) -> Iterator[str]:
 
 def _triggers(bench: Bench, emulator: Any) -> Iterator[str]:
     place = bench.tab("Triggers")
-    place.get_by_role("link", name="Open the approval page").or_(place.locator(".svcnb-failure")).first.wait_for()
+    place.get_by_role("link", name="Open approval page").or_(place.locator(".svcnb-failure")).first.wait_for()
     assert place.locator(".svcnb-failure").count() == 0, place.inner_text()
     yield "triggers, not authorised"
     emulator.approve_agent(bench.nb.value("bench.panels['Triggers'].triggers.challenge"), "panel")
-    _press(place, "I approved it")
+    _press(place, "Continue")
     place.get_by_text("Authorised by").wait_for()
     place.get_by_text("New trigger").click()
     place.get_by_label("Schedule: at fixed times").check()

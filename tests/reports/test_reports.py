@@ -31,7 +31,7 @@ CASES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "spend": (
         {"budget_cents": 4, "min_days_left": 2},
         [
-            "{spent} were spent within 30d, more than $0.04",
+            "the spend within 30d is {spent}, but the budget is $0.04",
             "{credit}",
             "records cover less than a day",
             "add_usage_api_key",

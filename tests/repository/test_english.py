@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -83,3 +86,38 @@ def test_a_sample_is_the_same_for_the_same_seed(checker: ModuleType, root: Path)
     assert first != second
     assert sum(source.is_error for source in first) == 50
     assert all(source.path.is_relative_to(root) for source in first)
+
+
+_COMMAND = re.compile(r": (pip|svcnb|python) .*[^.]$")
+"""The end of a hint that contains a command for the shell, which the reader copies without a full stop."""
+
+
+@pytest.mark.usefixtures("checker")
+def test_a_hint_is_a_sentence_with_a_capital_letter_and_a_full_stop(root: Path) -> None:
+    found = [
+        f"{path.relative_to(root)}:{line}: {hint}"
+        for path in sorted((root / "svcnb").rglob("*.py"))
+        for line, hint in _hints(ast.parse(path.read_text(encoding="utf-8")))
+        if not _is_sentence(hint)
+    ]
+    assert found == []
+
+
+def _hints(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    literal = import_module("english_texts").literal  # the fixture `checker` adds its folder to the path
+    for node in ast.walk(tree):
+        values: list[ast.expr] = []
+        if isinstance(node, ast.keyword) and node.arg in {"hint", "fix"}:
+            values = [node.value]
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names = {each.id.lower() for each in targets if isinstance(each, ast.Name)}
+            values = [node.value] if any("hint" in each or each == "fix" for each in names) else []
+        for value in values:
+            branches = [value.body, value.orelse] if isinstance(value, ast.IfExp) else [value]
+            yield from ((each.lineno, text) for each in branches if (text := literal(each)))
+
+
+def _is_sentence(hint: str) -> bool:
+    begins = not hint[0].islower() or hint.startswith("svcnb")
+    return begins and (hint.endswith((".", "?", "{}")) or _COMMAND.search(hint) is not None)

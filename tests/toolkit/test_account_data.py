@@ -180,7 +180,7 @@ def test_figures_stand_beside_those_of_the_period_before() -> None:
 def test_runs_of_triggers_without_a_key_are_counted_and_named() -> None:
     frame = pd.DataFrame({"key": ["0x1", "", ""]})
     [sentence] = _without_key(frame)
-    assert "2 of them are counted, from any account" in sentence
+    assert "counts 2 runs without a key, which can belong to any account" in sentence
     assert _without_key(frame[:1]) == []
 
 

@@ -297,9 +297,9 @@ WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
     ],
     "credits.forecast": [
         (118, "runs that throw an error cost nothing"),
-        (200, "too much"),
-        (106, "too little"),
-        (-113, "too little"),
+        (200, "too high"),
+        (106, "too low"),
+        (-113, "too low"),
         (1.13, "an integer number of cents"),
         (True, "an integer number of cents"),
     ],

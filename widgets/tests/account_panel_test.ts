@@ -19,7 +19,7 @@ Deno.test("a key is shown once, and gone when it is stored", async () => {
   equal(model.last("command").name, "create");
   await model.answer({ api_key: "c2VjcmV0" });
   equal(find(el, ".svcnb-key").textContent, "c2VjcmV0");
-  click(button(el, "I stored it"));
+  click(button(el, "Hide key"));
   equal(el.innerHTML.includes("c2VjcmV0"), false);
   equal(JSON.stringify(model.state).includes("c2VjcmV0"), false);
   close();

@@ -67,7 +67,7 @@ Deno.test("more charts are drawn by the kernel when they are opened, and again w
   const svg = (text: string) => `<svg xmlns="http://www.w3.org/2000/svg" role="img"><text>${text}</text></svg>`;
   await model.answer([svg("Latency"), svg("Spend")]);
   equal([...more.querySelectorAll("svg")].map(({ textContent }) => textContent), ["Latency", "Spend"]);
-  click(button(el, "Redraw"));
+  click(button(el, "Redraw charts"));
   await model.answer([svg("Latency")]);
   equal(more.querySelectorAll("svg").length, 1);
   close();
@@ -76,7 +76,7 @@ Deno.test("more charts are drawn by the kernel when they are opened, and again w
 Deno.test("charts say their numbers in words", async () => {
   const { el, close } = await opened();
   const [timeline] = el.querySelectorAll("[role=img]");
-  equal(timeline!.getAttribute("aria-label"), "4 runs, 3 succeeded, 75 percent; at most 2 in a minute");
+  equal(timeline!.getAttribute("aria-label"), "4 runs, 3 succeeded (75 percent), at most 2 in a minute");
   equal(find(el, ".svcnb-timeline .svcnb-failed").getAttribute("style"), "height:50%");
   const figures = [...el.querySelectorAll(".svcnb-figure")].map(({ textContent }) => textContent);
   equal(figures, ["4", "250 ms", "$0.03"]);

@@ -45,7 +45,7 @@ Deno.test("whoever is not let in is shown where to be approved, and goes on when
     "noopener noreferrer",
   ]);
   equal(el.querySelector("form, details.svcnb-new"), null);
-  click(button(el, "I approved it"));
+  click(button(el, "Continue"));
   equal(model.last("command").name, "approved");
   await model.answer(BEGUN);
   equal(model.last("command").name, "read");

@@ -64,7 +64,7 @@ class ChainAccess:
         if not told:
             raise ConfigError(
                 "the address of a chain node is not set, and the service does not return an address",
-                hint="Pass a node of that chain: svcnb.Client(rpc_url=...), or set SVC_RPC_URL. "
+                hint="Pass a node of the service's chain: svcnb.Client(rpc_url=...), or set SVC_RPC_URL. "
                 "svc.node.chain_config() returns the chain id.",
             )
         return told
@@ -96,7 +96,7 @@ class ChainAccess:
             self._warned = True
             warnings.warn(
                 f"the service's clock is {timedelta(seconds=round(abs(skew)))} {'ahead of' if skew > 0 else 'behind'} "
-                f"the clock of this machine. Signatures use the service's time, but correct the clock of this machine",
+                f"the clock of this machine: correct the clock of this machine. Signatures use the service's time",
                 ClockSkew,
                 stacklevel=2,
             )

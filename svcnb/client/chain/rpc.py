@@ -84,7 +84,7 @@ def _post(url: str, body: object) -> Flow[Any]:
         return (yield from ask(call))
     except NotTheApi:
         raise ChainError(
-            f"{urlsplit(url).hostname} does not respond as a chain node",
+            f"the response of {urlsplit(url).hostname} is not the response of a chain node",
             hint="Check rpc_url (SVC_RPC_URL): it must be the address of a JSON-RPC endpoint.",
         ) from None
     except (TransportError, ServiceError) as error:

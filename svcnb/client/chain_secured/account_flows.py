@@ -44,7 +44,7 @@ def create(writer: Writer, name: str, description: str) -> Flow[Identity]:
     """Creates an account that a wallet owns."""
     if not name.strip():
         raise InvalidArgument(
-            "the account name is empty", hint='Pass a name: svc.chain_secured.create(owner, "treasury")'
+            "the account name is empty", hint='Pass a name: svc.chain_secured.create(owner, "treasury").'
         )
     owner = _owner(writer)
     yield from writer.write("newChainSecuredAccount", name, description)
@@ -109,7 +109,7 @@ def convert(writer: Writer, *, confirm: bool) -> Flow[Identity]:
     if key is None:
         raise ConfigError(
             "the conversion requires the account key, but this client has no key",
-            hint="Pass the account key: svc.with_key(account.api_key).accounts.convert(owner)",
+            hint="Pass the account key: svc.with_key(account.api_key).accounts.convert(owner).",
         )
     yield from chain.require_same_chain()
     master = int(api_key_hash(key.reveal()), 16)
@@ -120,7 +120,7 @@ def convert(writer: Writer, *, confirm: bool) -> Flow[Identity]:
         raise NotConfirmed(
             f"this call transfers the account to {owner.address} irreversibly",
             consequences=(yield from _conversion(account, admin, owner)),
-            hint="To confirm, call svc.accounts.convert(owner, confirm=True)",
+            hint="To confirm, call svc.accounts.convert(owner, confirm=True).",
         )
     envelope = yield from signed(writer, Purpose.CONVERT_ACCOUNT)
     body = {"new_admin_wallet_address": owner.address, **envelope.as_request()}
@@ -191,7 +191,7 @@ def transfer(account: Ownership, to: AnySigner | str, *, confirm: bool) -> Flow[
                 "The account keeps its groups, wallets, actions, usage keys and credit.",
                 *proof,
             ),
-            hint="To confirm, call mine.transfer_ownership(new_owner, confirm=True)",
+            hint="To confirm, call mine.transfer_ownership(new_owner, confirm=True).",
         )
     written = yield from account.write("transferChainSecuredAccountOwnership", new)
     return Transfer(
@@ -231,7 +231,7 @@ def require_confirmed(record: PendingMint, *, confirm: bool) -> None:
             consequences=(what, "Entries that are already registered on chain remain."),
             hint=(
                 f"To finish the operation, call svc.chain_secured.resume({record.id!r}, owner). To delete the record, "
-                f"call svc.chain_secured.delete_pending({record.id!r}, confirm=True)"
+                f"call svc.chain_secured.delete_pending({record.id!r}, confirm=True)."
             ),
         )
 

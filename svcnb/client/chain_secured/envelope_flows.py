@@ -140,7 +140,7 @@ def _convert(envelope: SignedEnvelope, body: Mapping[str, Any], *, confirm: bool
                 "The account cannot return to API mode, and the account key can no longer make changes.",
                 "If this wallet is lost, the account is lost.",
             ),
-            hint="To confirm, call svc.chain_secured.send(signed, confirm=True)",
+            hint="To confirm, call svc.chain_secured.send(signed, confirm=True).",
         )
     yield from ask(
         Call(

@@ -28,7 +28,7 @@ def explain(account: Ownership, key: KeyRef, action: ActionRef, wallet: WalletRe
     """
     asked = AskedFor.of(key, action, wallet)
     if key is None:  # unlike a client, an owner does not have an API key
-        raise InvalidArgument("no key was passed", hint="Pass a key: mine.explain(key, action, wallet)")
+        raise InvalidArgument("no key was passed", hint="Pass a key: mine.explain(key, action, wallet).")
     known = yield from key_flows.listing(account)
     wallets = yield from resource_flows.wallets(account, None)
     registered = yield from resource_flows.actions_of(account, None)

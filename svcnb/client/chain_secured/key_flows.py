@@ -48,10 +48,10 @@ def create(
 ) -> Flow[UsageKey]:
     """Requests a new key from the service, registers the key's wallet, sets the key on chain, and checks the result."""
     if not name.strip():
-        raise InvalidArgument("the usage key name is empty", hint='Pass a name: mine.usage_keys.create("runner", ...)')
+        raise InvalidArgument("the usage key name is empty", hint='Pass a name: mine.usage_keys.create("runner", ...).')
     if form not in ("bytes", "text"):
         raise InvalidArgument(
-            f"invalid form of a key hash {form!r}", hint="Pass form='bytes', as in the specification, or form='text'."
+            f"invalid form of the key hash {form!r}", hint="Pass form='bytes', as in the specification, or form='text'."
         )
     numbers = _numbers(permissions)
     expiration = yield from _expiration(account, expires_in)

@@ -97,8 +97,8 @@ def finish(account: Ownership, record: PendingMint) -> Flow[Wallet | UsageKey]:
             yield from act(lambda: account.records.delete(record))
         else:
             error.add_note(
-                f"The {record.kind} {record.name!r} is created but not registered yet. Fix the cause, then finish the "
-                f"operation: svc.chain_secured.resume({record.id!r}, owner). Or delete its record: "
+                f"The {record.kind} {record.name!r} was created but is not registered yet. Fix the cause, then finish "
+                f"the operation: svc.chain_secured.resume({record.id!r}, owner). Or delete its record: "
                 f"svc.chain_secured.delete_pending({record.id!r}, confirm=True)."
             )
         raise

@@ -81,7 +81,7 @@ def create_group(
 ) -> Flow[Group]:
     """Creates a group with up to ten entries of each kind, and then adds the remaining entries one by one."""
     if not name.strip():
-        raise InvalidArgument("the group name is empty", hint='Pass a name: mine.groups.create("signers")')
+        raise InvalidArgument("the group name is empty", hint='Pass a name: mine.groups.create("signers").')
     hashes, addresses = _hashes(actions), _addresses(permitted)
     written = yield from account.write(
         "addGroup", name, description, hashes[:MAX_GROUP_ENTRIES], addresses[:MAX_GROUP_ENTRIES]
@@ -222,7 +222,7 @@ def register(
         description = action.description if description is None else description
     if not name:
         raise InvalidArgument(
-            "the action name is empty", hint='Pass a name: mine.actions.register(action, name="increment")'
+            "the action name is empty", hint='Pass a name: mine.actions.register(action, name="increment").'
         )
     yield from account.write("addAction", name, description or "", int(hashed, 16))
     return RegisteredAction(hashed_cid=hashed, name=name, description=description or "", cid=cid)

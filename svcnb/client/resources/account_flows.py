@@ -13,7 +13,7 @@ from svcnb.client.references import is_name
 def create(name: str, description: str, email: str | None) -> Flow[Account]:
     """Creates an account."""
     if not is_name(name):
-        raise InvalidArgument("the account name is empty", hint='Pass a name: svc.accounts.create("treasury")')
+        raise InvalidArgument("the account name is empty", hint='Pass a name: svc.accounts.create("treasury").')
     body: dict[str, Any] = {"account_name": name, "account_description": description}
     if email:
         body["email"] = email

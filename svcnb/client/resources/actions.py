@@ -26,7 +26,7 @@ def register(action: ActionRef, name: str | None, description: str | None) -> Fl
         description = action.description if description is None else description
     if not name:
         raise InvalidArgument(
-            "the action name is empty", hint='Pass a name: svc.actions.register(action, name="increment")'
+            "the action name is empty", hint='Pass a name: svc.actions.register(action, name="increment").'
         )
     description = description or ""
 

@@ -39,7 +39,7 @@ def create_payment_intent(amount_cents: int, method: Method) -> Flow[Payment]:
     if amount_cents < MIN_PAYMENT_CENTS:
         raise InvalidArgument(
             f"{amount_cents} cents is below the minimum payment of {MIN_PAYMENT_CENTS} cents",
-            hint=f"Pay at least the minimum: svc.billing.top_up({MIN_PAYMENT_CENTS})",
+            hint=f"Pay at least the minimum: svc.billing.top_up({MIN_PAYMENT_CENTS}).",
         )
     if method not in ("card", "crypto"):
         raise InvalidArgument(f"invalid payment method {method!r}", hint="Use 'card' or 'crypto'.")

@@ -37,7 +37,7 @@ def create(
 ) -> Flow[Group]:
     """Creates a group with up to ten entries of each kind, and then adds the remaining entries one by one."""
     if not is_name(name):
-        raise InvalidArgument("the group name is empty", hint='Pass a name: svc.groups.create("signers")')
+        raise InvalidArgument("the group name is empty", hint='Pass a name: svc.groups.create("signers").')
     permitted, rest = _split(actions)
     addresses = _addresses(wallets)
     body = {"group_name": name, "group_description": description} | _entries(permitted, addresses)
@@ -225,6 +225,6 @@ def _too_many(number: int, seen: int, what: str) -> InvalidArgument:
         ),
         hint=(
             f"Pass the complete list, update({what}=[...]), or change single entries with the add_... and remove_... "
-            f"methods"
+            f"methods."
         ),
     )

@@ -159,7 +159,7 @@ def body_of(action: ActionRef, usage_key: object, kind: str, **members: Any) -> 
         )
     given = {name: value for name, value in members.items() if value is not None}
     if not str(given.get("name", "")).strip():
-        raise InvalidArgument("the trigger name is empty", hint='Pass a name: triggers.webhook("orders", action, key)')
+        raise InvalidArgument("the trigger name is empty", hint='Pass a name: triggers.webhook("orders", action, key).')
     try:
         return CreateTrigger(
             kind=kind,  # type: ignore[arg-type] # the model checks the type

@@ -61,7 +61,7 @@ async def verify_envelope(
         signed = signature_bytes(signature)
     except EnvelopeRefused as refused:
         raise EndpointFailure(
-            400, f"{refused.message}: {refused.hint}" if refused.hint else refused.message
+            400, f"{refused.message}. {refused.hint}" if refused.hint else refused.message
         ) from refused
     recovered = _recovered(checked.digest, signed)
     if recovered is not None and hmac.compare_digest(recovered, checked.address):
@@ -77,12 +77,14 @@ def _recovered(digest: bytes, signature: bytes) -> str | None:
     try:
         return recover_address(digest, signature)
     except MalformedSignature:
-        # This is not an error yet, because 65 bytes can also be a valid signature for a contract wallet.
+        # Do not raise an error yet, because 65 bytes can also be a valid signature for a contract wallet.
         return None
 
 
 def _not_signed(address: str, recovered: str | None, size: int) -> str:
-    seen = f"it recovers to {recovered}" if recovered else f"no address can be recovered from its {size} bytes"
+    seen = (
+        f"the recovered address is {recovered}" if recovered else f"no address can be recovered from its {size} bytes"
+    )
     return (
         f"The signature was not made by {address}: {seen}, and no contract at that address accepts it (ERC-1271). "
         "Sign exactly the envelope that is sent. A contract wallet must already be deployed on this chain."

@@ -59,7 +59,7 @@ class RunActions:
         permissions: Permission cache, which decides which keys may run which actions.
         custody: Custody that derives keys for actions.
         network: Outbound requests of actions.
-        packages: The packages that actions may import; None allows no imports.
+        packages: The packages that actions can import. None allows no imports.
         randomness: Source of random bytes for actions in a seeded emulator.
         sources: Cache of recently run sources.
         runs: The record of executions.

@@ -33,7 +33,7 @@ class Hold:
     manager, which releases it at the end of the block. A call whose price increases during the run grows its hold.
 
     Attributes:
-        account: Billing wallet, lower case.
+        account: Address of the billing wallet, in lowercase.
         cents: The reserved amount, in cents.
         state: ``new`` until the check of the credit, then ``active``, finally ``ended``.
     """
@@ -75,7 +75,7 @@ class Hold:
             await self._grow(self, cents)
 
     def release(self) -> None:
-        """Ends the hold without a charge. Has no effect after `settle` or an earlier `release`."""
+        """Ends the hold without a charge. This has no effect after `settle` or an earlier `release`."""
         self._release(self)
 
     async def __aenter__(self) -> Self:

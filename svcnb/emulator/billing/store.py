@@ -42,7 +42,7 @@ class Entry(NamedTuple):
     """One change of an account's credit.
 
     Attributes:
-        account: Billing wallet, lower case.
+        account: Address of the billing wallet, in lowercase.
         cents: The amount in cents: positive for added credit, negative for a charge.
         kind: The contra account.
         reason: Reason for the change, shown to users.

@@ -215,20 +215,20 @@ def _refused(method: str) -> RpcError:
         "eth_signTypedData",
         "eth_signTypedData_v4",
     }:
-        hint = (
+        reason = (
             "this node has no keys: sign in your wallet or with eth-account, and send the "
             "transaction with eth_sendRawTransaction"
         )
     elif method.startswith(
         ("anvil_", "evm_", "hardhat_", "debug_", "trace_", "personal_", "admin_", "miner_", "txpool_")
     ):
-        hint = "use the faucet, the clock and the snapshots of the emulator's control plane"
+        reason = "use the faucet, the clock and the snapshots of the emulator's control plane"
     elif method in {"eth_subscribe", "eth_unsubscribe"}:
-        hint = "subscriptions are not supported: poll eth_getLogs, or use eth_newFilter and eth_getFilterChanges"
+        reason = "subscriptions are not supported: poll eth_getLogs, or use eth_newFilter and eth_getFilterChanges"
     else:
-        hint = "see the list of methods in the documentation"
+        reason = "the documentation lists the available methods"
     shown = method if len(method) <= _SHOWN else method[: _SHOWN - 1] + "…"
-    return RpcError(METHOD_NOT_FOUND, f"the method {shown} does not exist or is not available: {hint}")
+    return RpcError(METHOD_NOT_FOUND, f"the method {shown} does not exist or is not available: {reason}")
 
 
 def _failure(number: Any, error: RpcError) -> dict[str, Any]:

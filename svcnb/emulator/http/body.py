@@ -142,7 +142,7 @@ def validate(
         value: Parsed JSON, or the parameters of a query string.
         strict: Whether to accept only the exact JSON types of the live service.
         where: Name of the checked part of the request, for the error message.
-        forgiven: Collects deviations that strict validation would reject.
+        forgiven: Set to which the function adds the deviations that strict validation would reject.
 
     Raises:
         StructuredError: 422, the value does not match the schema.
@@ -164,7 +164,7 @@ def validate(
 
 def _too_large(limit: int, *, hang_up: bool = False) -> StructuredError:
     # The server reads and discards the rest of the body, so that a caller that is still sending receives this response
-    # instead of a connection error. It interrupts only extremely large bodies.
+    # instead of a connection error. The server interrupts only extremely large bodies.
     return StructuredError(
         413,
         f"The body is larger than {limit} bytes.",

@@ -48,7 +48,7 @@ def decode(types: Sequence[str], data: bytes) -> tuple[Any, ...]:
         data: The encoded values.
 
     Returns:
-        One value per type. Addresses are lower-case 0x text, and lists and tuples are tuples.
+        One value per type. Addresses are lowercase strings with the prefix 0x. Lists and tuples are tuples.
 
     Raises:
         AbiError: The bytes are not a valid encoding of these types.

@@ -107,7 +107,7 @@ class Connection(ABC):
         """Runs a statement once for each set of values.
 
         Returns:
-            The rows of all results. Empty if the statement returns no rows.
+            The rows of all results, or an empty list if the statement returns no rows.
         """
         answered: list[Row] = []
         for values in many:

@@ -12,7 +12,7 @@ from typing import Any
 
 
 class Forgiven:
-    """Counts of requests that only the emulator accepts. The numbers of endpoints and deviations limit the entries."""
+    """Counts of requests that only the emulator accepts, with one entry for each endpoint and deviation."""
 
     def __init__(self) -> None:
         self._times: Counter[tuple[str, str, str]] = Counter()

@@ -41,7 +41,7 @@ def configure_allocator() -> None:
 
 
 def give_back() -> None:
-    """Returns freed memory immediately. This takes milliseconds and does not block other threads."""
+    """Returns freed memory immediately. The call takes milliseconds and does not block other threads."""
     library = _library()
     if library is not None:
         library.malloc_trim(0)

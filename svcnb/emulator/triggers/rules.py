@@ -35,7 +35,7 @@ class ChainEventConfig:
 
     Attributes:
         chain: Name of the chain.
-        address: Address of the contract, lower case.
+        address: Address of the contract, in lowercase.
         event: The parsed signature.
         signature: The signature as configured.
         topics: topic0 and the topic filters, in the format of ``eth_getLogs``.
@@ -101,7 +101,7 @@ def schedule(config: dict[str, Any]) -> Cron:
     try:
         return Cron(text)
     except MalformedValue as error:
-        raise bad("invalid_cron", f"config.cron is invalid: {error.message}; {error.hint}.") from None
+        raise bad("invalid_cron", f"config.cron is invalid: {error.message}. {error.hint}") from None
 
 
 def chain_event(config: dict[str, Any]) -> ChainEventConfig:
@@ -121,7 +121,7 @@ def chain_event(config: dict[str, Any]) -> ChainEventConfig:
         address = normal_address(contract)
         event = _event(signature, config.get("indexed"))
     except MalformedValue as error:
-        raise _invalid(f"{error.message}{'; ' + error.hint if error.hint else ''}") from None
+        raise _invalid(error.message, error.hint) from None
     return ChainEventConfig(
         chain=cast("ChainName", chain.lower()),
         address=address,
@@ -187,5 +187,5 @@ def _block(given: object) -> int | None:
     return number
 
 
-def _invalid(message: str) -> Refused:
-    return bad("invalid_chain_event_config", f"config is invalid: {message}.")
+def _invalid(message: str, fix: str = "") -> Refused:
+    return bad("invalid_chain_event_config", f"config is invalid: {message}. {fix}".rstrip())

@@ -22,14 +22,14 @@ def _forecast(answer: Any) -> str | None:
     if cents == _FORECAST_CENTS:
         return None
     if cents == _FORECAST_CENTS + _FIVE_RUNS_CENTS:
-        return "that is too much: runs that throw an error cost nothing."
+        return "this amount is too high: runs that throw an error cost nothing."
     if cents > _FORECAST_CENTS:
         return (
-            "that is too much: reads and failed runs cost nothing, and a run costs one cent for "
+            "this amount is too high: reads and failed runs cost nothing, and a run costs one cent for "
             "each second or part of a second."
         )
     return (
-        "that is too little: each change costs one cent, and a run costs one cent per "
+        "this amount is too low: each change costs one cent, and a run costs one cent per "
         "second, with a minimum of one cent."
     )
 

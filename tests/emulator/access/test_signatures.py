@@ -93,7 +93,7 @@ async def test_an_owners_signature_is_judged_by_the_contract() -> None:
     typed_data = _envelope(CONTRACT)
     signature = _sign(typed_data)
     assert await _verify(typed_data, signature, ContractWallet(answer=True)) == CONTRACT
-    with pytest.raises(EndpointFailure, match=f"it recovers to {OWNER.address.lower()}") as refused:
+    with pytest.raises(EndpointFailure, match=f"the recovered address is {OWNER.address.lower()}") as refused:
         await _verify(typed_data, signature, ContractWallet(answer=False))
     assert refused.value.status == 400
 

@@ -290,7 +290,7 @@ export class Panel {
     const drawer = h(
       "details",
       { class: "svcnb-code" },
-      h("summary", {}, "As Python"),
+      h("summary", {}, "Show Python code"),
       h("pre", { tabindex: "0", "aria-label": "Operations of this panel as Python code" }, code),
       copyButton(() => code.textContent ?? ""),
     );

@@ -3,7 +3,7 @@ import { copyButton, h } from "./dom.ts";
 
 /** Shows a secret in `place` until the user confirms that it is stored. Afterwards, `stored` gets the focus. */
 export function showSecret(place: HTMLElement, what: string, warning: string, text: string, stored: () => void): void {
-  const done = h("button", { type: "button", class: "svcnb-primary" }, "I stored it");
+  const done = h("button", { type: "button", class: "svcnb-primary" }, "Hide key");
   done.addEventListener("click", () => {
     place.replaceChildren();
     stored();
@@ -18,7 +18,7 @@ export function showSecret(place: HTMLElement, what: string, warning: string, te
         h("strong", {}, `This is the ${what}. It is shown only once.`),
         h("p", {}, warning),
         h("code", { class: "svcnb-key" }, text),
-        h("div", { class: "svcnb-row" }, copyButton(() => text, "Copy the key"), done),
+        h("div", { class: "svcnb-row" }, copyButton(() => text, "Copy key"), done),
       ),
     ),
   );

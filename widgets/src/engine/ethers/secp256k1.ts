@@ -36,7 +36,7 @@ export interface Secp {
 
 export function makeSecp(module: WebAssembly.Module): Secp {
   const fail = (code: number): never => {
-    throw new Error(`secp256k1 refused its input (code ${code})`);
+    throw new Error(`secp256k1 rejected its input (code ${code})`);
   };
   const seed = new Int32Array(1);
   const instance = new WebAssembly.Instance(module, {

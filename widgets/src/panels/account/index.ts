@@ -80,7 +80,7 @@ export default panel("Account", (at) => {
       }, { kind: "primary", fields: { ...owner.fields, chain_name: chainName } }),
       at.button("Open the wallet's account", async () => {
         await owner.ready();
-        await at.call("open_on_chain", {}, "Looking for the account");
+        await at.call("open_on_chain", {}, "Searching for the account");
       }, { fields: owner.fields }),
     ),
   );

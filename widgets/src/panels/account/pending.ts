@@ -23,7 +23,7 @@ export function pendingPart(at: Panel): { element: HTMLElement; read: () => Prom
     secret,
   );
   const read = async () => {
-    const found = await at.call<Pending[]>("pending", {}, "Looking for unfinished operations");
+    const found = await at.call<Pending[]>("pending", {}, "Searching for unfinished operations");
     element.hidden = found.length === 0 && secret.childElementCount === 0 && !said.textContent;
     list.replaceChildren(...found.map(row));
   };

@@ -24,7 +24,7 @@ export function deriveCard(at: Panel, source: () => string, use: (derived: strin
       source: source(),
       constant: typed(constant, "Enter a JSON value."),
       name: typed(name, "Enter the name that the template reads."),
-      version: Number(typed(version, "Enter a whole number, 1 or more.")),
+      version: Number(typed(version, "Enter a whole number of at least 1.")),
     };
     show(await at.call<Derived>("derive", args, "Deriving"));
   }, { fields: { constant, constant_name: name, version } });

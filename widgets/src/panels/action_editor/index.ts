@@ -366,7 +366,7 @@ class View {
     this.fresh(...missing, outcome(found, (line, column) => this.source.goTo(line, column)));
     if (found.ok) this.verify.offer(found.response, args.params);
     if (args.source !== this.source.text() || args.params !== this.params.text()) {
-      this.outdate("something has changed");
+      this.outdate("the source or the parameters have changed");
     }
     if (!found.ok && found.line !== null && args.source === this.source.text()) {
       const thrown: Mark = {

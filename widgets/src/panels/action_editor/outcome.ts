@@ -53,7 +53,7 @@ function succeeded(found: Outcome & { ok: true }): (HTMLElement | null)[] {
 function failed(found: Outcome & { ok: false }, goTo: (line: number, column: number) => void): (HTMLElement | null)[] {
   const { stage, name, message, line, column, stack } = found;
   return [
-    h("h3", { class: "svcnb-bad" }, `✗ ${STAGES[stage] ?? "It failed"}`),
+    h("h3", { class: "svcnb-bad" }, `✗ ${STAGES[stage] ?? "The run failed"}`),
     h(
       "pre",
       { class: "svcnb-error", tabindex: "0" },

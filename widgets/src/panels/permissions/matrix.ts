@@ -82,7 +82,7 @@ export function matrix(shown: Shown, ticks: Ticks, filter: string, locked: boole
     h(
       "caption",
       { class: "svcnb-muted" },
-      stay("Use the arrow keys to move between the boxes, and the space bar to change one."),
+      stay("Use the arrow keys to move between the boxes. Press the space bar to change a box."),
     ),
     h(
       "thead",

@@ -24,7 +24,11 @@ function item({ what, function: name, arguments: given, gas, cost, max_cost, fir
     h("span", {}, `${what} `),
     h("span", { class: "svcnb-muted" }, `${gas.toLocaleString("en")} gas, ${cost}, at most ${max_cost}`),
     first_of_several &&
-      h("p", { class: "svcnb-hint" }, "The first of several transactions: each has at most ten entries."),
+      h(
+        "p",
+        { class: "svcnb-hint" },
+        "This is the first of several transactions. Each transaction has at most ten entries.",
+      ),
     h(
       "details",
       {},

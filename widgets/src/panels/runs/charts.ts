@@ -25,7 +25,7 @@ export function charts(summary: Summary): HTMLElement[] {
 function timeline({ count, succeeded, width_s, buckets }: Summary): HTMLElement {
   const most = Math.max(1, ...buckets.map((bucket) => bucket.succeeded + bucket.failed));
   const share = Math.round(succeeded / count * 100);
-  const told = `${counted(count, "run")}, ${succeeded} succeeded, ${share} percent; at most ${most} in ${
+  const told = `${counted(count, "run")}, ${succeeded} succeeded (${share} percent), at most ${most} in ${
     span(width_s)
   }`;
   return card(
@@ -50,7 +50,7 @@ function timeline({ count, succeeded, width_s, buckets }: Summary): HTMLElement 
       h("span", { class: "svcnb-swatch svcnb-succeeded" }),
       "succeeded ",
       h("span", { class: "svcnb-swatch svcnb-failed" }),
-      `failed; each bar is ${span(width_s)}`,
+      `failed. Each bar covers ${span(width_s)}.`,
     ),
   );
 }
@@ -65,7 +65,7 @@ function latency({ latency_s }: Summary): HTMLElement {
     bars(
       latency_s.map(([rank, seconds]) => [rank === 100 ? "slowest" : `${rank} %`, seconds / most, duration(seconds)]),
     ),
-    h("small", { class: "svcnb-hint" }, "% of the runs that took at most this time"),
+    h("small", { class: "svcnb-hint" }, "Percentage of runs that took at most this time"),
   );
 }
 

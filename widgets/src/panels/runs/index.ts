@@ -56,7 +56,7 @@ class View {
     );
     this.more.append(
       h("summary", {}, "More charts"),
-      at.button("Redraw", () => this.draw(), { kind: "quiet" }),
+      at.button("Redraw charts", () => this.draw(), { kind: "quiet" }),
       this.drawings,
     );
     this.more.addEventListener("toggle", () => {

@@ -39,9 +39,9 @@ type With = "browser" | "key";
 const ADDRESS = /^0x[0-9a-f]{40}$/i;
 
 const VERDICTS = new Map<boolean | null, readonly [string, string]>([
-  [true, ["✓ holds", "svcnb-good"]],
-  [false, ["✗ broken", "svcnb-bad"]],
-  [null, ["· does not apply", "svcnb-muted"]],
+  [true, ["✓ passed", "svcnb-good"]],
+  [false, ["✗ failed", "svcnb-bad"]],
+  [null, ["· not applicable", "svcnb-muted"]],
 ]);
 
 export default panel("Signing", (at) => {
@@ -169,7 +169,7 @@ export default panel("Signing", (at) => {
       const checked = await at.call<Checked>(
         "check",
         { typed_data: typedData, signature, flow: name },
-        "Checking every rule",
+        "Checking all rules",
       );
       const same = checked.digest === digestOf(typedData).text;
       const good = same && checked.rules.every(({ holds }) => holds !== false);
@@ -321,10 +321,10 @@ function answered(sent: Sent, next: () => void): HTMLElement[] {
   }
   const made = h("table", {}, row("Wallet", sent.wallet_address), row("Derivation path", sent.derivation_path));
   const note =
-    "It is not part of an account until it is registered on the chain. New wallet and New usage key, under Permissions, do both steps.";
+    "The wallet is not part of an account until it is registered on the chain. Under Permissions, the buttons New wallet and New usage key do both steps.";
   if (!sent.usage_api_key) return [made, h("p", { class: "svcnb-muted" }, note)];
   const secret = h("div", { class: "svcnb-notice" });
-  const stored = h("button", { type: "button", class: "svcnb-primary" }, "I stored it");
+  const stored = h("button", { type: "button", class: "svcnb-primary" }, "Hide key");
   stored.addEventListener("click", () => {
     secret.remove();
     next();
@@ -334,7 +334,7 @@ function answered(sent: Sent, next: () => void): HTMLElement[] {
     {},
     h("strong", {}, "This is the usage key. It is shown only once."),
     h("p", {}, h("code", { class: "svcnb-key" }, sent.usage_api_key)),
-    h("div", { class: "svcnb-row" }, copyButton(() => sent.usage_api_key, "Copy the key"), stored),
+    h("div", { class: "svcnb-row" }, copyButton(() => sent.usage_api_key, "Copy key"), stored),
   ));
   return [secret, made, h("p", { class: "svcnb-muted" }, note)];
 }

@@ -63,7 +63,7 @@ export function maker(
     meaning<{ says: string; arguments: string[]; warnings: string[] }>(at, signature, "event", "signature", (found) => [
       h("code", {}, found.says),
       h("ul", { "aria-label": "Arguments" }, ...found.arguments.map((each) => h("li", {}, h("code", {}, each)))),
-      ...found.warnings.map((each) => h("p", { class: "svcnb-warn" }, `Beware: ${each}`)),
+      ...found.warnings.map((each) => h("p", { class: "svcnb-warn" }, `Warning: ${each}`)),
     ]),
     field("From block", start, "If empty, the trigger starts 100 blocks before the current block"),
   );

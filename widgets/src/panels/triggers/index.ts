@@ -110,17 +110,17 @@ export default panel("Triggers", (at) => {
       "div",
       { class: "svcnb-card" },
       h("h3", {}, "Not authorised yet"),
-      h("p", {}, "Approve this panel once, on a page of the triggers service."),
+      h("p", {}, "Open the approval page of the triggers service, and approve this panel once. Then press Continue."),
       h(
         "div",
         { class: "svcnb-row" },
         h(
           "a",
           { href: page, target: "_blank", rel: "noopener noreferrer", class: "svcnb-button" },
-          "Open the approval page",
+          "Open approval page",
         ),
         at.button(
-          "I approved it",
+          "Continue",
           async () => await enter(await at.call<Begun>("approved", {}, "Waiting for the approval")),
         ),
       ),

@@ -147,8 +147,8 @@ export function watcher(at: Panel): Watcher {
       "div",
       { class: "svcnb-card" },
       h("p", {}, "Address: ", h("code", {}, trigger.address), " ", copyButton(() => trigger.address)),
-      h("p", { class: "svcnb-hint" }, "Anyone who has this address can send a post to it."),
-      field("Test post", text, "Valid JSON is sent as JSON; other text is sent as plain text"),
+      h("p", { class: "svcnb-hint" }, "Anyone who has this address can send a POST request to it."),
+      field("Test request", text, "Valid JSON is sent as JSON; other text is sent as plain text"),
       at.button("Send", async () => {
         const { run } = await at.call<{ run: string }>("fire", { trigger: trigger.id, body: text.value }, "Sending");
         chosen = run;
