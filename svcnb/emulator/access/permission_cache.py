@@ -51,7 +51,7 @@ class PermissionCache:
     """Cache of keys, accounts and permissions.
 
     Args:
-        settings: The configurable permission rules, and the delay of grants.
+        settings: Settings with the permission rules and the delay of grants.
         chain: The chain with the contract.
         clock: Clock for the expiry of keys.
     """

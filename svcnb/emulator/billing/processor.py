@@ -1,4 +1,4 @@
-"""Local payment processor, which simulates payments and credits them to accounts. It moves no real money."""
+"""Local payment processor, which simulates payments and credits them to accounts. The processor moves no real money."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Processor:
         """Creates a payment.
 
         Raises:
-            EndpointFailure: 400, the amount is below the minimum or too large.
+            EndpointFailure: 400 if the amount is below the minimum or too large.
         """
         check_payment_amount(amount_cents)
         now = self._clock.now()
@@ -121,7 +121,7 @@ class Processor:
             The account's new credit, in cents.
 
         Raises:
-            EndpointFailure: 404, the payment does not exist. 400, the payment belongs to another account, has not
+            EndpointFailure: 404 if the payment does not exist. 400 if the payment belongs to another account, has not
                 succeeded, or is already credited.
         """
         account, now = wallet.lower(), self._clock.now()
@@ -149,7 +149,7 @@ class Processor:
         """Returns a payment to a caller with its client secret.
 
         Raises:
-            ProcessorRefusal: 404, the payment does not exist or has a different client secret.
+            ProcessorRefusal: 404 if the payment does not exist or has a different client secret.
         """
         return await self._change(intent_id, lambda intent: intent, client_secret)
 
@@ -169,7 +169,7 @@ class Processor:
             reason.
 
         Raises:
-            ProcessorRefusal: 404 as in `find`. 400, the payment can no longer be paid, or the method is unknown.
+            ProcessorRefusal: 404 as in `find`. 400 if the payment can no longer be paid, or the method is unknown.
         """
         declined = judge(card_number) if method == "card" else None
         return await self.attempt(
@@ -219,7 +219,7 @@ class Processor:
         """Cancels a payment.
 
         Raises:
-            ProcessorRefusal: 404 as in `find`. 400, the payment is processing or has ended.
+            ProcessorRefusal: 404 as in `find`. 400 if the payment is processing or has ended.
         """
         now = self._clock.now()
 
@@ -241,8 +241,8 @@ class Processor:
             delay_ms: Milliseconds of processing before the outcome, by the emulator's clock.
 
         Raises:
-            ProcessorRefusal: 404, the payment does not exist. 400, the payment already has another final status, or the
-                outcome is unknown.
+            ProcessorRefusal: 404 if the payment does not exist. 400 if the payment already has another final status or
+                the outcome is unknown.
         """
         end: Outcome = _one_of("outcome", outcome, _OUTCOMES)
         now = self._clock.now()

@@ -34,7 +34,7 @@ class RemoteChain:
         self.on_receipt: Callable[[dict[str, Any]], Awaitable[None]] = ignore
         """Coroutine function to call with each receipt before its sender receives a response, and with polled logs."""
         self.on_reset: Callable[[], Awaitable[None]] | None = None
-        """Never called, because the emulator cannot reset this chain."""
+        """Unused, because the emulator cannot reset this chain."""
 
     @property
     def node_pid(self) -> int:

@@ -75,7 +75,7 @@ class ControlPlane:
         ledger: The ledger of credits.
         processor: The payment processor.
         engine: The engine that runs actions.
-        network: Outbound requests of actions.
+        network: HTTP client for outbound requests of actions.
         run_log: The record of executions.
         saved: The snapshots.
         fault_injection: Injected faults.

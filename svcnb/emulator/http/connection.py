@@ -129,7 +129,7 @@ class Connection(HttpToolsProtocol):
             now: Time of the event loop, in seconds.
         """
         if self.transport.is_closing():
-            # Sets the deadline of connections that uvicorn has closed.
+            # Set the deadline of a connection that uvicorn has closed.
             if self._deadline in {0.0, float("inf")}:
                 self._wait(LINGER_S)
             elif now > self._deadline:
