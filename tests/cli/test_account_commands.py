@@ -1,4 +1,4 @@
-"""Accounts that wallets own, from the command line."""
+"""Commands for accounts that a wallet owns."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.chain
 
 @pytest.fixture
 def wallet(emulator: Emulator, tmp_path: Path):
-    """Makes wallets with gas: (signer, file with its key)."""
+    """Function that creates a wallet with gas, and returns its signer and the file with its key."""
 
     def make(name: str) -> tuple[LocalSigner, str]:
         signer = LocalSigner.random()
@@ -32,7 +32,7 @@ def wallet(emulator: Emulator, tmp_path: Path):
 
 @pytest.fixture
 def at(svcnb, emulator: Emulator):
-    """`svcnb account` at the shared emulator."""
+    """`svcnb account` with the shared emulator."""
     return lambda *arguments, **options: svcnb("account", *arguments, SVC_BASE_URL=emulator.base_url, **options)
 
 

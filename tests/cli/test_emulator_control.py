@@ -1,4 +1,4 @@
-"""Commands that control an emulator of another terminal."""
+"""Commands that control an emulator in another terminal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.chain, pytest.mark.engine]
 
 @pytest.fixture(scope="module")
 def runtime(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder for control tokens without those of other emulators of this user."""
+    """Folder for control tokens that contains no tokens of other emulators."""
     return tmp_path_factory.mktemp("runtime")
 
 
@@ -34,7 +34,7 @@ def ready(runtime: Path) -> Iterator[dict[str, object]]:
 
 @contextmanager
 def started(runtime: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """An emulator in a process that ends at the latest with the block, also when the test fails."""
+    """Starts an emulator in a process. Stops the process at the end of the block, even if the test fails."""
     with subprocess.Popen(
         [sys.executable, "-m", "svcnb", "emulator", "--starter-credits", "500", "--action-spares", "1", *arguments],
         env=os.environ | {"XDG_RUNTIME_DIR": str(runtime)},

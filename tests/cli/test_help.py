@@ -1,4 +1,4 @@
-"""The command line explains itself, quickly and truly."""
+"""Help of the command line, which is correct and fast."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_every_example_is_one_of_its_command_with_options_that_it_has(name: str,
     assert words[: len(name.split())] == name.split()
     command = every_command()[name]
     context = click.Context(command, parent=CONTEXT)
-    # The parser alone: files need not be there.
+    # This runs only the parser, so the files need not exist.
     values, left, _ = command.make_parser(context).parse_args(words[len(name.split()) :])
     needed = {param.name for param in command.params if param.required}
     assert left == []
@@ -77,7 +77,7 @@ def test_every_command_that_reads_can_answer_in_json(name: str) -> None:
 def test_no_command_takes_a_secret_as_an_argument() -> None:
     for name, command in every_command().items():
         if name == "emulator":
-            continue  # its settings have names of their own, and come from the environment or a pipe as well
+            continue  # its settings have other names, and can also come from the environment or a pipe
         flags = {flag for option in command.params for flag in option.opts}
         assert flags & {"--api-key", "--key", "--private-key", "--token"} == set(), name
 

@@ -1,4 +1,4 @@
-"""`svcnb login` stores an address and a key for its owner alone, and `--profile` uses them."""
+"""`svcnb login` stores an address and a key, which only the user can read, and `--profile` uses them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.chain, pytest.mark.engine]
 
 @pytest.fixture
 def home(svcnb, tmp_path: Path):
-    """`svcnb` with a configuration file of its own, and without address and key in the environment."""
+    """`svcnb` with a separate configuration file, and without an address and a key in the environment."""
     config = tmp_path / "config.toml"
 
     def run(*arguments: str, **options: str):
@@ -66,7 +66,7 @@ def test_a_profile_also_has_the_address_of_the_triggers_service(
     run, config = home
     key = key_of(svcnb, emulator)
     saved = tmp_path / "keys.json"
-    saved.write_text(json.dumps({"runner": key}))  # as `svcnb apply` saves it
+    saved.write_text(json.dumps({"runner": key}))  # the format of `svcnb apply`
     assert run("login", "--base-url", emulator.base_url, "--profile", "test", "--key-file", str(saved)).returncode == 0
     config.write_text(config.read_text() + f'triggers_url = "{emulator.triggers_url}"\n')
     action, token = tmp_path / "action.js", tmp_path / "token"

@@ -1,4 +1,4 @@
-"""`svcnb new` makes a project and says what to do next."""
+"""`svcnb new` creates a project and prints the next steps."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import pytest
 from svcnb import Action
 from svcnb.exit_codes import ExitCode
 
-# Known from IPFS itself: the CIDv0 of an empty file and of "hello world\n".
+# CIDv0 of an empty file and of "hello world\n", computed by IPFS.
 EMPTY = "QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH"
 HELLO = "QmT78zSuBmuS4z925WZfrqQ1qHaJ56DQaTfyMUF7F8ff5o"
 

@@ -1,4 +1,4 @@
-"""Formats of output: tables with headers, JSON, CSV, identifiers alone; colours on a terminal only."""
+"""Output formats: tables with headers, JSON, CSV and identifiers, and colours only on a terminal."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_a_new_shell_reads_the_script_without_an_error(svcnb, shell: str, tmp_pa
         pytest.skip(f"{shell} is not installed")
     script = tmp_path / "script"
     script.write_text(svcnb("completion", shell).stdout)
-    # Options that omit the configuration of the machine and of the user.
+    # Options that ignore the configuration of the machine and of the user.
     options = {"bash": ["--norc"], "zsh": ["-f"], "fish": ["--no-config"]}[shell]
     done = subprocess.run(
         [program, *options, "-i", "-c", f". '{script}'"],

@@ -1,4 +1,4 @@
-"""`svcnb sign` makes the signatures that other libraries make."""
+"""`svcnb sign` creates the same signatures as other libraries."""
 
 from __future__ import annotations
 

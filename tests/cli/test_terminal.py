@@ -1,4 +1,4 @@
-"""Names, logs and responses of others cannot control the terminal of whoever runs a command."""
+"""Names, logs and responses from other users cannot control the terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tools from the command line."""
+"""Commands of the toolkit."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from svcnb import LocalSigner
 
 pytestmark = [pytest.mark.browser, pytest.mark.chain, pytest.mark.engine]
 
-# On what every account has: the emulator's starter credits are ten dollars.
+# Every account on the emulator starts with ten dollars of credit.
 CELL = "import svcnb\npanel = svcnb.panels.AccountPanel(svcnb.Client())\npanel"
 
 
@@ -27,8 +27,8 @@ def test_an_account_is_created_and_its_key_is_shown_once(notebook):
     panel.get_by_role("button", name="Refresh").click()
     panel.get_by_text("$10.00 credit").wait_for()
     saved = nb.save()
-    assert "$10.00 credit" in saved  # the state is there ...
-    assert key not in saved  # ... and what is secret is not
+    assert "$10.00 credit" in saved  # the notebook contains the state ...
+    assert key not in saved  # ... but no secret
     assert nb.value("panel.client.config.api_key.reveal()") == key
 
 
@@ -60,7 +60,7 @@ def test_the_panel_follows_the_theme(notebook, theme):
 
 
 def own(panel: Any, signer: LocalSigner) -> None:
-    """Chooses the owner's wallet by its private key."""
+    """Enters the private key of the owner's wallet."""
     panel.get_by_label("Wallet of the owner").select_option("a private key")
     panel.get_by_label("Private key of the owner").fill(signer.reveal())
     panel.get_by_role("button", name="Use this wallet").click()
@@ -76,7 +76,7 @@ def owner(emulator):
 
 @pytest.fixture
 def created(notebook):
-    """A panel with a fresh account in API mode."""
+    """Panel with a new account in API mode."""
     nb = notebook(CELL)
     panel = nb.panel("Account")
     panel.get_by_label("Name", exact=True).fill("treasury")
@@ -122,7 +122,7 @@ def test_an_account_is_converted_in_two_steps(created, owner, emulator):
     panel.get_by_role("button", name="Convert permanently").click()
     panel.get_by_role("row", name="Mode ChainSecured: a wallet owns it").wait_for()
     assert panel.get_by_role("row", name=f"Owner {owner.address}").count() == 1
-    panel.get_by_role("button", name="Refresh").click()  # opened by the owner's signature
+    panel.get_by_role("button", name="Refresh").click()  # opened with the owner's signature
     panel.get_by_role("row", name="Credit $10.00 credit").wait_for()
     with emulator.client() as svc:
         assert svc.chain_secured.open(owner).describe().admin == owner.address
@@ -158,7 +158,7 @@ def test_the_keyboard_alone_is_enough(notebook):
     panel = nb.panel("Account")
     panel.get_by_label("Name", exact=True).focus()
     keys = nb.tab.keyboard
-    keys.type("dd")  # in a notebook's command mode that would delete the cell
+    keys.type("dd")  # in the command mode of a notebook, these keys would delete the cell
     keys.press("Tab")
     assert nb.tab.evaluate("document.activeElement.textContent") == "Create"
     outline = nb.tab.evaluate("getComputedStyle(document.activeElement).outlineStyle")

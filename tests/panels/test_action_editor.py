@@ -1,4 +1,4 @@
-"""The action editor's half in the kernel, on a real service."""
+"""Kernel side of the action editor, with a real service."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ async def test_the_editor_tells_itself_by_its_cid(editor, svc):
     assert repr(editor) == f"ActionEditor(cid={ADD.cid!r}, size={ADD.size})"
     assert (editor.action, editor.params) == (ADD, {"n": 41})
     assert ActionEditor(svc, ADD.source).params is None
-    assert ActionEditor(svc).params == {"n": 41}  # something to begin with
+    assert ActionEditor(svc).params == {"n": 41}  # an example to start with
 
 
 async def test_something_that_is_no_action_is_refused(svc):

@@ -1,4 +1,4 @@
-"""The action editor in a real JupyterLab: typed into, run, and read by eye and by keyboard."""
+"""The action editor in a real JupyterLab, operated by mouse and by keyboard."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_the_keyboard_alone_is_enough(notebook):
     keys.type("const main = () => 7;")
     keys.press("Control+Enter")
     panel.locator(".svcnb-response").filter(has_text="7").wait_for()
-    # Tab indents; Escape, then Tab, leaves.
+    # Tab indents. Escape and then Tab leaves the editor.
     keys.press("Escape")
     keys.press("Tab")
     assert not source_of(panel).evaluate("field => field === document.activeElement")

@@ -1,4 +1,4 @@
-"""A wallet in the browser as a signer, the browser played by the test."""
+"""A browser wallet as a signer. The test simulates the browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files that a panel sends to the browser contain all they need, because front ends differ in what they provide."""
+"""The files that a panel sends to the browser contain all their dependencies, because front ends differ."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Charts in a real JupyterLab. The fixture `notebook` holds that nothing is asked of another machine."""
+"""Charts in a real JupyterLab. The fixture `notebook` checks that no request goes to another machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The whole job in a real JupyterLab: from an empty workbench to a verified signature, without typing Python."""
+"""All steps from an empty workbench to a verified signature in a real JupyterLab, without writing Python."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def test_from_nothing_to_a_verified_signature_by_mouse(bench):
     place.get_by_role("heading", name="✓ Response").wait_for()
     place.get_by_role("button", name="Check the signature").click()
     place.get_by_text("✓ Signed by wallet 1 of this account").wait_for()
-    # Four management calls, the wallet in the group, and the run: the credit is followed.
+    # The credit decreases with four management calls, the wallet in the group, and the run.
     root.get_by_role("group", name="Open account").get_by_text("$9.93 credit").wait_for()
-    # The notebook's own client is in the same account.
+    # The client of the notebook uses the same account.
     assert bench.nb.value("[group.name for group in svc.groups.list()]") == ["signers"]
     assert bench.nb.value("bench.client is svc") is True
     code = bench.nb.value("bench.as_code()")
@@ -55,7 +55,7 @@ def test_from_nothing_to_a_verified_signature_by_mouse(bench):
         "(lambda names: (exec(bench.as_code(), names), names['run'].response['address'].lower() == "
         "names['wallet'].address, names['svc'].close())[1])({})"
     )
-    assert names is True  # what was clicked is Python that does it again
+    assert names is True  # the recorded Python repeats the actions
 
 
 def test_from_nothing_to_a_verified_signature_by_keyboard(bench):

@@ -1,4 +1,4 @@
-"""Work of panels in the page of a browser, on the loop that is there."""
+"""Event loop of the panels in a browser page, which already has a loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kernel's half of a panel, the browser played by the test."""
+"""Kernel side of a panel. The test simulates the browser."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SECRET = "c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0MTI="
 
 
 class Probe(Panel):
-    """Has a command of every kind."""
+    """Panel with a command of every kind."""
 
     def about(self):
         return {"probe": 1}
@@ -50,7 +50,7 @@ class Probe(Panel):
 
 
 class Browser:
-    """The other end of a panel's messages."""
+    """Simulated browser, which exchanges messages with a panel."""
 
     def __init__(self, panel: Panel) -> None:
         self.panel = panel
@@ -178,7 +178,7 @@ async def test_a_question_that_is_shown_but_not_answered_ends_when_its_time_is_u
     asks: list[dict[str, Any]] = []
 
     def show(message: dict[str, Any]) -> None:
-        if message["type"] == "ask":  # at once, however busy the machine is
+        if message["type"] == "ask":  # immediately, even on a busy machine
             asks.append(message)
             browser.says(type="shown", id=message["id"])
 
@@ -186,7 +186,7 @@ async def test_a_question_that_is_shown_but_not_answered_ends_when_its_time_is_u
     with pytest.raises(SigningError, match="the confirmation did not arrive"):
         await panel.channel.ask("sign", {}, within=0.1, shown=0.05)
     (ask,) = asks
-    browser.says(type="reply", id=ask["id"], ok=True, value="late")  # is passed over
+    browser.says(type="reply", id=ask["id"], ok=True, value="late")  # the panel ignores it
 
 
 async def test_a_view_that_opens_later_is_asked_too(panel, browser):

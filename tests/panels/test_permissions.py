@@ -1,4 +1,4 @@
-"""The permissions panel's half in the kernel, on a real service."""
+"""Kernel side of the permissions panel, with a real service."""
 
 from __future__ import annotations
 

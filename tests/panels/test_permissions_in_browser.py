@@ -1,4 +1,4 @@
-"""The permissions panel in a real JupyterLab, on accounts of the real emulator."""
+"""The permissions panel in a real JupyterLab, with accounts of the real emulator."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_a_wallet_is_permitted_by_a_tick_after_its_cost_was_shown(notebook):
     panel = nb.panel("Permissions")
     before = nb.value("svc.billing.balance().available_cents")
     address = nb.value("ops.address")
-    # The account's wallets are its master wallet, ops, and the one of the key.
+    # The account has three wallets: its master wallet, ops, and the wallet of the key.
     row = panel.get_by_role("row").filter(has=nb.tab.get_by_title(address))
     row.get_by_role("checkbox").nth(0).check()
     pending = panel.locator(".svcnb-pending")
@@ -105,7 +105,7 @@ def test_an_account_that_changed_meanwhile_is_not_overwritten(notebook):
     panel = nb.panel("Permissions")
     box(panel, "night shift may execute in group 2 desk").check()
     panel.get_by_role("button", name="Apply").wait_for()
-    # By another client: the panel follows what its own client does.
+    # This change needs a different client, because the panel follows the changes of its own client.
     nb.run("svcnb.Client(svc.base_url, api_key=svc.config.api_key).usage_keys.update(key, execute_in_groups=[])")
     panel.get_by_role("button", name="Apply").click()
     panel.get_by_role("alert").filter(has_text="no transaction was sent").wait_for()
@@ -169,7 +169,7 @@ def test_an_owner_sees_the_transaction_with_its_gas_and_sends_it_by_keyboard_alo
     cost = re.compile(r"^1 change by 1 call, cost: at most 0\.\d+ ETH of gas$")
     pending.get_by_role("heading", name=cost).wait_for()
     assert pending.get_by_role("listitem").filter(has_text="permit action 'sign' in group 2 'desk'").is_visible()
-    press("Tab")  # what the contract is told
+    press("Tab")  # the arguments of the contract
     press("Enter")
     pending.get_by_role("cell", name="addActionToGroup").wait_for()
     assert faults(nb.tab) == []

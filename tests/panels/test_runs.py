@@ -1,4 +1,4 @@
-"""The runs panel's half in the kernel, on a real service."""
+"""Kernel side of the runs panel, with a real service."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def test_runs_are_told_with_names_and_amounts(panel, svc, emulator):
     answer = await panel.read("")
     told = [(row["action"], row["key"], row["status"]) for row in answer["rows"]]
     assert told == [("add", "account key", "failed"), ("add", "night shift", "success")]
-    charged = emulator.run_record(ran.request_id)["cost_cents"]  # less than the client's estimate on a busy machine
+    charged = emulator.run_record(ran.request_id)["cost_cents"]  # less than the estimate on a busy machine
     assert [row["cost_cents"] for row in answer["rows"]] == [0, charged]
     assert (answer["summary"]["count"], answer["summary"]["succeeded"]) == (2, 1)
 
@@ -99,7 +99,7 @@ async def test_a_run_of_a_trigger_is_one_row_with_its_timeline_and_what_it_print
         finally:
             await panel.service.close()
     assert (row["origin"], row["action"], row["status"]) == ("trigger", "bell", "success")
-    assert row["cost_cents"] >= 1  # a cent unless this machine needs seconds for it
+    assert row["cost_cents"] >= 1  # one cent, unless this machine needs seconds for the run
     assert told["logs"].strip() == "got 1"
     assert [each["kind"] for each in told["trace"]["rows"]] == ["start", "console", "end"]
 
@@ -114,7 +114,7 @@ async def test_charts_are_drawn_of_the_runs_that_are_shown(panel, svc, monkeypat
     panel.choose({**panel.filters, "status": "failed"})
     drawn = await panel.draw()
     assert any("1 run, 1 failed" in svg for svg in drawn)
-    assert len(drawn) < 4  # nothing succeeded, so there is no latency
+    assert len(drawn) < 4  # no run succeeded, so there is no latency
     monkeypatch.setenv("SVC_HISTORY", str(svc.config.history))
     around: dict[str, object] = {}
     panel.lines[:] = panel.lines[:1]

@@ -1,4 +1,4 @@
-"""The runs panel in a real JupyterLab: filled by runs as they happen, filtered, opened."""
+"""The runs panel in a real JupyterLab: live runs, filters, and details of a run."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_runs_are_filtered_and_opened_by_keyboard_alone(notebook):
     assert run.get_by_role("group", name="Timeline").get_by_role("row").count() == 4
     keys.press("Escape")
     run.wait_for(state="detached")
-    # The focus is back where it was.
+    # The focus has returned to the previous element.
     assert nb.tab.evaluate("() => document.activeElement.getAttribute('aria-label')").startswith("Open the run of add")
 
 

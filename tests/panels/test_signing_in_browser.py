@@ -1,4 +1,4 @@
-"""The signing panel in a real JupyterLab, with a key, a wallet of the browser and a contract wallet."""
+"""The signing panel in a real JupyterLab, with a key, a browser wallet and a contract wallet."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def owner(emulator):
 
 @pytest.fixture
 def wallet(desk, emulator, owner):
-    """The browser's wallet, on the emulator's chain."""
+    """Browser wallet on the emulator's chain."""
     desk.wallet = TestWallet(owner, emulator.chain_id, emulator.rpc_url)
     yield desk.wallet
     desk.wallet = None
@@ -34,7 +34,7 @@ def wallet(desk, emulator, owner):
 
 @pytest.fixture
 def opened(notebook, wallet):  # noqa: ARG001 - it stands in the page
-    """The panel in a browser that has a wallet."""
+    """Panel in a browser with a wallet."""
     nb = notebook(CELL, script=SCRIPT)
     nb.signing = nb.panel("Signing")
     nb.signing.get_by_role("button", name="Use current time").wait_for()
@@ -70,7 +70,7 @@ def test_a_typed_key_signs_every_rule_holds_and_the_service_makes_a_wallet(opene
     panel.get_by_label("Private key", exact=True).fill(KEY)
     panel.get_by_role("button", name="Sign", exact=True).click()
     assert verdicts(panel) == ["✓ passed"] * 3 + ["· not applicable"] + ["✓ passed"] * 4
-    # eth-account's address of that key.
+    # Address of this key, computed by eth-account.
     panel.get_by_role("row", name="Recovered address 0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A").wait_for()
     assert panel.get_by_label("Private key", exact=True).input_value() == ""
     panel.get_by_role("button", name="Send to the service").click()
@@ -167,20 +167,20 @@ FOCUSED = """() => {
 
 
 class Hands:
-    """Hands that know no mouse: they press keys, and look where the focus is after each."""
+    """Operates a page with the keyboard, and checks the focus after each key."""
 
     def __init__(self, tab: Any) -> None:
         self.tab = tab
         self.press = tab.keyboard.press
 
     def at(self) -> str:
-        """The name of what has the focus, which must be seen to have it."""
+        """Returns the name of the focused element. Its focus must be visible."""
         name, is_seen = self.tab.evaluate(FOCUSED)
         assert is_seen, f"the focus on {name!r} cannot be seen"
         return str(name)
 
     def walk(self, name: str, key: str = "Tab") -> None:
-        """Goes on until something has the focus whose name begins so."""
+        """Moves the focus until the name of the focused element has this beginning."""
         passed = []
         while not self.at().startswith(name):
             passed.append(self.at())
@@ -191,7 +191,7 @@ class Hands:
 def test_an_envelope_is_made_signed_and_sent_by_keyboard_alone(opened, wallet):
     panel, hands = opened.signing, Hands(opened.tab)
     panel.get_by_label("Purpose").focus()
-    hands.press("Space")  # opens the list
+    hands.press("Space")  # this key opens the list
     hands.press("ArrowDown")
     hands.press("ArrowDown")
     hands.press("Enter")
@@ -203,7 +203,7 @@ def test_an_envelope_is_made_signed_and_sent_by_keyboard_alone(opened, wallet):
     assert panel.get_by_label("Private key", exact=True).is_visible()
     hands.press("ArrowUp")
     hands.press("d")
-    hands.press("d")  # in a notebook's command mode that would delete the cell
+    hands.press("d")  # in the command mode of a notebook, these keys would delete the cell
     hands.press("Tab")
     assert hands.at() == "Connect Test Wallet"
     hands.press("Enter")
@@ -228,7 +228,7 @@ def test_an_envelope_is_made_signed_and_sent_by_keyboard_alone(opened, wallet):
     hands.walk("Hide key")
     hands.press("Enter")
     panel.locator(".svcnb-key").wait_for(state="detached")
-    # What had the focus is gone, and the focus is not lost with it.
+    # The focused element no longer exists, but another element has the focus.
     assert hands.at() == "The service responded"
     hands.walk("Show Python code")
 

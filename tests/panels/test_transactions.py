@@ -1,4 +1,5 @@
-"""What is about to be signed, in words; call data made by web3, which shares no code with us."""
+"""Descriptions of transactions before their signature. web3, which is independent of this package, creates the call
+data."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ TO = "0x" + "12" * 20
 @pytest.fixture(scope="module")
 def contract():
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of libraries below, at import
+        warnings.simplefilter("ignore")  # warnings of libraries during their import
         from web3 import Web3
     return Web3().eth.contract(abi=abi())
 
@@ -37,7 +38,7 @@ def test_what_a_contract_wallet_is_told_to_do_is_unwrapped(contract):
 
     inner = contract.encode_abi("removeGroup", args=[7, 3])
     body = encode(["address", "uint256", "bytes"], [TO, 0, bytes.fromhex(inner[2:])])
-    # First four bytes of keccak256("execute(address,uint256,bytes)"), as ERC-4337 accounts have it.
+    # First four bytes of keccak256("execute(address,uint256,bytes)"), a function of ERC-4337 accounts.
     told = decoded({"to": OWNER, "data": "0xb61d27f6" + body.hex(), "gas": "0x1"})
     assert told["function"] == "removeGroup"
     assert (told["to"].lower(), told["through"]) == (TO, OWNER)

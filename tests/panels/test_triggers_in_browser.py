@@ -20,7 +20,7 @@ ACTION = "async function main({ event }) { if (event.n > 9) throw new Error('too
 
 @pytest.fixture
 def opened(notebook, session_emulator):
-    """A notebook whose panel is authorised, and the panel."""
+    """Notebook with an authorised panel, and the panel."""
 
     def make(**options: Any) -> tuple[Any, Any]:
         nb = notebook(CELL, **options)
@@ -71,7 +71,7 @@ def test_a_webhook_is_made_and_its_runs_arrive_by_themselves(opened):
     assert one.get_by_label("Result").inner_text() == "2"
     runs.get_by_role("row").filter(has_text="failed").get_by_role("button").click()
     one.get_by_label("Error").filter(has_text="too much").wait_for()
-    # Nothing of all this is saved: no token, no address, nothing that came in.
+    # The saved notebook contains no token, no address and no received data.
     saved = nb.save()
     assert "TriggersPanel" in saved
     trigger = address.rpartition("/")[2]
@@ -122,7 +122,7 @@ def test_a_chain_event_says_what_its_signature_means_and_is_made(opened):
     panel.get_by_label("Chain event: when a contract emits an event").check()
     panel.get_by_label("Contract", exact=True).fill("0x" + "11" * 20)
     panel.get_by_label("Event", exact=True).fill("Transfer(address,address,uint256)")
-    # keccak256 of the signature, as every ERC-20 contract has it.
+    # keccak256 of the signature, which is the same in every ERC-20 contract.
     panel.get_by_text("ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef").wait_for()
     panel.get_by_role("button", name="Create").click()
     panel.get_by_role("heading", name="Runs of transfers").wait_for()
@@ -169,7 +169,7 @@ def test_it_is_to_be_read_in_both_themes(opened, theme):
     panel.get_by_role("button", name="Send").click()
     status = panel.get_by_role("region", name="Runs").get_by_text("✓ success")
     status.wait_for()
-    # The shared style's green, which differs between the themes.
+    # Green of the shared style, which depends on the theme.
     assert (
         status.evaluate("cell => getComputedStyle(cell).color")
         == {

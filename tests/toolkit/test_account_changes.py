@@ -1,4 +1,4 @@
-"""Changes of an account, by the events of the chain."""
+"""Changes of an account, read from the events on the chain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One account of one service: its own runs, fees and balance, and alarms on its actions."""
+"""Runs, fees and balance of an account at one service, and alarms on its actions."""
 
 from __future__ import annotations
 
@@ -97,7 +97,8 @@ def test_a_service_that_does_not_answer_hides_no_run_of_a_known_account(tmp_path
 
 
 def frame(*runs: tuple[str, str, float, int]) -> pd.DataFrame:
-    """Runs as action, status, hours before the end, and cost; each takes as many seconds as it costs cents."""
+    """Creates runs from an action, a status, hours before the end, and a cost. The cost in cents is also the duration
+    in seconds."""
     rows = sorted(runs, key=lambda run: -run[2])
     return pd.DataFrame(
         {

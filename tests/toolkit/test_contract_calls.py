@@ -1,4 +1,4 @@
-"""Helpers for contracts in tests: what they send, and which refusals they accept."""
+"""Helpers for contracts in tests: their transactions, and the expected reverts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recipes become projects whose own tests pass."""
+"""Projects from recipes, whose tests pass."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ STALE = "run: python .ci/cookbook.py"
 
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The script that makes what follows from a recipe's folder."""
+    """Script that generates files from the folder of a recipe."""
     monkeypatch.syspath_prepend(str(ROOT / ".ci"))
     return import_module("cookbook")
 
@@ -87,7 +87,7 @@ def test_the_linter_is_clean(name: str) -> None:
 @every_recipe
 def test_a_recipe_has_at_least_eight_attacks(name: str) -> None:
     (file,) = recipe(name).folder.glob("test_*.py")
-    assert file.read_text("utf-8").count("\ndef test_") >= 10  # beside what works
+    assert file.read_text("utf-8").count("\ndef test_") >= 10  # including tests of correct use
 
 
 def test_a_contract_that_a_recipe_lacks_is_refused() -> None:

@@ -1,4 +1,4 @@
-"""The declarations are TypeScript, agree with the runtime's table, and make an editor object to what is wrong."""
+"""The declarations are valid TypeScript, agree with the runtime's table, and cause errors for invalid code."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ REFERENCE = '/// <reference path="./action.d.ts" />\n// @ts-check\n'
 
 @pytest.fixture
 def check(tmp_path):
-    """Checks a source with the TypeScript of Deno; returns what it says."""
+    """Checks a source with the TypeScript compiler of Deno, and returns its output."""
     (tmp_path / "action.d.ts").write_text(declarations())
     (tmp_path / "jsconfig.json").write_text(project())
-    # Deno's own configuration: the same compiler options, as far as they are allowed there.
+    # Configuration of Deno with the same compiler options, except those that Deno does not support.
     (tmp_path / "deno.json").write_text('{"compilerOptions": {"lib": ["esnext", "dom"], "noImplicitAny": false}}')
 
     def run(source: str) -> str:

@@ -1,4 +1,4 @@
-"""A live service that moved away is found out: route by route, field by field."""
+"""The check finds every route and field in which a live service differs from this package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Feedback of the exercises: a wrong answer gets a hint that points to the mistake."""
+"""Feedback of the exercises: for a wrong answer, the hint describes the mistake."""
 
 from __future__ import annotations
 

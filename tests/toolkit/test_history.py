@@ -1,4 +1,4 @@
-"""The past of an account: what ran, what failed, what it cost."""
+"""Local record of an account: its runs, failures and costs."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def row(**changes: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def past(tmp_path) -> History:
-    """Two days, two actions, one failure."""
+    """Record with two days, two actions and one failure."""
     file = tmp_path / "history.sqlite"
     with open_(file) as connection:
         for number in range(3):
@@ -67,7 +67,7 @@ def test_every_run_of_a_client_is_found_again(emulator, tmp_path) -> None:
     assert (newest.action, newest.status, newest.error_type, newest.error) == ("fail", "failed", "ActionError", "no")
     assert sorted(run.params["n"] for run in history.runs(action=ADD)) == [0, 1, 1, 2, 3]
     assert {run.key_hash for run in history.runs(key=svc.config.api_key)} == {newest.key_hash}
-    # A client's estimate counts from sending to answer, so it is never less than what the service charged.
+    # A client's estimate includes the time of the transfer, so it is never less than the charged amount.
     assert 1_000 - history.total_cents() <= svc.billing.balance().available_cents <= 1_000 - 5
 
 
@@ -133,7 +133,7 @@ def test_measures_hold_the_figures_of_every_run_oldest_first(tmp_path) -> None:
 
 
 def triggered(count: int) -> SimpleNamespace:
-    """A triggers service with one trigger and so many runs, the first of which failed."""
+    """Triggers service with one trigger and a number of runs, of which the first failed."""
     runs = [
         SimpleNamespace(
             id=f"run{number}", trigger_id="t1", status="success" if number else "failed", ok=bool(number),
@@ -214,7 +214,7 @@ def test_a_call_without_a_price_is_refused() -> None:
 def test_every_verb_of_a_client_has_a_price_or_is_free() -> None:
     nouns = ("accounts", "actions", "groups", "usage_keys", "wallets")
     verbs = {f"{noun}.{verb}" for noun in nouns for verb in vars(_resource(noun)) if verb[0] != "_"}
-    verbs = {verb for verb in verbs if verb.split(".")[1] not in ("iter", "remove")}  # of pages, and an old name
+    verbs = {verb for verb in verbs if verb.split(".")[1] not in ("iter", "remove")}  # page iterators, and an old name
     assert verbs - FREE - METERED == set()
     assert METERED - verbs == set()
 

@@ -1,4 +1,4 @@
-"""What the local record learns beside runs: fees, balances, and the records of other machines and of the service."""
+"""Import of fees, balances, and the records of other machines and of the service into the local record."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 # ruff: noqa: E501 - sources of actions stand on one line, as their authors would write them
-"""What the linter finds, and that the runtime agrees: what is called an error fails, and what is clean runs."""
+"""Findings of the linter, which agree with the runtime: an action with an error fails, and an action without findings
+runs."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from svcnb.toolkit.runtime import ABSENT, GLOBALS, functions, namespaces
 
 KEY = "Svc.Actions.getPrivateKey({ pkpId })"
 
-# Every one of these must fail when it is run with the parameters below.
+# Each of these actions must fail when it runs with the parameters below.
 ERRORS = {
     "const run = () => 1": ["main_missing"],
     "function inner() { function main() {} }": ["main_missing"],
@@ -82,7 +83,7 @@ FIELDS = "{ T: [{ name: 'to', type: 'address' }] }"
 ENDING = "{ T: [{ name: 'to', type: 'address' }, { name: 'deadline', type: 'uint256' }] }"
 VERIFY = "ethers.utils.verifyMessage"
 TEXT = "const text = (value) => value.join();"
-# What the careless versions of recipes do: found by the linter, not run here.
+# Mistakes in careless versions of recipes. The linter finds them, and the tests do not run them.
 CARELESS = {
     f"async function main({{ rpc }}) {{ {OWN} const r = await fetch(rpc); return w.signMessage(await r.text()) }}": [
         "param_as_host"
@@ -127,7 +128,7 @@ CARELESS = {
 }  # fmt: skip
 CAREFUL = [
     f"async function main(p) {{ {OWN} return {VERIFY}(p.text, p.sig) === OWNER && w.address }} const OWNER = '0x0';",
-    # Like a permit (ERC-2612): the signer is part of what they signed, and acts for themselves.
+    # As in a permit (ERC-2612), the signed data contain the signer, who acts for themselves.
     f"async function main(p) {{ {OWN} return {VERIFY}(text(p.order), p.sig) === p.order.from && w.address }} {TEXT}",
     f"async function main({{ text, signature, signer }}) {{ return {VERIFY}(text, signature) === signer }}",
     f"async function main({{ a }}) {{ {OWN} return w.signMessage(JSON.stringify({{ a, n: 1 }})) }}",

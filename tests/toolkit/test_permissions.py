@@ -1,4 +1,4 @@
-"""Permissions as a matrix: the calls that change it, their cost, and what to beware of."""
+"""Matrix of permissions: the calls that change it, their cost, and warnings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plan and apply, against the real service: what differs, what it costs, and that nothing is lost on the way."""
+"""Plans with the real service: differences, costs, and interrupted changes that lose no data."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SMALL: dict[str, Any] = {
 
 
 def changed(**tables: Any) -> dict[str, Any]:
-    """The small description with some entries changed; None takes one out."""
+    """Returns the small description with changed entries. None removes an entry."""
     copy: dict[str, Any] = json.loads(json.dumps(SMALL))
     for table, entries in tables.items():
         for name, entry in entries.items():
@@ -60,7 +60,7 @@ def state(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def applied(svc, state, tmp_path):
-    """The small description, applied."""
+    """Applies the small description."""
     plan(svc, SMALL, state=state).apply(secrets=tmp_path / "keys.json")
     return svc
 
@@ -325,11 +325,11 @@ def test_a_plan_that_the_credit_does_not_cover_does_nothing(start_emulator, stat
 
 
 class Cut(TransportError):
-    """The connection broke."""
+    """Error for an interrupted connection."""
 
 
 def cut_off(account: Any, at: str, when: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Makes a verb of an account break the connection, before or after the service did what it says."""
+    """Interrupts the connection in a method of an account, before or after the change by the service."""
     noun, verb = at.split(".")
     resource = getattr(account, noun)
     original = getattr(resource, verb)
@@ -372,7 +372,7 @@ def test_the_same_plan_applied_again_goes_on_where_it_stopped(svc, state, monkey
 
 @pytest.fixture
 def mine(emulator, tmp_path, monkeypatch):
-    """A ChainSecured account in its owner's hands, with credit for runs."""
+    """ChainSecured account, opened by its owner, with credit for runs."""
     monkeypatch.setenv("SVCNB_PENDING", str(tmp_path / "pending"))
     owner = LocalSigner.random()
     emulator.faucet(owner.address, 10**20)
@@ -432,7 +432,8 @@ def test_an_account_without_a_master_wallet_says_so(mine) -> None:
 
 
 def large(groups: int) -> dict[str, Any]:
-    """A description with so many groups, two actions and two wallets each, and keys for four in five."""
+    """Returns a description with a number of groups, each with two actions and two wallets. Four of five groups have a
+    key."""
     actions, keys = range(2 * groups), range(groups * 4 // 5)
     return {
         "actions": {f"action-{n}": {"source": f"const main = () => {n}", "description": f"the {n}th"} for n in actions},
@@ -448,7 +449,7 @@ def large(groups: int) -> dict[str, Any]:
     }
 
 
-# An account of each mode; every step of an owned one is a transaction of its owner, so half as many do there.
+# Accounts of both modes. In ChainSecured mode, every step is a transaction, so this account has half as many groups.
 GROUPS = {"managed": 50, "owned": 25}
 PROGRAMS = {
     "managed": "account = svcnb.Client()",
@@ -458,8 +459,8 @@ PROGRAMS = {
 
 @pytest.fixture(params=["managed", "owned"])
 def large_account(request, emulator, tmp_path, monkeypatch):
-    """An account in each mode: itself, how many groups it is to have, and the program and settings with which another
-    process applies the plan, until it is killed as the service has made so many of a kind.
+    """Account in each mode, with its number of groups. A process with the returned program and settings applies the
+    plan, until it is killed after a number of creations.
     """
     monkeypatch.setenv("SVCNB_PENDING", str(tmp_path / "pending"))
     settings = {"SVC_BASE_URL": emulator.base_url}
@@ -549,7 +550,7 @@ TRIGGERED = changed() | {
 @pytest.fixture
 def triggers(emulator):
     with emulator.triggers("plans") as client:
-        for trigger in client.list():  # tokens of one emulator belong to one user, so those of other tests are here
+        for trigger in client.list():  # includes triggers of other tests
             client.delete(trigger)
         yield client
 

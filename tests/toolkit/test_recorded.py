@@ -1,4 +1,4 @@
-"""The emulator answers as the recorded live service does; recording and comparing tell what differs."""
+"""The emulator responds like the recorded live service. Recording and comparison find the differences."""
 
 from __future__ import annotations
 

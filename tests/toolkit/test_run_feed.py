@@ -1,4 +1,4 @@
-"""Every run that can be seen from here, as one list, on a real emulator."""
+"""List of all visible runs, with a real emulator."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_a_run_that_both_sides_recorded_is_one_entry(svc, emulator):
     feed = RunFeed(svc, History(svc.config.history))
     (run,) = [run for run in feed.read() if run.id == ran.request_id]
     assert (run.origin, run.status, run.action, run.traced) == ("client", "success", "add", True)
-    # What was charged, which is less than the client's estimate on a busy machine.
+    # Charged amount, which is less than the client's estimate on a busy machine.
     assert run.cost_cents == emulator.run_record(ran.request_id)["cost_cents"]
     assert run.past is not None
     assert run.past.params == {"n": 1}
@@ -81,7 +81,7 @@ def test_a_run_that_was_repeated_until_a_grant_is_effective_is_one_entry(svc, em
     assert [run.status for run in runs] == ["refused"]
     tries = [run for run in emulator.runs() if run["api_key_hash"] == key.api_key_hash]
     assert len(tries) > 1
-    # Two runs stay two, also if both are repeated.
+    # Two runs stay separate, even if the client repeats both.
     with pytest.raises(svcnb.Forbidden):
         svc.with_key(key).run(ADD, n=1, until_effective=0.3)
     assert len([run for run in RunFeed(svc).read() if run.key_hash == key.api_key_hash]) == 2
@@ -99,7 +99,7 @@ def test_the_check_of_a_new_usage_key_is_no_run_of_the_user(svc, emulator):
     assert any(row["status"] == "refused" for row in emulator.runs() if row["api_key_hash"] == key.api_key_hash)
     runs = [run for run in RunFeed(svc).read() if run.key_hash == key.api_key_hash]
     assert [(run.id, run.status) for run in runs] == [(ran.request_id, "success")]
-    # A check that the service charged is listed under a name, because the account paid for it.
+    # The list contains a charged check with a name, because the account paid for it.
     free = mine.usage_keys.create("any", execute_in_groups=["0"])
     (paid,) = [run for run in RunFeed(svc).read() if run.key_hash == free.api_key_hash]
     assert (paid.action, paid.status) == ("check of a usage key", "success")
@@ -117,7 +117,7 @@ def test_runs_of_triggers_are_listed_when_their_client_is_given(svc, emulator):
     feed = RunFeed(svc, triggers=triggers)
     (run,) = [run for run in feed.read() if ADD.cid == run.cid and run.key_hash == key.api_key_hash]
     assert (run.origin, run.action, run.status, run.traced) == ("trigger", "bell", "success", True)
-    assert run.cost_cents >= 1  # a cent unless this machine needs seconds for it
+    assert run.cost_cents >= 1  # one cent, unless this machine needs seconds for the run
     assert svc.trace(run.request_id).events[-1].kind == "end"
     assert feed.logs_of(run).strip() == "got 1"
 
@@ -125,7 +125,7 @@ def test_runs_of_triggers_are_listed_when_their_client_is_given(svc, emulator):
 @pytest.mark.chain
 def test_without_a_record_the_service_alone_is_read(svc):
     feed = RunFeed(svc.with_options())
-    assert feed.history is not None  # the client's own
+    assert feed.history is not None  # the record of the client
     with svcnb.Client(svc.base_url, history=False) as silent:
         feed = RunFeed(silent)
         assert feed.history is None
@@ -136,7 +136,7 @@ def test_without_a_record_the_service_alone_is_read(svc):
 def test_a_service_that_is_gone_is_told():
     with svcnb.Client("http://127.0.0.1:9", history=False) as gone, pytest.raises(EmulatorError) as caught:
         RunFeed(gone).read()
-    # It may be a live service as well, so nobody is told that an emulator is missing.
+    # The address can also belong to a live service, so the message does not mention a missing emulator.
     assert caught.value.message == "cannot connect to http://127.0.0.1:9, so its runs cannot be read"
     assert "mulator" not in str(caught.value)
 
@@ -168,7 +168,7 @@ def test_the_time_line_stays_short_whatever_it_covers(span):
 
 def test_percentiles_are_measured_values_of_successful_runs():
     runs = [seen(1, elapsed=took) for took in range(1, 101)] + [seen(1, "failed", elapsed=1_000)]
-    # By the nearest rank: the 50th, 95th and 99th of 100 values, and the largest.
+    # With the nearest-rank method, these are the 50th, 95th and 99th of 100 values, and the largest.
     assert summarise(runs).latency_s == ((50, 50), (95, 95), (99, 99), (100, 100))
 
 

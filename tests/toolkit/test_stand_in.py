@@ -1,4 +1,4 @@
-"""A stand-in answers as it was told to, to actions and to anyone."""
+"""A local server sends its predefined responses to actions and to other clients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Templates are released once, and every action derived from them can be traced back to bytes and constant."""
+"""Released templates do not change, and the registry stores the template and constant of every derived action."""
 
 from __future__ import annotations
 
