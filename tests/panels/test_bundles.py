@@ -29,8 +29,10 @@ def test_a_bundle_loads_nothing_from_elsewhere_and_each_variable_of_jupyterlab_h
 
 
 def test_every_panel_has_a_bundle() -> None:
-    panels = {path.stem for path in FILES if path.parent == STATIC and path.suffix == ".js"}
-    assert len(panels) == len({path.stem for path in FILES if path.parent == STATIC and path.suffix == ".css"}) == 7
+    names = {path.name.removesuffix(".gz") for path in FILES if path.parent == STATIC}
+    panels = {name.removesuffix(".js") for name in names if name.endswith(".js")}
+    assert names == {f"{panel}.{kind}" for panel in panels for kind in ("js", "css")}
+    assert len(panels) == 7
 
 
 def test_the_patterns_find_what_they_look_for() -> None:
