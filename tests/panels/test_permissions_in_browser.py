@@ -60,11 +60,11 @@ def test_a_wallet_is_permitted_by_a_tick_after_its_cost_was_shown(notebook):
 
 def test_danger_is_named_before_and_after(notebook):
     panel = notebook(CELL).panel("Permissions")
-    box(panel, "every wallet may be used in group 1 signers").check()
+    box(panel, "every wallet can be used in group 1 signers").check()
     panel.get_by_text("permits the account's master wallet").wait_for()
     panel.get_by_role("button", name="Apply anyway").click()
     panel.get_by_text("Warnings").wait_for()
-    assert box(panel, "every wallet may be used in group 1 signers").is_checked()
+    assert box(panel, "every wallet can be used in group 1 signers").is_checked()
 
 
 def test_the_matrix_is_worked_by_keyboard_alone(notebook):
@@ -103,14 +103,14 @@ def test_why_a_key_is_refused_is_drawn_with_its_repair(notebook):
 def test_an_account_that_changed_meanwhile_is_not_overwritten(notebook):
     nb = notebook(CELL)
     panel = nb.panel("Permissions")
-    box(panel, "night shift may execute in group 2 desk").check()
+    box(panel, "night shift can execute in group 2 desk").check()
     panel.get_by_role("button", name="Apply").wait_for()
     # By another client: the panel follows what its own client does.
     nb.run("svcnb.Client(svc.base_url, api_key=svc.config.api_key).usage_keys.update(key, execute_in_groups=[])")
     panel.get_by_role("button", name="Apply").click()
     panel.get_by_role("alert").filter(has_text="no transaction was sent").wait_for()
     assert nb.value("list(svc.usage_keys.list()[0].execute_in_groups)") == []
-    assert not box(panel, "night shift may execute in group 1 signers").is_checked()
+    assert not box(panel, "night shift can execute in group 1 signers").is_checked()
 
 
 def test_a_usage_key_may_look_and_is_told_that_it_may_not_change(notebook):
