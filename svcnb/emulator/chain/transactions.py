@@ -21,7 +21,7 @@ _FIELDS: Final = {0: 9, _ACCESS_LIST: 11, _DYNAMIC_FEE: 12}
 
 
 class TransactionInvalid(ValueError):
-    """Error for bytes that are not a transaction that this chain accepts."""
+    """Error for bytes that do not form a transaction for this chain."""
 
 
 class Transaction(NamedTuple):
