@@ -1,6 +1,6 @@
 """Generates `svcnb/emulator_settings.py`: the emulator's settings as typed keyword arguments of `svcnb.Emulator`.
 
-The emulator's own table is the source. With ``--check`` it writes nothing and fails if the file differs.
+The source is the emulator's own table. With ``--check``, the script writes nothing and fails if the file differs.
 """
 
 from __future__ import annotations

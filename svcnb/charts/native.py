@@ -75,7 +75,7 @@ def printable(value: Any) -> Any:
 
 
 class _Timer(threading.Timer):
-    """Timer that kills a process when its time limit is exceeded.
+    """Timer that kills a process at the end of its time limit.
 
     Args:
         seconds: Time limit in seconds.
@@ -107,7 +107,7 @@ class _Renderer:
             timer.start()
             try:
                 answer = _exchange(child, request)
-            except BaseException:  # also an interrupt, because a late response would not match the next request
+            except BaseException:  # includes interrupts, because a late response would not match the next request
                 self._end(child)
                 raise
             finally:
@@ -143,7 +143,7 @@ class _Renderer:
             raise ModuleNotFoundError("No module named 'vl_convert'", name="vl_convert")
         self.close()
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        # -P: the folder of the program is a package, so it must not be added to the module path.
+        # -P: the folder of the program is a package, so Python must not add it to the module path.
         self.running = subprocess.Popen(
             [sys.executable, "-P", str(_PROGRAM), str(TIMEOUT_SECONDS)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment,

@@ -1,7 +1,7 @@
 """Program that draws charts in a separate process. `svcnb.charts.native` starts it and reads its standard output.
 
 A request consists of a line with a number of bytes, and JSON of this size. A response consists of a line with ``drawn``
-or ``failed`` and a number of bytes, and content of this size. The process ends when its standard input is closed.
+or ``failed`` and a number of bytes, and content of this size. The process ends at the end of its standard input.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 
 def main() -> None:
-    """Draws charts until standard input is closed."""
+    """Draws charts until the end of standard input."""
     timeout = float(sys.argv[1])
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt in a notebook reaches the whole process group
     answers = os.fdopen(os.dup(1), "wb")

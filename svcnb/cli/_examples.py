@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def examples(*lines: str) -> str:
-    """Returns the epilog of a command: example command lines, which are never wrapped.
+    """Returns the epilog of a command. It shows each example on one line.
 
     Args:
         lines: Command lines that begin with ``svcnb``. A test parses them.

@@ -90,7 +90,7 @@ def show(value: object, *, as_json: bool, text: str | None = None) -> None:
 
 
 def json_text(value: object, indent: int | None = None) -> str:
-    """Returns JSON text in which characters that could control a terminal are escaped.
+    """Returns JSON text. Escapes characters that could control a terminal.
 
     Args:
         value: JSON value.

@@ -56,7 +56,7 @@ def serve(
     Raises:
         OSError: The port is in use (``errno.EADDRINUSE``) or cannot be opened.
         StateUnusable: The stored state cannot be used.
-        StartRefused: The chain does not start, or cannot be reached.
+        StartRefused: The chain does not start or does not respond.
         RootSecretUnusable: The root secret is damaged or does not belong to the state.
         PartMissing: Deno, anvil or a bundle is not installed.
     """
@@ -147,7 +147,7 @@ def _make_server(service: Service) -> tuple[Middleware, Server]:
 def _listen(host: str, port: int) -> socket.socket:
     """Binds the port before anything else starts.
 
-    If the port is in use, the start fails immediately and leaves nothing behind.
+    If the port is in use, the start fails immediately, before it creates any files or processes.
     """
     family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     listener = socket.socket(family, kind, protocol)

@@ -1,8 +1,8 @@
 """Settings of the emulator, defined once for the command line, the environment and the docs.
 
-The value of a setting is the argument, otherwise the environment variable ``SVC_`` + its upper-case name, otherwise its
-default. `Settings.load` implements this in a few lines, because the import of pydantic-settings takes 40 milliseconds,
-a tenth of the start.
+The value of a setting is the argument, otherwise the environment variable ``SVC_NAME`` (with the setting's name in
+uppercase), otherwise the default. `Settings.load` implements this in a few lines, because the import of
+pydantic-settings takes 40 milliseconds, a tenth of the start.
 """
 
 from __future__ import annotations

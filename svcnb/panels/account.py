@@ -317,7 +317,7 @@ def _innermost(owner: Signer) -> Signer:
 def _has_address(owner: Signer) -> bool:
     try:
         return bool(owner.address)
-    except SigningError:  # a browser wallet that is not connected yet
+    except SigningError:  # the browser wallet is not connected yet
         return False
 
 

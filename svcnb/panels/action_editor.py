@@ -81,7 +81,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
         return _parsed(self._params)
 
     def about(self) -> dict[str, object]:
-        """Returns the CID. The other identifiers are derived from it."""
+        """Returns the CID, which determines the other identifiers."""
         return {"cid": self.action.cid, "size": self.action.size}
 
     # --- commands -----------------------------------------------------------------------------------------------
@@ -188,7 +188,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
         session = self.session
         key = session.run_key or None
         if session.account is not None and key is None:
-            session.runner()  # the error message explains that a usage key is needed
+            session.runner()  # the error message explains that the run needs a usage key
         found = await (session.account or self.service).explain(key, Action(source), wallet or None)  # type: ignore[arg-type]  # checked
         self._tell_action(Action(source))
         told = ", ".join([session.named("key", key) if key else "None", "action", *([repr(wallet)] if wallet else [])])

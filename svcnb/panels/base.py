@@ -41,7 +41,7 @@ class Panel(anywidget.AnyWidget):
 
     A subclass names its bundle: ``class MyPanel(Panel, bundle="my_panel")``. It marks methods with `command`, and
     records performed actions with `record`. Jupyter saves traits into notebooks with the widget's state, so a trait
-    must never contain a secret. Only responses to commands can contain secrets, because they are not saved.
+    must never contain a secret. Only responses to commands can contain secrets, because Jupyter does not save them.
 
     Args:
         client: Client of the service. Its key stays in the kernel.

@@ -65,7 +65,7 @@ class BrowserSigner(Signer):
             ) from None
 
     async def connect(self) -> BrowserSigner:
-        """Waits until a wallet is connected in the panel, and returns this signer.
+        """Waits until the user connects a wallet in the panel, and returns this signer.
 
         Raises:
             SigningError: The panel is not displayed, or the user declined.

@@ -18,7 +18,7 @@ OWNER_LINE: Final = 'import os\nowner = svcnb.LocalSigner.from_key(os.environ["S
 
 
 async def connected(owner: Signer, channel: Channel) -> Signer:
-    """Returns a wallet that has an address. Waits until a browser wallet is connected.
+    """Returns a wallet that has an address. Waits until the user connects a browser wallet.
 
     Args:
         owner: The wallet.

@@ -49,8 +49,8 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
     Args:
         client: Client of the service. Changes need the account's master key. Any key of the account can view the
             matrix.
-        actions: Actions to show in the matrix that are not registered in the account yet. The service lists only
-            hashes. If the CID of an action is unknown, the panel can only permit the action by rewriting its group.
+        actions: Additional actions for the matrix, which the account has not registered yet. The service lists only
+            hashes. If the CID of an action is unknown, the panel must rewrite the group to permit the action.
         owner: The wallet of a ChainSecured account: a `svcnb.LocalSigner`, a `svcnb.BrowserSigner` or a
             `svcnb.ContractWallet`. It pays the gas.
 

@@ -152,7 +152,7 @@ def repairs(found: Explanation) -> dict[str, Any]:
 
 
 def _hashes(key: Secret | None) -> set[str]:
-    """Returns the hashes under which the account may list a key. On the chain, a key has the hash of its bytes."""
+    """Returns the hashes under which the account can list a key. On the chain, a key has the hash of its bytes."""
     if key is None:
         return set()
     text = key.reveal()

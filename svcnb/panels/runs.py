@@ -35,7 +35,7 @@ class RunsPanel(Panel, bundle="runs"):
     """Live list of the runs of a service.
 
     The runs come from the local record (`svcnb.toolkit.history`), the record of an emulator, and the triggers service
-    if its client is given. The widget's state contains no data of a run.
+    if you pass its client. The widget's state contains no data of a run.
 
     Args:
         client: The service.
@@ -64,7 +64,7 @@ class RunsPanel(Panel, bundle="runs"):
         self._seen: dict[str, SeenRun] = {}
 
     def session_changed(self, what: frozenset[str]) -> None:
-        """Reads the names again after they may have changed."""
+        """Reads the names again, because they can be different now."""
         if what & {"account", "resources"}:
             self._named_at = -NAMES_KEPT_S
         if "account" in what:

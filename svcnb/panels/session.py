@@ -221,7 +221,7 @@ class Session:
         self._reading = False
         if (billing := self._unasked_billing) is None:  # the user has opened another account in the meantime
             return
-        with contextlib.suppress(SvcnbError):  # the call that caused it has already reported the problem
+        with contextlib.suppress(SvcnbError):  # the call that caused the problem has already reported it
             self.show_balance(await billing.balance())
 
     # --- announcements ------------------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ class SigningPanel(WalletPanel, bundle="signing"):
         signer: Wallet of this process, which signs.
 
     Attributes:
-        wallet: The browser wallet: ``address`` and ``name``. Both are empty until a wallet is connected.
+        wallet: The browser wallet: ``address`` and ``name``. Both are empty without a connected wallet.
         flow: The displayed envelope.
 
     Example:

@@ -83,7 +83,7 @@ class TriggersPanel(Panel, bundle="triggers"):
 
     @command
     async def approved(self) -> dict[str, Any]:
-        """Waits until the token is approved."""
+        """Waits until the user approves the token."""
         self.channel.progress("Waiting for the approval")
         await self.awaited.authorize(open_page=lambda _page: None)
         return await self.begin()

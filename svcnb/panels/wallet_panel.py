@@ -20,7 +20,7 @@ class WalletPanel(Panel):
     """Base class of panels that `svcnb.BrowserSigner` can use.
 
     Attributes:
-        wallet: The browser wallet: ``address`` and ``name``. Both are empty until a wallet is connected.
+        wallet: The browser wallet: ``address`` and ``name``. Both are empty without a connected wallet.
     """
 
     wallet = traitlets.Dict(dict(_NO_WALLET)).tag(sync=True)

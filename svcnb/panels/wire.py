@@ -214,7 +214,7 @@ class Channel:
             shown: Time in seconds within which at least one view must show the question.
 
         Raises:
-            SigningError: No view shows the question, the user declined, or the time limit was exceeded.
+            SigningError: No view shows the question, the user declined, or no reply arrived within the time limit.
         """
         number = f"ask-{next(self._numbers)}"
         ask = {"type": "ask", "id": number, "name": name, "args": args}
@@ -244,7 +244,7 @@ class Channel:
 
     def _replied(self, number: str, value: object, *, ok: bool) -> None:
         with self._lock:
-            found = self._asked.pop(number, None)  # if two views reply, the first reply is used
+            found = self._asked.pop(number, None)  # if two views reply, use the first reply
         if found is None:
             return
         _, reply, _ = found

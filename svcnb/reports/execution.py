@@ -24,7 +24,7 @@ START_TIMEOUT_S: Final = 180
 """Time limit for the start of the kernel, in seconds."""
 
 OUTPUT_TIMEOUT_S: Final = 60
-"""Time in which outputs of a cell may arrive after its end, in seconds. nbclient's default of four seconds loses
+"""Time limit for outputs that arrive after the end of a cell, in seconds. nbclient's default of four seconds loses
 outputs on a busy machine."""
 
 

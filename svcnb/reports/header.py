@@ -98,7 +98,7 @@ def local(moment: datetime, zone: str, *, seconds: bool = False) -> str:
     """Returns a time as text in a time zone.
 
     Args:
-        moment: Time, with its own time zone.
+        moment: Time with a time zone.
         zone: Name of the time zone.
         seconds: Whether the text includes seconds.
 

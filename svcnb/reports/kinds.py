@@ -45,7 +45,7 @@ class ReportKind:
         """Checks parameters and returns all of them as JSON values.
 
         Args:
-            given: Names and values. Values may be text, as on a command line.
+            given: Names and values. Values can be text, as on a command line.
 
         Raises:
             ParameterRefused: A name is unknown, or a value has the wrong type or is out of range.

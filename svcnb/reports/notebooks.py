@@ -100,7 +100,7 @@ class OwnNotebook:
         """Checks the given parameters and returns them with the types of the notebook.
 
         Args:
-            given: Names and values. Values may be text, as on a command line.
+            given: Names and values. Values can be text, as on a command line.
 
         Raises:
             ParameterRefused: A name is unknown or suggests a secret, or a value has the wrong type.

@@ -59,7 +59,7 @@ class Parameters(BaseModel):
         """Checks parameters and returns them.
 
         Args:
-            given: Names and values. Values may be text, as on a command line.
+            given: Names and values. Values can be text, as on a command line.
             report: Name of the report, for the error message.
 
         Raises:

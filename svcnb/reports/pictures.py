@@ -73,7 +73,7 @@ class Rows:
         return f"<div class='{NO_MATH}'>{display.table(self.columns, self.rows, empty=self.empty)}{below}</div>"
 
     def _left_out(self) -> str:
-        """Returns the text below the table if rows are omitted."""
+        """Returns the text below the table if the table omits rows."""
         if self.total <= len(self.rows):
             return ""
         return f"{len(self.rows):,} of {self.total:,} rows are shown."
@@ -155,7 +155,7 @@ def permission_matrix(permissions: Permissions) -> Picture | Sentence:
 
     from svcnb.charts.renderer import Layers
 
-    # Keys with rights in every group come first, so that they are never omitted.
+    # Keys with rights in every group come first, so that the matrix always contains them.
     keys = sorted(permissions.keys, key=lambda key: not _right(key, 0))[:MOST]
     groups = [group for group, _ in permissions.groups][:MOST]
     names = key_names(permissions.keys)

@@ -58,7 +58,7 @@ class Report:
         conclusion: Conclusion of the report.
         facts: Values of the header, such as account, service and period.
         not_visible: Data that the report could not read, one sentence for each kind.
-        pdf: Printed page. None if no PDF was requested or Chromium could not print it.
+        pdf: Printed page. None without the option `pdf`, or if Chromium could not print the page.
     """
 
     kind: ReportKind | OwnNotebook

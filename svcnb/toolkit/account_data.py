@@ -106,7 +106,7 @@ class AccountData:
         previous: Runs of the previous period.
         fees: Charged management calls of the period.
         balance: Current credit in cents. None if the service did not return it.
-        check: Comparison with the balance. None if no earlier balance is recorded.
+        check: Comparison with the balance. None if the record contains no earlier balance.
         not_visible: Data that the report could not read, one sentence for each kind.
         reachable: Whether the service responded.
     """
@@ -156,7 +156,7 @@ class AccountData:
 
     @property
     def days_left(self) -> float | None:
-        """Number of days until the credit is used up at this rate. None if the rate is unknown or zero."""
+        """Number of days until the account has used its credit at this rate. None if the rate is unknown or zero."""
         pace = self.cents_per_day
         return max(0, self.balance) / pace if pace and self.balance is not None else None
 

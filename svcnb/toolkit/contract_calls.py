@@ -51,7 +51,7 @@ def send(call: Any, **transaction: Any) -> Any:
         The receipt. Its field ``gasUsed`` contains the amount of gas.
 
     Raises:
-        ChainError: The transaction was included in a block but failed.
+        ChainError: The transaction is in a block, but it failed.
     """
     receipt = call.w3.eth.wait_for_transaction_receipt(call.transact(transaction))
     if receipt["status"] != 1:

@@ -313,7 +313,7 @@ class History(Checked):
         return {row["key_hash"]: row["name"] for row in self._all(query, (service, account))}
 
     def account_of(self, service: str, key_hash: str) -> str | None:
-        """Returns the account to which a key belongs, or None if the key was never recorded for this service."""
+        """Returns the account to which a key belongs, or None if the record does not contain the key."""
         query = "SELECT account FROM account_keys WHERE base_url = ? AND key_hash = ?"
         return next((row["account"] for row in self._all(query, (service, key_hash))), None)
 

@@ -83,7 +83,7 @@ class Script:
     """Parsed source.
 
     Args:
-        source: JavaScript as a classic script, which may also contain imports.
+        source: JavaScript as a classic script, which can also contain imports.
 
     Raises:
         ImportError: The parser is not installed. The message names the extra that contains it.

@@ -302,7 +302,7 @@ def _assigned_to_global(context: Context, name: str) -> bool:
 
 
 def _is_typeof(node: Node) -> bool:
-    """Returns whether a name is only used in ``typeof name``, which never fails."""
+    """Returns whether a name occurs only in ``typeof name``, which never fails."""
     parent = node.parent
     operator = parent.child_by_field_name("operator") if parent is not None else None
     return operator is not None and operator.type == "typeof"
@@ -342,7 +342,7 @@ def _members(context: Context, node: Node) -> tuple[list[str], bool]:
 
 
 def _is_awaited(node: Node) -> bool:
-    """Returns whether a promise is used: awaited, returned, chained, stored, or passed on."""
+    """Returns whether the code awaits, returns, chains, stores or passes on a promise."""
     parent = node.parent
     while parent is not None and parent.type == "parenthesized_expression":
         parent = parent.parent

@@ -83,7 +83,7 @@ class Matrix(Checked):
         groups: Groups, in the order of their ids.
         actions: Actions that each group permits, as hashed CIDs or `EVERY`. The dictionary keys are group ids.
         wallets: Wallets that each group permits, as addresses or `EVERY`. The dictionary keys are group ids.
-        keys: Groups in which each usage key may execute. The dictionary keys are key hashes; `EVERY_GROUP` means all
+        keys: Groups whose actions each usage key can run. The dictionary keys are key hashes; `EVERY_GROUP` means all
             groups.
         cids: Raw CIDs, if known, with their hashes as dictionary keys.
         master_wallet: Wallet whose private key is the account key. None for an account without a master wallet.
@@ -218,7 +218,7 @@ class Matrix(Checked):
     def _entry(self, which: str) -> str:
         """Returns an entry for a complete list.
 
-        Beyond the first ten entries, only actions with a known raw CID can be added.
+        Beyond the first ten entries, a call can add only actions with a known raw CID.
         """
         return self.cids.get(which, which)
 

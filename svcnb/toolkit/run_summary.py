@@ -23,7 +23,7 @@ class Bucket:
     Attributes:
         at: Start of the time span in Unix seconds.
         succeeded: Number of runs that succeeded.
-        failed: Number of runs that failed or were rejected.
+        failed: Number of failed and rejected runs.
     """
 
     at: float

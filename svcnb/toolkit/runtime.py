@@ -246,7 +246,7 @@ GLOBALS: Final = frozenset(
         "unescape",
     ]
 )
-"""Names of the available globals. Names that exist but cannot be used are in `ABSENT` instead."""
+"""Names of the available globals. `ABSENT` contains names that exist but that actions cannot use."""
 
 ABSENT: Final[Mapping[str, str]] = {
     "Buffer": "use Uint8Array, TextEncoder, or ethers.utils.arrayify and hexlify",

@@ -36,7 +36,7 @@ class _Strict(BaseModel):
 
 
 class Derived(Model):
-    """Action that was derived from a template."""
+    """Action derived from a template."""
 
     name: str
     cid: str
@@ -121,7 +121,7 @@ class Templates(Checked):
             The template, as an action.
 
         Raises:
-            TemplateChanged: Different bytes were released with this name and version.
+            TemplateChanged: The release with this name and version contains different bytes.
             InvalidArgument: The name or version is invalid, or the file is not readable.
         """
         if not name or not version or "@" in name + version:

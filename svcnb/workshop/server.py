@@ -181,7 +181,7 @@ class WorkshopServer:
 
     async def _board(self, request: Request) -> Response:
         self._require_viewer(request)
-        # This request can wait while a learner is added, but requests of other learners must not wait.
+        # This request can wait while the workshop adds a learner, but requests of other learners must not wait.
         board = await run_in_threadpool(self._room.board)
         return HTMLResponse(board.page(), headers={"Cache-Control": "no-store"})
 
@@ -251,7 +251,7 @@ class WorkshopServer:
         return len(running)
 
     def _require_instructor(self, request: Request) -> None:
-        # Never read the token from the URL, because URLs are displayed, stored in histories and forwarded.
+        # Never read the token from the URL, because programs display, store and forward URLs.
         if not _is(_bearer(request), self.instructor_token):
             raise _Refused(
                 UNAUTHORIZED,

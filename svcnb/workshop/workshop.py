@@ -41,7 +41,7 @@ LESSON_SETTINGS: Final = frozenset(
         "starter_credits",
     }
 )
-"""Settings that a lesson may choose. None of them specifies a file, an address or a program on this machine."""
+"""Settings that a lesson can choose. None of them specifies a file, an address or a program on this machine."""
 
 
 class Workshop(Checked):
@@ -71,7 +71,7 @@ class Workshop(Checked):
     ) -> None:
         self._temporary = tempfile.TemporaryDirectory(prefix="svcnb-workshop-") if folder is None else None
         self.folder: Path = Path(self._temporary.name if self._temporary else folder or "")
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # it contains all learners' tokens and keys
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # the folder contains all learners' tokens and keys
         self.credit_cents = credit_cents
         self.roster: Roster = Roster(self.folder / ROSTER_FILE)
         self.server: WorkshopServer | None = None

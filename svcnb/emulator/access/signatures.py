@@ -77,7 +77,7 @@ def _recovered(digest: bytes, signature: bytes) -> str | None:
     try:
         return recover_address(digest, signature)
     except MalformedSignature:
-        # This is not an error yet, because 65 bytes can also be a valid signature for a contract wallet.
+        # Do not raise an error yet, because 65 bytes can also be a valid signature for a contract wallet.
         return None
 
 

@@ -29,7 +29,7 @@ _TAG: Final = "ChainSecured"
 
 
 async def _nothing(_call: Call) -> None:
-    """Does nothing, because the handler itself makes this check, and only for the signature of a contract wallet."""
+    """Accepts every call, because the handler makes this check, and only for the signature of a contract wallet."""
 
 
 _CONTRACT_ASKED: Final = Guard(_nothing, frozenset({503}))
@@ -135,7 +135,7 @@ class ChainSecured:
         )
 
     async def convert_to_chain_secured_account(self, call: Call, body: ConvertAccountRequest) -> Success:
-        """Transfers the account to an admin wallet. This is irreversible.
+        """Transfers the account to an admin wallet. The transfer is irreversible.
 
         Requires the account key and the new admin wallet's signature. The account keeps its groups, wallets, keys and
         credit. The account key can no longer write.

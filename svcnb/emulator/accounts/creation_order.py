@@ -34,8 +34,8 @@ class _List(NamedTuple):
         added: Event for a new or changed entry.
         removed: Event for a removed entry.
         field: Field that identifies the entry in these events.
-        member: Parameter with the initial entries in the functions that create a group. Empty for the lists of an
-            account.
+        member: Parameter with the initial entries in the functions that create a group. The value is empty for the
+            lists of an account.
     """
 
     added: str
@@ -82,7 +82,7 @@ class CreationOrder:
             *arguments: Additional arguments of the function, such as the group.
 
         Returns:
-            Positions by group id, hash, or lower-case address. The result is empty for a list that never lost an entry.
+            Positions by group id, hash, or lowercase address. The result is empty for a list that never lost an entry.
             It is also empty if the node rejects a query over all blocks, as public nodes do. The caller then uses the
             contract's order.
         """

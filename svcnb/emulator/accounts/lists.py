@@ -30,7 +30,7 @@ class Lists:
         contract: Client of the contract.
         creation_order: Order of lists with removed entries.
         access: Authentication, which resolves keys.
-        settings: Default and maximum page size.
+        settings: Settings with the default and maximum page size.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class Lists:
         return [GroupItem(id=_hex(row[0]), name=row[1], description=row[2]) for row in rows]
 
     async def list_wallets(self, call: Call, query: PageQuery) -> list[WalletItem]:
-        """Lists the wallets of the account in order of registration; the first is the Account Master Wallet."""
+        """Lists the wallets of the account in order of registration. The first is the Account Master Wallet."""
         rows = await self._page(call, query, "listPkps")
         positions = await self._positions(call, rows)
         return [_wallet(row, positions) for row in rows]

@@ -1,6 +1,6 @@
 """HTTP API of the payment processor for its browser library, and its hosted payment page.
 
-The path is always ``/processor``, independently of the configured name of the processor. The emulator serves this path,
+The path is always ``/processor``, regardless of the configured name of the processor. The emulator serves this path,
 while a real processor has its own host. As with real processors, the client secret grants access to a payment.
 """
 
@@ -101,14 +101,12 @@ class ProcessorPages:
 
     @_in_its_own_words
     async def _retrieve(self, call: Call, _given: None) -> Response:
-        """Returns a payment."""
         fields = dict(call.request.query_params)
         processor = self._opened(call, fields)
         return answer(describe(await processor.find(call.path["intent"], fields.get("client_secret", ""))))
 
     @_in_its_own_words
     async def _confirm(self, call: Call, _given: None) -> Response:
-        """Pays a payment."""
         fields = await _fields(call)
         processor = self._opened(call, fields)
         intent = await processor.confirm(
@@ -124,7 +122,6 @@ class ProcessorPages:
 
     @_in_its_own_words
     async def _cancel(self, call: Call, _given: None) -> Response:
-        """Cancels a payment."""
         fields = await _fields(call)
         processor = self._opened(call, fields)
         return answer(describe(await processor.cancel(call.path["intent"], fields.get("client_secret", ""))))
@@ -179,7 +176,6 @@ class ProcessorPages:
         return _html(return_page(intent, publishable_key=processor.publishable_key))
 
     async def _asset(self, call: Call, _given: None) -> Response:
-        """Returns a static file of the pages."""
         name = call.path["file"]
         data = asset(name)
         if data is None:

@@ -3,7 +3,7 @@
 Without a limit, a request could run for hours, and the emulator could not cancel it. Nodes of public networks have
 similar limits. The values are the same as in Geth.
 
-Source: docs/service/contract.md#json-rpc; `rpc.gascap` and the fee history's limits of go-ethereum.
+Source: docs/service/contract.md#json-rpc, and go-ethereum (`rpc.gascap` and the limits of the fee history).
 """
 
 from __future__ import annotations

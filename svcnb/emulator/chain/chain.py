@@ -26,7 +26,7 @@ from svcnb.protocol.hashes import function_selector
 from svcnb.protocol.limits import CONTRACT_SIGNATURE_GAS
 
 REACHABLE_S: Final = 2.0
-"""Maximum time in seconds in which a reachable chain responds to a simple request."""
+"""Maximum response time of a reachable chain to a simple request, in seconds."""
 
 _MAGIC: Final = bytes.fromhex("1626ba7e")
 _READ_GAS: Final = 10_000_000_000
@@ -46,9 +46,10 @@ class Chain:
 
     Attributes:
         chain_id: Chain id. For an external chain, it is 0 until `start`.
-        contract_address: Address of the contract, lowercase 0x. The custody's root secret determines it.
-        payers: Addresses of the wallets that relay managed writes, lowercase 0x.
-        admin_payer: Address of the wallet that manages the payers, lowercase 0x.
+        contract_address: Address of the contract, in lowercase with the prefix 0x. The custody's root secret determines
+            this address.
+        payers: Addresses of the wallets that relay managed writes, in lowercase with the prefix 0x.
+        admin_payer: Address of the wallet that manages the payers, in lowercase with the prefix 0x.
     """
 
     _chain: LocalChain | RemoteChain
@@ -250,7 +251,7 @@ class Chain:
             owner: Address of the signer.
 
         Returns:
-            Address of the contract wallet, lowercase 0x.
+            Address of the contract wallet, in lowercase with the prefix 0x.
 
         Raises:
             ChainUnavailable: The chain does not respond.

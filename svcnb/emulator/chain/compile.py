@@ -1,4 +1,4 @@
-"""Contract compiler that writes the two committed artifacts. This is a tool for developers of this project.
+"""Contract compiler that writes the two committed artifacts: a tool for developers of this project.
 
 Writes the interface (ABI, selectors and topics) to ``svcnb/protocol/account_config.json``, which the client and the
 emulator use. Writes the creation code to ``contracts/artifact.json``, which only the emulator uses. The output is

@@ -31,7 +31,7 @@ _HEAD: Final = re.compile(rb'\{(?:"jsonrpc":"2\.0",)?"id":([0-9]{1,18}),')
 
 
 class ConnectionLost(ChainUnavailable):
-    """Error for a lost connection to the node, which may or may not have executed the request."""
+    """Error for a lost connection to the node. It is unknown whether the node executed the request."""
 
 
 class Connection(Protocol):

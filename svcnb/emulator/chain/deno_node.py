@@ -1,7 +1,7 @@
 """Node that runs @ethereumjs/vm in a Deno process, for systems without an anvil binary.
 
-It is slower than anvil, and its dumps do not contain old states. The process exits when its standard input is closed,
-so it never outlives the emulator.
+It is slower than anvil, and its dumps do not contain old states. The process exits when its standard input closes, so
+it never outlives the emulator.
 """
 
 from __future__ import annotations

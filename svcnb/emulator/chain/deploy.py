@@ -54,7 +54,7 @@ class Artifact:
         self._wallet = bytes.fromhex(content["wallet"][2:])
 
     def address(self, owner: str) -> str:
-        """Returns the address of an owner's contract, lowercase 0x."""
+        """Returns the address of an owner's contract, in lowercase with the prefix 0x."""
         return contract_address(owner, len(self._facets))
 
     def creations(self, owner: str) -> list[Creation]:

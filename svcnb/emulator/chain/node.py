@@ -1,9 +1,9 @@
 """Node that runs anvil as a child process, which never outlives the emulator.
 
 A short shell script runs between the emulator and the node. It limits the node's memory. When the emulator stops or is
-killed, the script's standard input closes. The script then kills the node and deletes the node's folder. This works on
-every Unix system, needs no code between fork and exec, and takes a millisecond. If the shell itself is killed, the
-kernel terminates the node on Linux. On other systems, `AnvilNode.stop` terminates it.
+killed, the script's standard input closes. The script then kills the node and deletes the node's folder. This method
+works on every Unix system, needs no code between fork and exec, and takes a millisecond. If the shell itself is killed,
+the kernel terminates the node on Linux. On other systems, `AnvilNode.stop` terminates it.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ class AnvilNode:
         """Blocks all other connections to the node after the node has accepted the emulator's connection.
 
         The node also listens on a TCP port, where it accepts WebSocket connections from pages of any website. A page
-        that found the port could set balances and code, and thereby bypass the journal. Therefore, this function lowers
+        that found the port could set balances and code, and so bypass the journal. Therefore, this function lowers
         the limit on file descriptors, so that the node cannot accept another connection.
         """
         import resource

@@ -43,7 +43,7 @@ class Wallet:
     """Signing wallet of the service.
 
     Attributes:
-        address: Address of the wallet, lowercase 0x.
+        address: Address of the wallet, in lowercase with the prefix 0x.
         nonce: Nonce of the next transaction, or None if the relay must read it from the chain.
     """
 
@@ -176,7 +176,7 @@ class Relay:
             data: Creation code of the contract.
 
         Returns:
-            Address of the contract, lowercase 0x.
+            Address of the contract, in lowercase with the prefix 0x.
         """
         receipt = await self._by_a_payer(lambda payer: self.send(payer, None, data))
         if receipt["status"] != "0x1":
@@ -234,7 +234,7 @@ class Relay:
         """Signs and sends one transaction and waits for its block.
 
         Args:
-            wallet: Sender. No other task may send transactions from this wallet at the same time.
+            wallet: Sender. Other tasks must not send transactions from this wallet at the same time.
             to: Address of the receiver, or None to create a contract.
             data: Call data or creation code.
 
@@ -271,7 +271,7 @@ class Relay:
         """Sends several transactions in order on the built-in chain, where one journal commit contains them all.
 
         Args:
-            wallet: Sender. No other task may send transactions from this wallet at the same time.
+            wallet: Sender. Other tasks must not send transactions from this wallet at the same time.
             calls: Receiver (None to create a contract) and data of each transaction.
 
         Returns:

@@ -263,7 +263,7 @@ class Replica:
     async def _revert(self, dump: Dump) -> bool:
         """Restores a state in the running node.
 
-        This takes a millisecond, compared with a tenth of a second for a rebuild.
+        The restore takes a millisecond, compared with a tenth of a second for a rebuild.
         """
         if (mark := self._marks.get(dump.digest)) is None:
             return False

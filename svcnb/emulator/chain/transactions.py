@@ -21,7 +21,7 @@ _FIELDS: Final = {0: 9, _ACCESS_LIST: 11, _DYNAMIC_FEE: 12}
 
 
 class TransactionInvalid(ValueError):
-    """Error for bytes that are not a transaction that this chain accepts."""
+    """Error for bytes that do not form a transaction for this chain."""
 
 
 class Transaction(NamedTuple):
@@ -30,12 +30,12 @@ class Transaction(NamedTuple):
     Attributes:
         raw: Encoded bytes.
         hash: keccak256 hash of the encoded bytes.
-        sender: Address of the signer, lowercase 0x.
+        sender: Address of the signer, in lowercase with the prefix 0x.
         chain_id: Chain id, or None for a legacy transaction that is valid on any chain.
         nonce: Nonce of the sender.
         gas: Gas limit.
         max_fee: Maximum fee in wei per unit of gas.
-        to: Address of the receiver, lowercase 0x, or None for the creation of a contract.
+        to: Address of the receiver, in lowercase with the prefix 0x. None for the creation of a contract.
         value: Transferred amount in wei.
     """
 
@@ -84,7 +84,7 @@ def sign(
 
 
 def contract_address(sender: str, nonce: int) -> str:
-    """Returns the address of the contract that a transaction creates, lowercase 0x."""
+    """Returns the address of the contract that a transaction creates, in lowercase with the prefix 0x."""
     return "0x" + keccak256(rlp.encode([bytes.fromhex(sender[2:]), rlp.number(nonce)]))[12:].hex()
 
 

@@ -64,7 +64,7 @@ def _wei(value: Any) -> Any:
 
 
 class FaucetOrder(_Body):
-    """ETH for an account on the local chain."""
+    """Ether for an account on the built-in chain."""
 
     address: WalletAddress
     wei: Annotated[int, BeforeValidator(_wei)] = Field(10 * 10**18, ge=1, le=10**27, description="Amount in wei.")

@@ -75,7 +75,7 @@ class ControlPlane:
         ledger: The ledger of credits.
         processor: The payment processor.
         engine: The engine that runs actions.
-        network: Outbound requests of actions.
+        network: HTTP client for outbound requests of actions.
         run_log: The record of executions.
         saved: The snapshots.
         fault_injection: Injected faults.
@@ -230,7 +230,7 @@ class ControlPlane:
         return _DONE
 
     async def faucet(self, _call: Call, body: FaucetOrder) -> dict[str, Any]:
-        """Adds ETH to an account on the local chain."""
+        """Adds ether to an account on the built-in chain."""
         await self._chain.faucet(body.address, body.wei)
         return _DONE | {"address": body.address, "wei": str(body.wei)}
 

@@ -96,7 +96,7 @@ class Connection(HttpToolsProtocol):
         return self.timeout_keep_alive_task is not None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Overrides the callback of the event loop."""
+        """Starts the deadline of a new connection. Above the limit, closes an idle connection or responds with 503."""
         super().connection_made(transport)
         self._wait(self.head_s)
         others = cast("Collection[Connection]", self.connections)
@@ -129,7 +129,7 @@ class Connection(HttpToolsProtocol):
             now: Time of the event loop, in seconds.
         """
         if self.transport.is_closing():
-            # Sets the deadline of connections that uvicorn has closed.
+            # Set the deadline of a connection that uvicorn has closed.
             if self._deadline in {0.0, float("inf")}:
                 self._wait(LINGER_S)
             elif now > self._deadline:
@@ -138,7 +138,7 @@ class Connection(HttpToolsProtocol):
             self._give_up()
 
     def data_received(self, data: bytes) -> None:
-        """Overrides the callback of the event loop."""
+        """Parses received bytes. Responds with an error if the head or the framing of the body is too long."""
         if self.is_refused or self.transport.is_closing():
             return
         size = len(data)
@@ -161,7 +161,7 @@ class Connection(HttpToolsProtocol):
             self.send_400_response("")
 
     def on_message_begin(self) -> None:
-        """Overrides the callback of the parser."""
+        """Starts the deadline of the head."""
         super().on_message_begin()
         self._in_head = True
         self._head_bytes = 0
@@ -169,13 +169,13 @@ class Connection(HttpToolsProtocol):
             self._wait(self.head_s)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Overrides the callback of the parser for headers and trailers."""
+        """Adds a header or trailer, and limits their number."""
         if len(self.headers) >= MAX_HEADERS:
             raise ValueError(f"the request has more than {MAX_HEADERS} headers")
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """Overrides the callback of the parser."""
+        """Starts the deadline of the body, and limits the number of requests without a response."""
         self._in_head = False
         self._message_bytes = self._body_bytes = 0
         if len(self.pipeline) >= MAX_PIPELINED:
@@ -184,27 +184,27 @@ class Connection(HttpToolsProtocol):
         self._wait(self.body_s)
 
     def on_body(self, body: bytes) -> None:
-        """Overrides the callback of the parser."""
+        """Counts the bytes of the body."""
         self._body_bytes += len(body)
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """Overrides the callback of the parser."""
+        """Sets the next deadline after a complete request."""
         super().on_message_complete()
         self._wait_for_what_is_next()
 
     def on_response_complete(self) -> None:
-        """Overrides the callback after a complete response."""
+        """Sets the next deadline after a complete response."""
         super().on_response_complete()
         self._wait_for_what_is_next()
 
     def pause_writing(self) -> None:
-        """Overrides the callback of the transport."""
+        """Starts the deadline for a client that reads its response slowly."""
         super().pause_writing()
         self._wait(self.write_s)
 
     def resume_writing(self) -> None:
-        """Overrides the callback of the transport."""
+        """Sets the next deadline after the client has read most of the response."""
         super().resume_writing()
         self._wait_for_what_is_next()
 
@@ -287,7 +287,7 @@ class Connection(HttpToolsProtocol):
             self.transport.close()
 
     def eof_received(self) -> None:
-        """Overrides the callback after the client has sent everything. The transport then closes."""
+        """Returns None after the client has sent all data, so that the transport closes."""
 
 
 _REASONS: Final = {

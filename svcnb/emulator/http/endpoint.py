@@ -22,8 +22,8 @@ class Caller(NamedTuple):
         master_hash: Hash of the account key, which identifies the account.
         is_master: Whether the key is the account key (or the alias of an admin wallet), and not a usage key.
         managed: Whether the account is in API mode.
-        admin_address: Address of the account's admin wallet, lower case.
-        billing_wallet: Address of the wallet that identifies the paying account, lower case.
+        admin_address: Address of the account's admin wallet, in lowercase.
+        billing_wallet: Address of the wallet that identifies the paying account, in lowercase.
         expiration: Unix seconds at which a usage key expires. 0 means never.
     """
 
@@ -37,7 +37,7 @@ class Caller(NamedTuple):
 
     @property
     def key_hash_hex(self) -> str:
-        """Hash of the key as ``0x`` + 64 hex digits."""
+        """Hash of the key as ``0x`` and 64 hex digits."""
         return f"0x{self.key_hash:064x}"
 
 

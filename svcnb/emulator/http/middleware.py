@@ -54,7 +54,7 @@ class Middleware:
 
     Args:
         app: The router. The middleware converts its `ServiceError` exceptions to responses.
-        settings: Names of the service, allowed origins, and maximum number of connections.
+        settings: Settings with the names of the service, the allowed origins and the maximum number of connections.
         clock: Clock for the Date header.
         randomness: Source of request ids.
         quiesce: Lock that delays requests during a replacement of the state.

@@ -28,8 +28,8 @@ def encode(types: Sequence[str], values: Sequence[Any]) -> bytes:
 
     Args:
         types: ABI type names. A tuple has the form ``(uint256,string)``.
-        values: One value per type: int for numbers, 0x text for addresses, bytes for bytes, sequences for lists and
-            tuples.
+        values: One value per type: int for numbers, strings with the prefix 0x for addresses, bytes for bytes,
+            sequences for lists and tuples.
 
     Returns:
         The encoded values, without a function selector.
@@ -48,7 +48,7 @@ def decode(types: Sequence[str], data: bytes) -> tuple[Any, ...]:
         data: The encoded values.
 
     Returns:
-        One value per type. Addresses are lower-case 0x text, and lists and tuples are tuples.
+        One value per type. Addresses are lowercase strings with the prefix 0x. Lists and tuples are tuples.
 
     Raises:
         AbiError: The bytes are not a valid encoding of these types.

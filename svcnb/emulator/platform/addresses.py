@@ -1,7 +1,8 @@
-"""Policy for network addresses to which actions may connect.
+"""Policy for the network addresses to which actions can connect.
 
-An action may connect to the public internet. On this machine, it may connect only to the emulator's own API. The policy
-checks all addresses of a host name, and the connection uses a checked address, so a later DNS response has no effect.
+An action can connect to the public internet. On this machine, an action can connect only to the emulator's own API. The
+policy checks all addresses of a host name, and the connection uses a checked address, so a later DNS response has no
+effect.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class AllowedAddress(NamedTuple):
     """Value of ``allow_address``.
 
     Attributes:
-        host: Lower-case host name, or IP address in its shortest form.
+        host: Lowercase host name, or IP address in its shortest form.
         port: TCP port, or None for all ports.
     """
 
@@ -74,7 +75,7 @@ class AllowedAddress(NamedTuple):
 
 
 class AddressPolicy:
-    """Policy that decides to which addresses actions may connect.
+    """Policy that decides to which addresses actions can connect.
 
     Args:
         allowed: Permitted addresses in addition to the public internet.
@@ -170,7 +171,7 @@ def is_own(ip: IPAddress) -> bool:
         return True
     try:
         with socket.socket(socket.AF_INET if ip.version == 4 else socket.AF_INET6, socket.SOCK_DGRAM) as probe:  # noqa: PLR2004
-            probe.connect((str(ip), _DISCARD_PORT))  # this sends nothing, because it is UDP
+            probe.connect((str(ip), _DISCARD_PORT))  # this call sends no packet, because the socket uses UDP
             return _ip(str(probe.getsockname()[0])) == ip
     except OSError:
         return False

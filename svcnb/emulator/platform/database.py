@@ -107,7 +107,7 @@ class Connection(ABC):
         """Runs a statement once for each set of values.
 
         Returns:
-            The rows of all results. Empty if the statement returns no rows.
+            The rows of all results, or an empty list if the statement returns no rows.
         """
         answered: list[Row] = []
         for values in many:
@@ -169,7 +169,7 @@ class Connection(ABC):
 
     @cached_property
     def session(self) -> str | None:
-        """Unique name of this connection, never used by another connection to the database. None for SQLite."""
+        """Unique name of this connection, which no other connection ever has, or None for SQLite."""
         return None
 
     def has_session(self, name: str) -> bool:  # noqa: ARG002 - subclasses use the argument

@@ -12,7 +12,7 @@ from typing import Any
 
 
 class Forgiven:
-    """Counts of requests that only the emulator accepts. The numbers of endpoints and deviations limit the entries."""
+    """Counts of requests that only the emulator accepts, with one entry for each endpoint and deviation."""
 
     def __init__(self) -> None:
         self._times: Counter[tuple[str, str, str]] = Counter()
@@ -21,8 +21,8 @@ class Forgiven:
         """Counts a request.
 
         Args:
-            method: HTTP method of its endpoint.
-            path: Path of its endpoint.
+            method: HTTP method of the request's endpoint.
+            path: Path of the request's endpoint.
             forms: Short descriptions of the deviations that the live service rejects.
         """
         self._times.update((method, path, form) for form in forms)

@@ -70,34 +70,34 @@ class PostgresConnection(Connection):
 
     @property
     def closed(self) -> bool:
-        """Implements `Connection`."""
+        """See `Connection`."""
         return self._driver is None or self._driver.closed
 
     def close(self) -> None:
-        """Implements `Connection`."""
+        """See `Connection`."""
         if self._driver is not None:
             with suppress(self._driver_errors.Error):
                 self._driver.close()
 
     def has_table(self, name: str) -> bool:
-        """Implements `Connection`."""
+        """See `Connection`."""
         return self.value("SELECT to_regclass(:name) IS NOT NULL", name=name) is True
 
     def escaped(self, text: str | None) -> str | None:
-        """Implements `Connection`."""
+        """See `Connection`."""
         return None if text is None else text.replace("\\", "\\\\").replace("\0", "\\0")
 
     def unescaped(self, text: str | None) -> str | None:
-        """Implements `Connection`."""
+        """See `Connection`."""
         return None if text is None else "\\".join(part.replace("\\0", "\0") for part in text.split("\\\\"))
 
     @cached_property
     def session(self) -> str:
-        """Implements `Connection`."""
+        """See `Connection`."""
         return str(self.value(f"SELECT {_SESSION} FROM pg_stat_activity WHERE pid = pg_backend_pid()"))  # noqa: S608 - the SQL contains no user input
 
     def has_session(self, name: str) -> bool:
-        """Implements `Connection`."""
+        """See `Connection`."""
         return self.value(f"SELECT :name IN ({LIVING})", name=name) is True
 
     def _execute(self, statement: str, values: Mapping[str, Any]) -> Any:

@@ -30,7 +30,7 @@ def process_state(pid: int | None) -> str:
 
 
 def is_stopped(pid: int | None) -> bool:
-    """Returns whether a signal such as SIGSTOP has stopped a process. False if the state is not available.
+    """Returns whether a signal such as SIGSTOP has stopped a process, or False if the state is not available.
 
     Args:
         pid: Process id, or None if it is unknown.

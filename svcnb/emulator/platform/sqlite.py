@@ -53,17 +53,17 @@ class SqliteConnection(Connection):
 
     @property
     def closed(self) -> bool:
-        """Implements `Connection`."""
+        """See `Connection`."""
         return not self._open
 
     def close(self) -> None:
-        """Implements `Connection`."""
+        """See `Connection`."""
         self._open = False
         with suppress(sqlite3.Error):
             self._driver.close()
 
     def copy_to(self, path: Path) -> None:
-        """Implements `Connection`."""
+        """See `Connection`."""
         if path.exists():
             return
         draft = path.with_name(f"{path.name}.partial")
@@ -73,7 +73,7 @@ class SqliteConnection(Connection):
         draft.replace(path)
 
     def has_table(self, name: str) -> bool:
-        """Implements `Connection`."""
+        """See `Connection`."""
         return bool(self.rows("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = :name", name=name))
 
     def _execute(self, statement: str, values: Mapping[str, Any]) -> sqlite3.Cursor:

@@ -58,8 +58,8 @@ class Isolate(asyncio.Protocol):
 
         Args:
             timeout_s: Maximum duration of the start, in seconds.
-            aside: Whether the process may not use the reserved cores during the warm-up.
-            reuse: Whether the process executes several runs. It then uses all cores after the warm-up.
+            aside: Whether the process must not use the reserved cores during the warm-up.
+            reuse: Whether the process executes several runs. If so, the process uses all cores after the warm-up.
 
         Raises:
             StartFailed: The process exited or took too long. The message contains its output.
@@ -116,7 +116,7 @@ class Isolate(asyncio.Protocol):
 
     @property
     def suspended(self) -> bool:
-        """Whether a signal (SIGSTOP) has stopped the process. False if the system does not report this."""
+        """Whether a signal (SIGSTOP) has stopped the process, or False if the system does not report this."""
         return is_stopped(self.pid)
 
     def resident_bytes(self) -> int | None:
@@ -258,20 +258,20 @@ class Isolate(asyncio.Protocol):
     # --- asyncio.Protocol ---------------------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Overrides the callback of the event loop."""
+        """Stores the transport of the new connection."""
         # Do not check the type, because uvloop's transports are not subclasses of asyncio's transports.
         self._transport = cast("asyncio.Transport", transport)
 
     def pause_writing(self) -> None:
-        """Overrides the callback of the event loop."""
+        """Makes `drained` wait."""
         self._writable.clear()
 
     def resume_writing(self) -> None:
-        """Overrides the callback of the event loop."""
+        """Ends the wait of `drained`."""
         self._writable.set()
 
     def data_received(self, data: bytes) -> None:
-        """Overrides the callback of the event loop."""
+        """Passes output to the run, or checks the first message of the process."""
         if self._on_data is not None:
             self._on_data(data)
         elif not self._ready.done():
@@ -281,7 +281,7 @@ class Isolate(asyncio.Protocol):
                 self._ready.set_exception(StartFailed(f"its first message was {data[:64]!r}"))
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the signature is asyncio's
-        """Overrides the callback of the event loop."""
+        """Reports the loss of the connection to `start` or to the run."""
         self._transport = None
         self._writable.set()
         if not self._ready.done():

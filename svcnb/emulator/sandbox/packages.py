@@ -40,7 +40,7 @@ class Packages:
     """Folder of pinned packages.
 
     Args:
-        folder: Path of the folder. It does not have to exist before the first import of a module.
+        folder: Path of the folder. The folder must exist only when an action imports a module.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -73,7 +73,7 @@ class ProcessHost:
         cwd: Working directory of the processes.
         limits: Resource limits, by their names in the module ``resource``.
         remove: Folder to delete after the last process has exited, even if the emulator is killed.
-        on_lost: Callback for an unexpected exit of the spawner. It runs once.
+        on_lost: Function to call once after an unexpected exit of the spawner.
     """
 
     def __init__(
@@ -147,7 +147,7 @@ class ProcessHost:
         Args:
             channel: Socket for the standard input and output of the process. The caller closes its own copy.
             errors: File descriptor for the standard error of the process.
-            aside: Whether the process may not use the reserved cores during its start.
+            aside: Whether the process must not use the reserved cores during its start.
 
         Returns:
             The process. Its attribute ``exited`` reports its exit.
@@ -176,7 +176,7 @@ class ProcessHost:
         """Lowers the priority of a process below that of others.
 
         Args:
-            process: The process.
+            process: Process whose priority to lower.
             aside: Whether the process must also leave the reserved cores.
         """
         self._order("lower", process, aside=aside)
@@ -318,7 +318,7 @@ def error_file() -> int:
 
 
 def read_error_file(descriptor: int, limit: int = 16_384) -> str:
-    """Returns at most the last ``limit`` bytes of an `error_file` as text. It is empty if the descriptor is -1."""
+    """Returns at most the last ``limit`` bytes of an `error_file` as text, or "" if the descriptor is -1."""
     if descriptor < 0:
         return ""
     size = os.fstat(descriptor).st_size

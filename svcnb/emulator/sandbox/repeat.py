@@ -63,9 +63,9 @@ class RepeatableHost:
     Operations of the first attempt return the stored result, or wait for a request in progress. The second attempt uses
     each result once, in the order of the first attempt (`svcnb.emulator.sandbox.answer_order.AnswerOrder`).
 
-    Key operations and read-only requests are safe to repeat. Other requests are not, because they may have had side
+    Key operations and read-only requests are safe to repeat. Other requests are unsafe, because they can have side
     effects. The repeated run diverges if it makes a new request with side effects while such requests of the first
-    attempt are unused. It also diverges if it ends before it has made all of them.
+    attempt are unused. The run also diverges if it ends before it has made all of these requests.
 
     Args:
         host: Host that executes new operations.
@@ -218,7 +218,7 @@ class RepeatableHost:
         if not self._forgets or entry not in self._entries:
             return
         self._entries.remove(entry)
-        self._held += entry.held  # the caller may no longer exist
+        self._held += entry.held  # the caller can be gone
         # A repeated run can execute the operation again, unless it had side effects.
         if self._left is None:
             self._order.give_up()

@@ -41,7 +41,7 @@ _MAX_ERROR_CHARS, _MAX_TRAP_CHARS = 70_000, 200
 # Only the bootstrap script has the secret, so these errors indicate a defect or a sandbox escape. In both cases, the
 # isolate gets no response.
 _NOT_OF_THE_BOOTSTRAP = (BadFrame, KeyError, TypeError, ValueError, AttributeError)
-# Memory in bytes that the engine itself may use beyond the heap: young generation, compiled code and I/O buffers.
+# Memory in bytes that the engine can use in addition to the heap: young generation, compiled code and I/O buffers.
 _MEMORY_SLACK = 48 * 2**20
 # An isolate stops after `busy_ms` unless a built-in function blocks it. This multiple of `busy_ms` proves a block.
 _STUCK = 4
@@ -57,7 +57,7 @@ class Session:
         trace: Timeline that records the events.
         busy_ms: Processor time in milliseconds after which the isolate should stop, so that another engine can repeat
             the run. 0 means no limit.
-        grace_s: Seconds after the deadline in which the isolate may still end the run normally.
+        grace_s: Seconds after the deadline in which the isolate can still end the run normally.
         alone: Whether the isolate executes only this run, so that its peak memory belongs to this run.
     """
 

@@ -46,7 +46,7 @@ def command_line(
 
 
 def _can_copy() -> bool:
-    """Returns whether templates work on this system. They use Linux system calls by number."""
+    """Returns whether templates, which use Linux system calls by number, work on this system."""
     return sys.platform == "linux" and platform.machine() in {"x86_64", "aarch64"}
 
 

@@ -30,7 +30,7 @@ def run_id(trigger_id: str, cause: str) -> str:
     """Returns the id of the run for a cause. The same cause has the same id, so it cannot start two runs.
 
     Args:
-        trigger_id: The trigger.
+        trigger_id: Id of the trigger.
         cause: Identifier of the tick or the log, unique within the trigger.
     """
     return str(uuid.uuid5(_NAMESPACE, f"{trigger_id}\n{cause}"))
@@ -128,7 +128,7 @@ def admit(connection: Connection, trigger: TriggerRecord, identifier: str, input
         trigger: The trigger of the run.
         identifier: The run's id.
         input_json: The input of the action, as JSON text.
-        now: Unix seconds.
+        now: Current time, in Unix seconds.
     """
     connection.insert(
         "trigger_runs",

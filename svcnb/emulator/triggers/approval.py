@@ -59,7 +59,7 @@ async def question(ask: Ask) -> Response:
 
 
 async def answer(ask: Ask) -> Response:
-    """Approves a challenge. Programs receive JSON, and browsers a page."""
+    """Approves a challenge. Responds to programs with JSON, and to browsers with a page."""
     identity = ask.triggers.identity
     cookie = ask.call.request.cookies.get(COOKIE, "")
     wants_page = "text/html" in ask.header("accept")
@@ -130,7 +130,7 @@ def _target(challenge: str) -> str:
 def _is_private(ask: Ask) -> bool:
     """Returns whether the request is local.
 
-    The emulator then listens on loopback, and the Host header is a local name.
+    A request is local if the emulator listens on loopback and the Host header is a local name.
     """
     settings = ask.triggers.settings
     name = urlsplit(f"//{ask.header('host')}").hostname or ""

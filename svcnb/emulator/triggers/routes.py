@@ -199,7 +199,7 @@ async def tokens(ask: Ask) -> Response:
 
 
 async def revoke(ask: Ask) -> Response:
-    """Revokes a token of the user permanently. The caller may revoke its own token."""
+    """Revokes a token of the user permanently. The caller can revoke its own token."""
     user, identifier = await ask.user(), ask.identifier()
     await ask.triggers.identity.revoke(user, identifier)
     return Response(status_code=204)

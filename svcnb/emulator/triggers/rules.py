@@ -35,7 +35,7 @@ class ChainEventConfig:
 
     Attributes:
         chain: Name of the chain.
-        address: Address of the contract, lower case.
+        address: Address of the contract, in lowercase.
         event: The parsed signature.
         signature: The signature as configured.
         topics: topic0 and the topic filters, in the format of ``eth_getLogs``.

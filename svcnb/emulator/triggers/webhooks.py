@@ -77,7 +77,7 @@ def safe_headers(headers: Iterable[tuple[bytes, bytes]], vocabulary: Vocabulary)
         vocabulary: Vocabulary with the name of the payment processor's signature header.
 
     Returns:
-        Lower-case names with all their values, in order.
+        Lowercase names with all their values, in order.
     """
     kept: dict[str, list[str]] = {}
     for raw_name, value in headers:
@@ -142,7 +142,7 @@ class RateWindow:
         """Counts a post.
 
         Raises:
-            Refused: 429, the user has reached the limit. The post does not count.
+            Refused: 429 if the user has reached the limit. The post does not count.
         """
         if self._limit is None:
             return

@@ -41,7 +41,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Exercise:
-    """Task whose answer can be checked.
+    """Task with a function that checks the answer.
 
     Attributes:
         name: ``<lesson>.<exercise>``.

@@ -249,7 +249,7 @@ class Description(BaseModel):
 
     @property
     def file(self) -> Path | None:
-        """File from which the description was read."""
+        """File of the description. None for a description from Python."""
         return self._file
 
     def action(self, name: str) -> Action | str:

@@ -156,7 +156,7 @@ def _group(description: Description, observed: Observed, state: State, name: str
         yield steps.update_group(description, name, "its name or description differs")
         return
     if wildcard:
-        # The wildcard (0) cannot be added or removed as a single member.
+        # A call cannot add or remove the wildcard (0) as a single member.
         yield steps.update_group(description, name, "a wildcard is added or removed")
         return
     yield from (steps.permit_action(name, each) for hashed, each in actions.items() if hashed not in held.actions)

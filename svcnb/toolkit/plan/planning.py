@@ -137,7 +137,7 @@ class Plan(Sequence[Step]):
 
         Raises:
             InvalidArgument: The plan creates keys, but `secrets` is missing.
-            OutOfCredit: The credit does not cover the plan. Nothing was changed.
+            OutOfCredit: The credit does not cover the plan. The account is unchanged.
         """
         if self._used:
             self._read()

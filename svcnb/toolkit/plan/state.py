@@ -21,7 +21,7 @@ SCHEMA: Final = DocumentSchema("plan state", 1)
 
 
 class Begun(BaseModel):
-    """Creation whose request was sent, but whose response may not have arrived."""
+    """Creation that the plan requested, but whose response may not have arrived."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
 
@@ -92,7 +92,7 @@ class State:
 
     @property
     def begun(self) -> Begun | None:
-        """Creation whose request was sent and whose result is unknown."""
+        """Creation that the plan requested, and whose result is unknown."""
         return self._content.begun
 
     def begin(self, kind: str, name: str, before: tuple[str, ...]) -> None:

@@ -22,7 +22,7 @@ def problems(reports: list[dict[str, Any]], signer: str) -> list[str]:
 
     Args:
         reports: The reports, in order.
-        signer: Address of the action's own key, which is determined by the action's CID.
+        signer: Address of the action's own key, which depends only on the action's CID.
 
     Returns:
         One sentence for each problem. The list is empty if the chain is complete.

@@ -1,4 +1,4 @@
-"""Tests that a deposit on one chain is minted on the other chain once, and only after enough confirmations."""
+"""Tests that the other chain mints the tokens of a deposit only once, and only after enough confirmations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that receipts need no trusted store: everything that a store changes, hides or repeats is detected."""
+"""Tests that receipts need no trusted store, because the actions detect changed, hidden and repeated receipts."""
 
 from __future__ import annotations
 

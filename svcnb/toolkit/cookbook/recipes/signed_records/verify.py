@@ -27,7 +27,7 @@ def problems(records: list[dict[str, Any]], issuer: str) -> list[str]:
 
     Args:
         records: The records of one customer, as the store returns them.
-        issuer: Address of the issuer's own key, which is determined by the issuer's CID.
+        issuer: Address of the issuer's own key, which depends only on the issuer's CID.
     """
     found, previous = [], "0x" + "00" * 32
     for number, record in enumerate(records, 1):

@@ -1,4 +1,4 @@
-"""Tests that a list on one chain controls transfers on another chain, and that each signature can be used once."""
+"""Tests that a list on one chain controls transfers on another chain, and that each signature is valid only once."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ VALID_S = 300
 
 @pytest.fixture(scope="session")
 def list_chain() -> Iterator[svcnb.Emulator]:
-    """Starts another chain, on which the list is stored."""
+    """Starts another chain, which contains the list."""
     with svcnb.Emulator(chain_id=10) as emulator:
         yield emulator
 
