@@ -153,7 +153,10 @@ def of_call(verb: str, *, actions: int = 0, wallets: int = 0) -> Cost:
         return Cost.exactly(0, why=f"{verb} is free")
     if verb not in METERED:
         known = ", ".join(sorted(METERED))
-        raise InvalidArgument(f"{verb!r} is not a billed call", hint=f"Billed calls: {known}. Runs: of_run(action).")
+        raise InvalidArgument(
+            f"{verb!r} is not a billed call",
+            hint=f"Use one of the billed calls: {known}. For runs, call of_run(action).",
+        )
     calls = 1
     if verb in {"groups.create", "groups.update"}:
         calls += sum(max(0, entries - MAX_GROUP_ENTRIES) for entries in (actions, wallets))

@@ -60,11 +60,11 @@ def test_a_selected_cell_permits_a_wallet_after_the_cost_is_shown(notebook):
 
 def test_warnings_appear_before_and_after_a_change(notebook):
     panel = notebook(CELL).panel("Permissions")
-    box(panel, "every wallet may be used in group 1 signers").check()
+    box(panel, "every wallet can be used in group 1 signers").check()
     panel.get_by_text("permits the account's master wallet").wait_for()
     panel.get_by_role("button", name="Apply anyway").click()
     panel.get_by_text("Warnings").wait_for()
-    assert box(panel, "every wallet may be used in group 1 signers").is_checked()
+    assert box(panel, "every wallet can be used in group 1 signers").is_checked()
 
 
 def test_the_matrix_works_with_only_the_keyboard(notebook):
@@ -103,14 +103,14 @@ def test_the_graph_explains_a_rejected_key_and_the_fix(notebook):
 def test_changes_from_other_clients_are_not_overwritten(notebook):
     nb = notebook(CELL)
     panel = nb.panel("Permissions")
-    box(panel, "night shift may execute in group 2 desk").check()
+    box(panel, "night shift can execute in group 2 desk").check()
     panel.get_by_role("button", name="Apply").wait_for()
     # This change needs a different client, because the panel follows the changes of its own client.
     nb.run("svcnb.Client(svc.base_url, api_key=svc.config.api_key).usage_keys.update(key, execute_in_groups=[])")
     panel.get_by_role("button", name="Apply").click()
     panel.get_by_role("alert").filter(has_text="no transaction was sent").wait_for()
     assert nb.value("list(svc.usage_keys.list()[0].execute_in_groups)") == []
-    assert not box(panel, "night shift may execute in group 1 signers").is_checked()
+    assert not box(panel, "night shift can execute in group 1 signers").is_checked()
 
 
 def test_a_usage_key_can_view_the_matrix_but_not_change_it(notebook):

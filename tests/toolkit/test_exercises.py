@@ -109,7 +109,7 @@ LOST: Final = [
     change("account", "belongs to 0x12"),
     change("account", "is in API mode"),
     change("usage key 'runner'", "is valid until 2035-12-30 00:00:00 UTC"),
-    change("usage key 'runner'", "may execute in group 1 'adders'"),
+    change("usage key 'runner'", "can execute in group 1 'adders'"),
 ]
 STATUSES: Final = {
     "a key that was deleted yesterday": 401,

@@ -332,7 +332,7 @@ def _require_fresh(chain: ChainAccess, address: str) -> Flow[None]:
         name="AccountAlreadyExists",
         arguments=(uint256_hex(alias),),
         hint=(
-            "A wallet can own only one account during its lifetime. Use a new wallet, or open its account: "
-            "svc.chain_secured.open(owner)."
+            "Use a new wallet, or open the account of this wallet: svc.chain_secured.open(owner). A wallet can own "
+            "only one account during its lifetime."
         ),
     )

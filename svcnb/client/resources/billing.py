@@ -72,7 +72,7 @@ def confirm(payment: Payment | str) -> Flow[Balance]:
             "/billing/confirm_payment",
             nothing,
             {"payment_intent_id": _id(payment)},
-            in_doubt="the payment may already be credited: check svc.billing.balance().",
+            in_doubt="the payment may have been credited: check svc.billing.balance().",
         )
     )
     if isinstance(payment, Payment):

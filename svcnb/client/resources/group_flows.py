@@ -95,7 +95,7 @@ def delete(group: GroupRef) -> Flow[None]:
             "/remove_group",
             nothing,
             {"group_id": str(number)},  # only this endpoint requires a string
-            in_doubt=f"the group may be deleted: check svc.groups.list() for {number}.",
+            in_doubt=f"the group may have been deleted: check svc.groups.list() for {number}.",
         )
     )
 
@@ -148,7 +148,7 @@ def remove_wallet(group: GroupRef, wallet: WalletRef) -> Flow[None]:
 
 def _membership(path: str, group: GroupRef, body: dict[str, Any], *, repeatable: bool = False) -> Flow[None]:
     number = group_id(group)
-    doubt = "" if repeatable else f"the entry may be removed: check svc.groups.contents({number})."
+    doubt = "" if repeatable else f"the entry may have been removed: check svc.groups.contents({number})."
     return ask(Call("POST", path, nothing, {"group_id": number, **body}, repeatable=repeatable, in_doubt=doubt))
 
 
@@ -197,7 +197,7 @@ def _add_rest(group: Group, cids: Sequence[str], addresses: Sequence[str]) -> Fl
             yield from step(group.id, entry)
         except SvcnbError as error:
             error.add_note(
-                f"group {group.id} exists and has {done} of {len(steps)} entries after the first {MAX_GROUP_ENTRIES}. "
+                f"Group {group.id} was created, but only {done} of {len(steps)} additional entries were added. "
                 f"Add the remaining entries, starting with {entry}, with svc.groups.add_action and "
                 f"svc.groups.add_wallet"
             )

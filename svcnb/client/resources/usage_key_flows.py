@@ -81,7 +81,7 @@ def delete(key: KeyRef) -> Flow[None]:
             "/remove_usage_api_key",
             nothing,
             {"usage_api_key": key_reference(key)},
-            in_doubt="the key may be deleted: check svc.usage_keys.list().",
+            in_doubt="the key may have been deleted: check svc.usage_keys.list().",
         )
     )
 
