@@ -130,7 +130,7 @@ class RunHistory(Parameters):
 
 
 class Spend(Parameters):
-    """Parameters of the report on money."""
+    """Parameters of the report on spending."""
 
     since: Span = Field("30d", description="Length of the period up to now, for example 12h, 7d or 4w.")
     budget_cents: int | None = Field(

@@ -212,7 +212,7 @@ def of_schedule(cron: str, run: Cost | None = None, *, days: float = 30, after: 
     """Returns the cost of a trigger's schedule.
 
     Args:
-        cron: Five fields, or six fields with seconds first, in UTC.
+        cron: Schedule in UTC with five fields, or with six fields of which the first is seconds.
         run: Cost of one run (see `of_run`). None means one cent.
         days: Number of days.
         after: Start of the period, in Unix seconds.
