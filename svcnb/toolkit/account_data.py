@@ -165,7 +165,7 @@ class AccountData:
         return self.keys.get(hashed) or (f"{hashed[:8]}…{hashed[-4:]}" if hashed else "(trigger)")
 
     def only(self, *, action: str | None = None, source: str | None = None) -> AccountData:
-        """Returns the data for only the runs of one action (name or CID) or of one source."""
+        """Returns the data with only the runs of one action (name or CID) or one source."""
 
         def chosen(frame: DataFrame) -> DataFrame:
             if action is not None:

@@ -273,7 +273,9 @@ class Templates(Checked):
     def _release(self, key: str) -> _Release:
         if key not in self._content.templates:
             known = ", ".join(self._content.templates) or "none"
-            raise InvalidArgument(f"there is no released template {key!r}", hint=f"Released templates: {known}.")
+            raise InvalidArgument(
+                f"there is no released template {key!r}", hint=f"Use one of the released templates: {known}."
+            )
         return self._content.templates[key]
 
     def _write(self) -> None:

@@ -126,7 +126,9 @@ class AnvilNode:
                 if self.exited.done():
                     raise ChainUnavailable(f"the node stopped immediately: {await self.last_words()}") from error
                 if asyncio.get_running_loop().time() > deadline:
-                    raise ChainUnavailable(f"the node did not start within {_START_S:.0f} s") from error
+                    raise ChainUnavailable(
+                        f"the node did not start within {_START_S:.0f} s: try again when this machine has less load"
+                    ) from error
                 await asyncio.sleep(0.002)
             else:
                 await self.connection.request("net_version")  # the node itself has responded, not only the kernel

@@ -10,7 +10,7 @@ _LOST: Final = (
     ("account", "belongs to "),
     ("account", "is in API mode"),
     ("usage key 'runner'", "is valid until "),
-    ("usage key 'runner'", "may execute in group 1"),
+    ("usage key 'runner'", "can execute in group 1"),
 )
 """Permissions that the lesson's account has lost since its conversion: the subject, and the start of the permission's
 name."""

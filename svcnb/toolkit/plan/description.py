@@ -320,7 +320,7 @@ def _known(where: str, names: tuple[str, ...], allowed: set[str]) -> None:
         if name not in allowed:
             raise InvalidArgument(
                 f"{where} contains {name!r}, which the description does not define",
-                hint=f"Names in the description: {', '.join(sorted(allowed)) or 'none'}.",
+                hint=f"Define the name, or use one of the defined names: {', '.join(sorted(allowed)) or 'none'}.",
             )
     if len(set(names)) < len(names):
         raise InvalidArgument(f"{where} contains the same entry twice", hint="Remove one of them.")
