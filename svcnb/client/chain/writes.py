@@ -381,7 +381,7 @@ def _in_doubt(preview: Preview, sent: str, why: str) -> ChainError:
         name="Pending",
         arguments=(sent,),
         hint=(
-            f"Check the transaction {sent} first: a block can still include it, and a repeated call can then take "
-            f"effect twice."
+            f"Check the transaction {sent} before you repeat the call, because a block can still include it. The "
+            f"call can then take effect twice."
         ),
     )

@@ -130,7 +130,7 @@ def convert(writer: Writer, *, confirm: bool) -> Flow[Identity]:
             "/convert_to_chain_secured_account",
             nothing,
             body,
-            in_doubt="the account may have been converted: check with svc.chain_secured.open(owner).",
+            in_doubt="Call svc.chain_secured.open(owner) to check whether the service converted the account.",
         )
     )
     return Identity(master, owner.address)

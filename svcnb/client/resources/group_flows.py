@@ -47,7 +47,7 @@ def create(
             "/add_group",
             member("group_id"),
             body,
-            in_doubt=f"the group may exist: check svc.groups.list() for {name!r}.",
+            in_doubt=f"Check whether svc.groups.list() contains {name!r}, because the group may exist.",
         )
     )
     group = Group(id=int(number), name=name, description=description)
@@ -95,7 +95,8 @@ def delete(group: GroupRef) -> Flow[None]:
             "/remove_group",
             nothing,
             {"group_id": str(number)},  # only this endpoint requires a string
-            in_doubt=f"the group may have been deleted: check svc.groups.list() for {number}.",
+            in_doubt=f"Check whether svc.groups.list() contains {number}, because the service may have deleted the "
+            "group.",
         )
     )
 
@@ -148,7 +149,9 @@ def remove_wallet(group: GroupRef, wallet: WalletRef) -> Flow[None]:
 
 def _membership(path: str, group: GroupRef, body: dict[str, Any], *, repeatable: bool = False) -> Flow[None]:
     number = group_id(group)
-    doubt = "" if repeatable else f"the entry may have been removed: check svc.groups.contents({number})."
+    doubt = (
+        "" if repeatable else f"Check svc.groups.contents({number}), because the service may have removed the entry."
+    )
     return ask(Call("POST", path, nothing, {"group_id": number, **body}, repeatable=repeatable, in_doubt=doubt))
 
 
