@@ -35,7 +35,7 @@ _LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 
 @dataclass(frozen=True)
 class Period:
-    """Period of time.
+    """Period between two times.
 
     Attributes:
         begin: First moment, in UTC.

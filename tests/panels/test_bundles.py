@@ -29,8 +29,10 @@ def test_a_bundle_loads_no_other_files_and_has_fallbacks_for_jupyterlab(path: Pa
 
 
 def test_every_panel_has_a_bundle() -> None:
-    panels = {path.stem for path in FILES if path.parent == STATIC and path.suffix == ".js"}
-    assert len(panels) == len({path.stem for path in FILES if path.parent == STATIC and path.suffix == ".css"}) == 7
+    names = {path.name.removesuffix(".gz") for path in FILES if path.parent == STATIC}
+    panels = {name.removesuffix(".js") for name in names if name.endswith(".js")}
+    assert names == {f"{panel}.{kind}" for panel in panels for kind in ("js", "css")}
+    assert len(panels) == 7
 
 
 def test_the_patterns_match_their_examples() -> None:
