@@ -344,7 +344,7 @@ def _check_settings(path: Path, settings: Mapping[str, object]) -> None:
         if name not in _ENVIRONMENT:
             raise ConfigError(
                 f"the settings file {path} has an unknown setting {name!r}",
-                hint=f"Allowed settings: {', '.join(sorted(_ENVIRONMENT))}, and tables [profiles.NAME].",
+                hint=f"Use only the settings {', '.join(sorted(_ENVIRONMENT))}, and tables [profiles.NAME].",
             )
         if not isinstance(value, str):
             raise ConfigError(

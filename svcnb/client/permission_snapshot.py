@@ -35,8 +35,8 @@ _TEXTS: Final[dict[WarningCode, str]] = {
         "{} permits the account's master wallet: an action that reads its private key reads the account key"
     ),
     "removed_groups": (
-        "the key lists {}, which does not exist: the group was deleted, or the key will have access to it after its "
-        "creation"
+        "the key lists {}, which does not exist: the group was deleted, or the key will have access when the group "
+        "is created"
     ),
     "hidden_actions": "the service hides unregistered actions of {}, so this result can be wrong: register the action",
 }

@@ -209,6 +209,6 @@ def _call(source: str | None, cid: str, params: object, notes: tuple[str, ...]) 
         parse,
         {**body, "js_params": params},
         patience="run",
-        in_doubt="the action may have run and changed other systems. Check these systems before you run the action "
-        "again.",
+        in_doubt="Check the systems that the action changes before you run the action again, because the action may "
+        "have run.",
     )

@@ -45,7 +45,7 @@ class ServiceError(Exception):
 
     Args:
         status: HTTP status of the response.
-        message: The problem, and what is allowed.
+        message: Text that states the problem and the allowed values.
         headers: Additional response headers, for example ``Retry-After``.
     """
 
@@ -63,7 +63,7 @@ class StructuredError(ServiceError):
 
     Args:
         status: HTTP status. It determines the ``error`` member.
-        message: The problem, and what is allowed.
+        message: Text that states the problem and the allowed values.
         fix: How the caller can fix the problem.
         docs: The page that explains the error: ``errors``, ``authentication`` or ``pricing``.
         headers: Additional response headers.

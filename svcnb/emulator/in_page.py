@@ -65,7 +65,7 @@ class PageService:
         return self._service is not None
 
     def log(self) -> str:
-        """Empty, because log messages go to the interpreter's own log."""
+        """Always empty, because log messages go to the interpreter's own log."""
         return ""
 
     def wait(self) -> None:

@@ -346,7 +346,7 @@ def _warnings(event: Event) -> Iterator[str]:
     if not event.marked and len(event.arguments) > 1:
         yield (
             "No argument is marked as indexed. Without marks, the service treats the first arguments as indexed. "
-            "The emulator tries all positions and takes the first that matches. Copy the marks from the contract's "
+            "The emulator tries all positions and uses the first match. Copy the marks from the contract's "
             "source."
         )
     if hashed:

@@ -1,4 +1,4 @@
-"""Runs the command line in this process; `svcnb_process` runs it as people do."""
+"""Fixtures that run the command line, in this process (`svcnb`) or in a new one (`svcnb_process`)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Svcnb = Callable[..., Ended]
 
 @pytest.fixture
 def svcnb(monkeypatch: pytest.MonkeyPatch) -> Svcnb:
-    """`svcnb(*arguments, stdin="", **environment)`: a command's exit code and what it wrote."""
+    """Function `svcnb(*arguments, stdin="", **environment)`, which returns the exit code and the output."""
 
     def run(*arguments: str, stdin: str = "", **environment: str) -> Ended:
         out, error = io.BytesIO(), io.BytesIO()
@@ -36,7 +36,7 @@ def svcnb(monkeypatch: pytest.MonkeyPatch) -> Svcnb:
 
 @pytest.fixture
 def svcnb_process() -> Svcnb:
-    """The same as a process, which must end by itself."""
+    """The same function with a process, which must end without a signal."""
 
     def run(*arguments: str, stdin: str = "", **environment: str) -> Ended:
         return subprocess.run(

@@ -18,7 +18,7 @@ MEMBERS = {"base_url", "triggers_url", "rpc_url", "control_url", "control_token"
 
 
 def anybody_is_left(group: int) -> bool:
-    """Whether a process of a group lives."""
+    """Returns whether a process of the group is running."""
     try:
         os.killpg(group, 0)
     except ProcessLookupError:
@@ -47,7 +47,7 @@ def test_it_prints_one_line_of_json_and_stops_cleanly_on_a_signal(number: signal
     assert process.returncode == ExitCode.OK, errors
     assert "Traceback" not in errors
     until = time.monotonic() + 300
-    while anybody_is_left(process.pid):  # the last to end may be a moment later than it
+    while anybody_is_left(process.pid):  # the last child process can end a moment later
         assert time.monotonic() < until, "something that it started goes on"
         time.sleep(0.02)
 
@@ -64,7 +64,7 @@ def test_a_taken_port_ends_with_its_exit_code(svcnb) -> None:
     assert done.stdout == ""
 
 
-def test_a_setting_that_cannot_be_used_is_told_with_what_was_seen(svcnb) -> None:
+def test_the_error_for_an_invalid_setting_contains_its_value(svcnb) -> None:
     done = svcnb("emulator", "--starter-credits", "many")
     assert done.returncode == ExitCode.USAGE
     assert "starter_credits" in done.stderr

@@ -1,4 +1,4 @@
-"""`svcnb lab`: JupyterLab on the first lesson, with the emulator running."""
+"""`svcnb lab`, which opens the first lesson in JupyterLab and starts the emulator."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ DEADLINE_S = 300
 
 
 def answer(url: str, token: str) -> object:
-    """The JSON of a page, at the first try: an address is told only once it answers."""
+    """Returns the JSON of a page with a single request, because the command prints an address only when it works."""
     request = urllib.request.Request(url, headers={"Authorization": f"token {token}"})  # noqa: S310 - loopback
     with urllib.request.urlopen(request, timeout=DEADLINE_S) as page:  # noqa: S310 - loopback
         return json.load(page)
 
 
-def test_the_workbench_is_a_notebook_of_one_cell_that_shows_it(tmp_path: Path, session_emulator) -> None:
+def test_the_workbench_notebook_has_one_cell_that_shows_the_panels(tmp_path: Path, session_emulator) -> None:
     folder = workbench_folder(tmp_path / "new")
     notebook = nbformat.read(folder / NAME, as_version=4)  # type: ignore[no-untyped-call]  # of another library
     nbformat.validate(notebook)
@@ -46,7 +46,7 @@ def test_the_workbench_is_a_notebook_of_one_cell_that_shows_it(tmp_path: Path, s
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_it_opens_the_first_lesson_beside_an_emulator_and_stops_both(tmp_path: Path, number: signal.Signals) -> None:
+def test_lab_opens_the_first_lesson_with_an_emulator_and_stops_both(tmp_path: Path, number: signal.Signals) -> None:
     own = {name: str(tmp_path / name) for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")}
     own["IPYTHONDIR"] = str(tmp_path / "ipython")
     with subprocess.Popen(
@@ -78,7 +78,7 @@ def test_it_opens_the_first_lesson_beside_an_emulator_and_stops_both(tmp_path: P
             urllib.request.urlopen(gone, timeout=5)  # noqa: S310 - loopback
 
 
-def test_a_learner_with_a_place_in_a_workshop_uses_the_emulator_on_its_machine(tmp_path: Path) -> None:
+def test_a_learner_of_a_workshop_uses_the_emulator_on_its_machine(tmp_path: Path) -> None:
     folder = tmp_path / "room"
     svcnb = [sys.executable, "-m", "svcnb"]
     jupyter = {name: str(tmp_path / name) for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")}
@@ -86,10 +86,10 @@ def test_a_learner_with_a_place_in_a_workshop_uses_the_emulator_on_its_machine(t
         [*svcnb, "workshop", "start", "ada", "--folder", str(folder)], stdout=subprocess.PIPE, text=True
     ) as workshop:
         assert workshop.stdout is not None
-        assert any(line.startswith("Press Ctrl-C") for line in workshop.stdout)  # the last line of the start
+        assert any(line.startswith("Press Ctrl-C") for line in workshop.stdout)  # this is the last line of the start
         place = folder / "places/ada.env"
         assert place.stat().st_mode & 0o777 == 0o600
-        # As a learner types it: the file is read by a shell.
+        # The shell reads the file, as for a learner.
         lab_line = f'. "{place}" && exec "$@" lab --no-browser --folder "{tmp_path / "lessons"}"'
         with subprocess.Popen(
             ["sh", "-c", lab_line, "sh", *svcnb], stdout=subprocess.PIPE, text=True, env=os.environ | jupyter
@@ -101,6 +101,6 @@ def test_a_learner_with_a_place_in_a_workshop_uses_the_emulator_on_its_machine(t
         own = re.findall(r"SVC_BASE_URL=(\S+)", place.read_text())[0]
         assert ["Workshop", own] in said
         assert ["Press", "Ctrl-C", "to", "stop", "JupyterLab."] in said
-        assert answer(f"{own}/core/v1/get_node_chain_config", "")  # the workshop goes on
+        assert answer(f"{own}/core/v1/get_node_chain_config", "")  # the workshop still runs
         workshop.send_signal(signal.SIGTERM)
         workshop.communicate(timeout=DEADLINE_S)

@@ -96,7 +96,7 @@ def test_a_creation_that_stops_half_way_says_what_exists(scripted) -> None:
     with pytest.raises(errors.OutOfCredit) as caught:
         scripted(service).groups.create("g", actions=ACTIONS)
     (note,) = caught.value.__notes__
-    assert "group 7 exists" in note
+    assert "Group 7 was created" in note
     assert "1 of 3" in note
     assert ACTIONS[11].cid in note
 

@@ -105,7 +105,7 @@ def test_a_payment_intent_is_not_begun_twice(scripted) -> None:
     with pytest.raises(errors.TransportError, match="was lost") as caught:
         scripted(script).billing.create_payment_intent(500)
     assert len(script.requests) == 2
-    assert "create another payment" in caught.value.hint
+    assert "Create another payment" in caught.value.hint
 
 
 @pytest.mark.parametrize(

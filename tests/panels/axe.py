@@ -1,4 +1,4 @@
-"""axe-core, the accessibility checker: npm's, as the widgets' lock pins it."""
+"""Accessibility checker axe-core from npm, in the version of the widgets' lock file."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ AXE = Path(__file__).parents[2] / "widgets/node_modules/axe-core/axe.min.js"
 
 
 def faults(tab: Any, where: str = ".svcnb-panel", rules: tuple[str, ...] = ()) -> list[str]:
-    """Serious and critical faults of the visible panels, as ``rule: element``.
+    """Returns the serious and critical faults of the visible panels, in the form ``rule: element``.
 
     Args:
         tab: The page.
-        where: Selector of what is checked.
-        rules: Names of the only rules to check; empty for all.
+        where: Selector of the elements to check.
+        rules: Names of the rules to check. Empty means all rules.
     """
     if not tab.evaluate("() => 'axe' in window"):
         tab.evaluate(AXE.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""A workbench as a person uses it, by mouse or by keyboard alone."""
+"""Workbench in a browser, which tests operate by mouse or only by keyboard."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ FOCUSED = """() => {
 
 
 class Bench:
-    """A workbench in a notebook.
+    """Workbench in a notebook.
 
     Attributes:
         nb: The notebook.
         root: The workbench.
-        agreed: Titles of the requests that were agreed to, in order.
+        agreed: Titles of the confirmed requests, in order.
     """
 
     def __init__(self, nb: Any) -> None:
@@ -33,30 +33,30 @@ class Bench:
         self.root.get_by_label("Name", exact=True).wait_for()
 
     def tab(self, name: str) -> Any:
-        """Opens a tab by mouse."""
+        """Opens a tab with the mouse."""
         self.root.get_by_role("tab", name=name).click()
         return self.place(name)
 
     def place(self, name: str) -> Any:
-        """What is on a tab."""
+        """Returns the content of a tab."""
         return self.root.get_by_role("tabpanel", name=name)
 
     def at(self) -> str:
-        """Name of what has the focus, as a screen reader says it."""
+        """Returns the accessible name of the focused element."""
         return str(self.nb.tab.evaluate(FOCUSED))
 
     def walk(self, name: str, back: str = "") -> None:
-        """Goes to a control by the tab key alone."""
+        """Moves the focus to a control with only the Tab key."""
         for _ in range(120):
             if self.at() in {"Source of the action", "Parameters"}:
-                self.keys.press("Escape")  # in an editor the tab key indents
+                self.keys.press("Escape")  # in an editor, the Tab key indents
             self.keys.press(f"{back}Tab")
             if self.at() == name:
                 return
         raise AssertionError(f"{name} is not reached by the tab key")
 
     def press(self, name: str, back: str = "") -> None:
-        """Presses a button by the keyboard alone."""
+        """Presses a button with only the keyboard."""
         self.walk(name, back)
         self.keys.press("Enter")
 
@@ -71,7 +71,7 @@ class Bench:
 
     @staticmethod
     def tab_to(page: Any, name: re.Pattern[str]) -> None:
-        """Goes to a control of another page by the tab key alone."""
+        """Moves the focus to a control of another page with only the Tab key."""
         for _ in range(20):
             page.keyboard.press("Tab")
             if name.search(page.evaluate("document.activeElement.textContent")):
@@ -79,12 +79,12 @@ class Bench:
         raise AssertionError(f"{name.pattern} is not reached by the tab key")
 
     def settle(self, done: Any, *, by: Callable[[Any], None] | None = None, gone: bool = False) -> None:
-        """Agrees to every request until something is visible.
+        """Confirms every request until an element is visible.
 
         Args:
-            done: What shows that all is done.
-            by: How one request is agreed to; by mouse if left out.
-            gone: Whether it must disappear instead.
+            done: Element that shows the end of the operation.
+            by: Function that confirms one request. By default, with the mouse.
+            gone: Whether the element must disappear instead.
         """
         for _ in range(1200):
             if done.is_visible() is not gone:
@@ -101,14 +101,14 @@ class Bench:
         raise AssertionError(f"{done} does not appear: {self.root.inner_text()}")
 
     def click(self, card: Any) -> None:
-        """Agrees to a request by mouse."""
+        """Confirms a request with the mouse."""
         card.locator("button.svcnb-primary").click()
 
     def enter(self, card: Any) -> None:
-        """Agrees to a request by the keyboard alone. It has the focus by itself."""
+        """Confirms a request with only the keyboard. The panel moves the focus to the request."""
         heading = card.get_by_role("heading").inner_text()
         assert self.at() == heading, f"the focus is on {self.at()}, not on the request"
-        for _ in range(3):  # an envelope can be scrolled, so it is a stop, too
+        for _ in range(3):  # an envelope scrolls, so the Tab key also stops there
             self.keys.press("Tab")
             if card.locator("button.svcnb-primary:focus").count():
                 break

@@ -1,7 +1,7 @@
-"""A real JupyterLab with a real kernel, a real Chromium and the real emulator.
+"""Fixtures with a real JupyterLab, a real kernel, a real Chromium and the real emulator.
 
-JupyterLab is started once for the whole run. The browser is started once a file, since its driver owns the thread's
-event loop while it runs: keep asynchronous tests in files without a browser.
+JupyterLab starts once for the whole run. The browser starts once for each file. Its driver occupies the event loop of
+the thread, so asynchronous tests must be in files without a browser.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from urllib.request import ProxyHandler, build_opener
 import pytest
 
 LONG_MS = 60_000
-"""How long a busy machine may take for anything that is waited for."""
+"""Time limit of each wait, which is long enough for a busy machine."""
 
 
 def _free_port() -> int:
@@ -37,12 +37,13 @@ def _free_port() -> int:
 
 @dataclass(frozen=True)
 class Lab:
-    """A running JupyterLab, or Notebook 7.
+    """Running JupyterLab or Notebook 7.
 
     Attributes:
-        url: Its address, with the path below which it is served, and without a slash at the end.
-        page: Path of its page that shows one document.
-        own_error: Text of an error that its pages write to the console also for an empty notebook; empty for none.
+        url: Address with the path of the server, without a trailing slash.
+        page: Path of the page that shows one document.
+        own_error: Text of an error that the pages write to the console even for an empty notebook. Empty if there is
+            none.
     """
 
     url: str
@@ -53,7 +54,7 @@ class Lab:
     own_error: str = ""
 
     def write(self, name: str, cells: tuple[str | Path, ...]) -> None:
-        """Writes a notebook of code cells, or a copy of the notebook that is given instead of cells."""
+        """Writes a notebook with code cells, or a copy of a given notebook."""
         if isinstance(cells[0], Path):
             shutil.copyfile(cells[0], self.folder / name)
             return
@@ -78,7 +79,8 @@ class Lab:
 
 @pytest.fixture(scope="session")
 def lab(chromium: str, session_emulator: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:  # noqa: ARG001 - no Lab without it
-    """One JupyterLab for all browser tests, with folders of its own; `svcnb.Client()` finds the emulator in it."""
+    """JupyterLab for all browser tests, with separate folders. In its notebooks, `svcnb.Client()` finds the
+    emulator."""
     with running_lab(tmp_path_factory, session_emulator) as running:
         yield running
 
@@ -87,14 +89,14 @@ def lab(chromium: str, session_emulator: Any, tmp_path_factory: pytest.TempPathF
 def running_lab(
     tmp_path_factory: pytest.TempPathFactory, emulator: Any, base_url: str = "/", app: str = "jupyterlab"
 ) -> Iterator[Lab]:
-    """Runs a JupyterLab, or a Notebook, below a path of its server."""
+    """Runs JupyterLab or Notebook below a path of its server."""
     own, folder = tmp_path_factory.mktemp("jupyter"), tmp_path_factory.mktemp("notebooks")
     settings = own / "config/labconfig"
     settings.mkdir(parents=True)
-    # Notebook ignores its option of the command line for `window.jupyterapp`.
+    # Notebook ignores its command-line option for `window.jupyterapp`.
     disabled = {"@jupyterlab/apputils-extension:announcements": True}
     _write(settings / "page_config.json", {"disabledExtensions": disabled, "exposeAppInBrowser": True})
-    # Notebooks are saved with the state of their widgets: what must not be in it is looked for there.
+    # Notebooks contain the state of their widgets, in which tests search for secrets.
     _write(
         settings / "default_setting_overrides.json", {"@jupyter-widgets/jupyterlab-manager:plugin": {"saveState": True}}
     )
@@ -114,11 +116,11 @@ def running_lab(
     command = [
         *(sys.executable, "-m", app, "--no-browser", "--ip=127.0.0.1", f"--port={port}", "--allow-root"),
         *("--ServerApp.port_retries=0", f"--ServerApp.root_dir={folder}", "--log-level=ERROR"),
-        # A proxy in front may name another host than the page does.
+        # A proxy in front of the server can send a different host name than the page.
         *(f"--ServerApp.base_url={base_url}", "--ServerApp.allow_origin=*", "--ServerApp.allow_remote_access=true"),
         *(f"--{name}.extension_manager=readonly", f"--{name}.news_url=None"),
         *((f"--{name}.check_for_updates_class=jupyterlab.NeverCheckForUpdate",) if app == "jupyterlab" else ()),
-        # As built here; an installed one may be older.
+        # Use the bundle from this checkout, because an installed one can be older.
         f"--{name}.extra_labextensions_path={Path(__file__).parents[2] / 'svcnb/magics/static/labextensions'}",
     ]
     log = own / "log"
@@ -156,16 +158,16 @@ def _answers(server: subprocess.Popen[bytes], url: str, log: Path) -> None:
 
 @pytest.fixture(scope="module")
 def browser(start_chromium: Callable[..., AbstractContextManager[Any]]) -> Iterator[Any]:
-    """One Chromium for the file."""
+    """Chromium for all tests of the file."""
     with start_chromium() as running:
         yield running
 
 
 class Notebook:
-    """A notebook that is open in JupyterLab.
+    """Open notebook in JupyterLab.
 
     Attributes:
-        tab: The page, as playwright has it.
+        tab: Page of playwright.
     """
 
     def __init__(self, tab: Any, lab: Lab, name: str) -> None:
@@ -173,23 +175,23 @@ class Notebook:
         self.path = lab.folder / name
 
     def do(self, command: str) -> None:
-        """Performs a command of JupyterLab, such as ``notebook:run-all-cells``, to its end."""
+        """Runs a command of JupyterLab, such as ``notebook:run-all-cells``, and waits for its end."""
         self.tab.evaluate("name => window.jupyterapp.commands.execute(name)", command)
 
     def begin(self, command: str) -> None:
-        """Begins a command and does not wait for it."""
+        """Starts a command without waiting for its end."""
         self.tab.evaluate("name => { window.jupyterapp.commands.execute(name); }", command)
 
     def rests(self) -> None:
-        """Waits until the kernel rests."""
+        """Waits until the kernel is idle."""
         self.tab.wait_for_function(KERNEL_IS_IDLE)
 
     def run_all(self) -> None:
-        """Runs every cell, and waits until the kernel rests."""
+        """Runs every cell, and waits until the kernel is idle."""
         self.do("notebook:run-all-cells")
 
     def run(self, source: str) -> None:
-        """Runs some Python in the notebook's kernel, beside its cells, and waits for its end."""
+        """Runs Python code in the notebook's kernel, outside of its cells, and waits for its end."""
         answer = self.tab.evaluate(
             """async source => {
               const kernel = window.jupyterapp.shell.currentWidget.context.sessionContext.session.kernel;
@@ -201,7 +203,7 @@ class Notebook:
         assert answer == "", answer
 
     def value(self, expression: str) -> Any:
-        """The value of a Python expression in the notebook's kernel, as JSON brings it."""
+        """Returns the value of a Python expression in the notebook's kernel, converted to JSON and back."""
         answer = self.tab.evaluate(
             """async expression => {
               const kernel = window.jupyterapp.shell.currentWidget.context.sessionContext.session.kernel;
@@ -214,7 +216,7 @@ class Notebook:
         return json.loads(ast.literal_eval(answer["data"]["text/plain"]))
 
     def go_to(self, words: str) -> int:
-        """Scrolls to the first code cell that contains some words, selects it, and returns its number."""
+        """Scrolls to the first code cell that contains a text, selects the cell, and returns its number."""
         number = self.tab.evaluate(
             """async words => {
               const content = window.jupyterapp.shell.currentWidget.content;
@@ -230,30 +232,31 @@ class Notebook:
         return int(number)
 
     def output(self, number: int) -> str:
-        """The text of a cell's outputs."""
+        """Returns the text of a cell's outputs."""
         outputs = self.tab.evaluate(
             "number => window.jupyterapp.shell.currentWidget.content.widgets[number].model.sharedModel.outputs", number
         )
         return "".join(each["text"] if "text" in each else each["data"]["text/plain"] for each in outputs)
 
     def panel(self, name: str) -> Any:
-        """A panel by its heading."""
+        """Returns the panel with a heading."""
         found = self.tab.get_by_role("region", name=name, exact=True)
         found.wait_for()
         return found
 
     def shut_down(self) -> None:
-        """Stops the notebook's kernel, as a person does from the menu; for notebooks with a kernel of their own."""
+        """Stops the notebook's kernel, like the command in the menu. Only for notebooks with a separate kernel."""
         self.tab.evaluate("() => window.jupyterapp.shell.currentWidget.context.sessionContext.shutdown()")
 
     def save(self) -> str:
-        """Saves the notebook together with the state of its widgets, and returns the file's text."""
+        """Saves the notebook with the state of its widgets, and returns the text of the file."""
         self.do("docmanager:save")
         return self.path.read_text(encoding="utf-8")
 
 
 class Desk:
-    """The open tabs of one test file. Tests whose tabs are alike share one, and its kernel: opening takes seconds."""
+    """Open tabs of a test file. Tests with equal tabs share one tab and its kernel, because opening a tab takes
+    seconds."""
 
     def __init__(self, lab: Lab, browser: Any) -> None:
         self.lab = lab
@@ -265,7 +268,7 @@ class Desk:
         """Parts of errors that JupyterLab itself causes in the current test."""
 
     def open(self, script: str | None, options: dict[str, Any], *cells: str | Path) -> Notebook:
-        """Opens a notebook in a tab of its own."""
+        """Opens a notebook in a separate tab."""
         context = self.browser.new_context(**{"viewport": {"width": 1200, "height": 1000}, **options})
         context.set_default_timeout(LONG_MS)
         context.expose_function("svcnbTestWallet", self._asked)
@@ -280,7 +283,7 @@ class Desk:
         return Notebook(tab, self.lab, name)
 
     def show(self, tab: Any, *cells: str | Path) -> Notebook:
-        """Opens a notebook in a tab, on the kernel that the tab's last notebook had."""
+        """Opens a notebook in a tab, with the kernel of the tab's previous notebook."""
         name = self._written(cells)
         tab.evaluate(OPEN, name)
         tab.wait_for_function(f"name => ({KERNEL_IS_IDLE})() && ({CURRENT}).path === name", arg=name)
@@ -316,7 +319,7 @@ THEME = "name => window.jupyterapp.commands.execute('apputils:change-theme', {th
 
 @pytest.fixture(scope="module")
 def desk(lab: Lab, browser: Any) -> Iterator[Desk]:
-    """The tabs of the file."""
+    """Open tabs of the test file."""
     made = Desk(lab, browser)
     yield made
     for tab in made.tabs.values():
@@ -325,11 +328,12 @@ def desk(lab: Lab, browser: Any) -> Iterator[Desk]:
 
 @pytest.fixture
 def notebook(desk: Desk) -> Iterator[Callable[..., Notebook]]:
-    """Opens notebooks and runs them. No script of theirs may fail, and nothing may be asked of another machine.
+    """Function that opens and runs a notebook. The test fails if a script fails or a request goes to another machine.
 
-    ``notebook("import svcnb", "svcnb.panels.AccountPanel(svcnb.Client())")``; ``theme="dark"`` is JupyterLab's,
-    ``script`` runs in the page before everything else, ``own=True`` gives a tab and a kernel that the test may break
-    (and saves the widgets' state), and further options go to the browser's context.
+    For example ``notebook("import svcnb", "svcnb.panels.AccountPanel(svcnb.Client())")``. The option ``theme="dark"``
+    selects JupyterLab's theme, and ``script`` runs in the page before all other scripts. With ``own=True``, the test
+    gets its own tab and kernel, and the notebook contains the state of the widgets. The browser's context receives all
+    other options.
     """
     owned: list[Any] = []
 

@@ -1,6 +1,6 @@
-"""Pictures of the panels inside their lessons, in both themes: ``pytest tests/panels/shots_lessons.py -m browser -n0``.
+"""Screenshots of the panels in the lessons, in both themes: ``pytest tests/panels/shots_lessons.py -m browser -n0``.
 
-``SVC_SHOTS`` names the folder; the temporary folder of the run without it.
+``SVC_SHOTS`` sets the folder. The default is the temporary folder of the run.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ VIEW = {"width": 1200, "height": 1600}
 
 
 def take(nb: Any, panel: Any, folder: Path, name: str) -> None:
-    """Saves a picture of the page, with the panel in view."""
+    """Saves a screenshot of the page with the panel."""
     folder = Path(os.environ.get("SVC_SHOTS", folder))
     folder.mkdir(parents=True, exist_ok=True)
     panel.scroll_into_view_if_needed()

@@ -1,4 +1,4 @@
-"""Screenshots of the panels for the documentation, in light and dark; run by name.
+"""Screenshots of the panels for the documentation, in the light and dark theme. pytest runs this file only by name.
 
 ``pytest tests/panels/shots_panels.py`` writes ``docs/images/panels/*.png``. Look at them before you commit them.
 """
@@ -34,7 +34,7 @@ def shoot(theme):
 
     def shot(panel, name):
         panel.page.mouse.move(0, 0)
-        panel.page.wait_for_timeout(500)  # JupyterLab lays out a panel that has grown
+        panel.page.wait_for_timeout(500)  # JupyterLab updates the layout after a panel has grown
         panel.screenshot(path=IMAGES / f"{name}-{theme}.png", animations="disabled")
 
     return shot

@@ -10,7 +10,7 @@ from svcnb import LocalSigner
 
 pytestmark = [pytest.mark.browser, pytest.mark.chain, pytest.mark.engine]
 
-# On what every account has: the emulator's starter credits are ten dollars.
+# Every account on the emulator starts with ten dollars of credit.
 CELL = "import svcnb\npanel = svcnb.panels.AccountPanel(svcnb.Client())\npanel"
 
 
@@ -27,12 +27,12 @@ def test_an_account_is_created_and_its_key_is_shown_once(notebook):
     panel.get_by_role("button", name="Refresh").click()
     panel.get_by_text("$10.00 credit").wait_for()
     saved = nb.save()
-    assert "$10.00 credit" in saved  # the state is there ...
-    assert key not in saved  # ... and what is secret is not
+    assert "$10.00 credit" in saved  # the notebook contains the state ...
+    assert key not in saved  # ... but no secret
     assert nb.value("panel.client.config.api_key.reveal()") == key
 
 
-def test_a_key_that_opens_nothing_is_told_with_what_to_do(notebook):
+def test_the_error_for_a_key_without_an_account_contains_the_fix(notebook):
     panel = notebook(CELL).panel("Account")
     panel.get_by_label("Account key or usage key").fill("bm90aGluZw==")
     panel.get_by_role("button", name="Open", exact=True).click()
@@ -42,7 +42,7 @@ def test_a_key_that_opens_nothing_is_told_with_what_to_do(notebook):
     assert field.input_value() == "bm90aGluZw=="
 
 
-def test_a_cell_that_awaits_does_not_stop_the_panel(notebook):
+def test_a_waiting_cell_does_not_stop_the_panel(notebook):
     nb = notebook(CELL, "import asyncio\nwhile not panel.state['address']:\n    await asyncio.sleep(0.05)", run=False)
     nb.begin("notebook:run-all-cells")
     panel = nb.panel("Account")
@@ -60,7 +60,7 @@ def test_the_panel_follows_the_theme(notebook, theme):
 
 
 def own(panel: Any, signer: LocalSigner) -> None:
-    """Chooses the owner's wallet by its private key."""
+    """Enters the private key of the owner's wallet."""
     panel.get_by_label("Wallet of the owner").select_option("a private key")
     panel.get_by_label("Private key of the owner").fill(signer.reveal())
     panel.get_by_role("button", name="Use this wallet").click()
@@ -76,7 +76,7 @@ def owner(emulator):
 
 @pytest.fixture
 def created(notebook):
-    """A panel with a fresh account in API mode."""
+    """Panel with a new account in API mode."""
     nb = notebook(CELL)
     panel = nb.panel("Account")
     panel.get_by_label("Name", exact=True).fill("treasury")
@@ -86,7 +86,7 @@ def created(notebook):
     return nb
 
 
-def test_credit_is_added_at_the_processors_page(created):
+def test_credit_is_added_on_the_processors_page(created):
     panel = created.account
     panel.get_by_label("Amount").select_option("$25.00")
     panel.get_by_role("button", name="Add credit").click()
@@ -122,7 +122,7 @@ def test_an_account_is_converted_in_two_steps(created, owner, emulator):
     panel.get_by_role("button", name="Convert permanently").click()
     panel.get_by_role("row", name="Mode ChainSecured: a wallet owns it").wait_for()
     assert panel.get_by_role("row", name=f"Owner {owner.address}").count() == 1
-    panel.get_by_role("button", name="Refresh").click()  # opened by the owner's signature
+    panel.get_by_role("button", name="Refresh").click()  # opened with the owner's signature
     panel.get_by_role("row", name="Credit $10.00 credit").wait_for()
     with emulator.client() as svc:
         assert svc.chain_secured.open(owner).describe().admin == owner.address
@@ -142,7 +142,7 @@ def test_an_account_is_created_on_the_chain_and_opened_again(notebook, owner):
     again.get_by_role("row", name=f"Owner {owner.address}").wait_for()
 
 
-def test_a_wallet_without_gas_is_told_how_to_get_some(notebook):
+def test_the_error_for_a_wallet_without_gas_explains_how_to_get_gas(notebook):
     panel = notebook(CELL).panel("Account")
     own(panel, LocalSigner.random())
     panel.get_by_label("Name on the chain").fill("treasury")
@@ -153,12 +153,12 @@ def test_a_wallet_without_gas_is_told_how_to_get_some(notebook):
     failure.get_by_role("button", name="Add test ETH").wait_for()
 
 
-def test_the_keyboard_alone_is_enough(notebook):
+def test_the_panel_works_with_only_the_keyboard(notebook):
     nb = notebook(CELL)
     panel = nb.panel("Account")
     panel.get_by_label("Name", exact=True).focus()
     keys = nb.tab.keyboard
-    keys.type("dd")  # in a notebook's command mode that would delete the cell
+    keys.type("dd")  # in the command mode of a notebook, these keys would delete the cell
     keys.press("Tab")
     assert nb.tab.evaluate("document.activeElement.textContent") == "Create"
     outline = nb.tab.evaluate("getComputedStyle(document.activeElement).outlineStyle")

@@ -1,4 +1,4 @@
-"""Cells of %%action in a real JupyterLab: JavaScript by colour and by indentation, Python everywhere else."""
+"""Cells with %%action in a real JupyterLab: JavaScript colours and indentation, and Python in all other cells."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ pytestmark = pytest.mark.browser
 
 ACTION = "%%action\n// it's JavaScript\nconst main = () => `${1}`;"
 PYTHON = "for letter in 'it':\n    print(letter)  # it"
-# The texts that are coloured like the word `const`, in the editor of the cell of that number.
+# Texts with the colour of the word `const`, in the editor of the cell with a number.
 LIKE_CONST = """number => {
   const editors = [...document.querySelectorAll('.jp-CodeCell .cm-content')].filter((each) => each.offsetParent);
   const spans = [...editors[number].querySelectorAll('.cm-line span')];
@@ -21,15 +21,15 @@ COMMENT = """number => {
 }"""
 
 
-def test_an_action_is_read_as_javascript_and_its_neighbours_as_python(notebook):
+def test_action_cells_are_javascript_and_other_cells_python(notebook):
     nb = notebook(ACTION, PYTHON, run=False)
     nb.tab.wait_for_function(f'() => ({COMMENT})(0).includes("// it\'s JavaScript")')
     assert nb.tab.evaluate(LIKE_CONST, 0) == ["const"]
-    # Python knows no such comment, and knows this one.
+    # Python does not have the first kind of comment, but has the second.
     assert {"for", "in", "# it"} <= set(nb.tab.evaluate(COMMENT, 1))
 
 
-def test_a_cell_changes_with_its_first_line(notebook):
+def test_a_change_of_the_first_line_changes_the_language(notebook):
     nb = notebook("const main = () => 1; // comment", run=False)
     tab = nb.tab
     assert "// comment" not in tab.evaluate(COMMENT, 0)
@@ -37,7 +37,7 @@ def test_a_cell_changes_with_its_first_line(notebook):
     editor.press("Control+Home")
     tab.keyboard.type("%%action\n")
     tab.wait_for_function(f"() => ({COMMENT})(0).includes('// comment')")
-    # Indented as JavaScript: one step after an open brace.
+    # JavaScript indentation: one step after an opening brace.
     editor.press("Control+End")
     tab.keyboard.insert_text("\nfunction f() {")
     tab.keyboard.press("Enter")

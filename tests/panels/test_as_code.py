@@ -1,4 +1,4 @@
-"""What was clicked is Python that runs, and does the same again."""
+"""The recorded Python code of a panel runs, and repeats the user's actions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from svcnb.panels.loop import BACKGROUND
 
 pytestmark = [pytest.mark.chain]
 
-# Commands that change nothing in the account: what they show is read, or becomes a part of a later line.
+# Commands that do not change the account. Some of them become part of a later line.
 UNRECORDED = {
     "reads what the panel shows": {
         "approved", "code", "editor_bundle", "event", "has_faucet", "lint", "look_up", "pending", "preview", "read",
@@ -36,13 +36,13 @@ ADD = svcnb.Action("const main = ({ n }) => n + 1", name="add")
 
 
 def click(panel: Panel, name: str, /, **args: Any) -> Any:
-    """Performs a command as the browser would, and returns its answer."""
+    """Performs a command like the browser, and returns its response."""
     work = getattr(panel, name)
     return BACKGROUND.submit(work(**args)).result(300) if asyncio.iscoroutinefunction(work) else work(**args)
 
 
 def confirm(panel: Panel) -> None:
-    """Answers every question of a panel as a person does who agrees."""
+    """Confirms every question of a panel."""
     send = panel.channel._send
 
     def answered(message: dict[str, Any]) -> None:
@@ -55,7 +55,7 @@ def confirm(panel: Panel) -> None:
 
 @pytest.fixture
 def run():
-    """Runs what a panel gave, and closes what that opened."""
+    """Runs the recorded code of a panel, and closes the clients that it opened."""
     opened: list[dict[str, Any]] = []
 
     def ran(code: str) -> dict[str, Any]:
@@ -72,7 +72,7 @@ def run():
 
 @pytest.fixture
 def show():
-    """Makes panels that end with the test."""
+    """Creates panels, and closes them at the end of the test."""
     shown: list[Panel] = []
 
     def made(kind: type[Panel], *args: Any, **options: Any) -> Any:
@@ -82,7 +82,7 @@ def show():
     yield made
     for panel in shown:
         panel.close()
-    BACKGROUND.submit(asyncio.sleep(0)).result(300)  # what was handed to the loop before is under way
+    BACKGROUND.submit(asyncio.sleep(0)).result(300)  # earlier work of the loop has started
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def owner(emulator, monkeypatch):
     return signer
 
 
-def test_a_signature_and_its_sending(emulator, owner, run, show):
+def test_signing_and_sending_an_envelope(emulator, owner, run, show):
     with emulator.client() as svc:
         panel = show(SigningPanel, svc)
         typed_data = svc.chain_secured.sign(owner, "CreateWallet").typed_data
@@ -106,7 +106,7 @@ def test_a_signature_and_its_sending(emulator, owner, run, show):
         assert again.wallet_address != first["wallet_address"]
 
 
-def test_a_signature_in_the_name_of_a_contract(emulator, owner, run, show):
+def test_signing_for_a_contract_wallet(emulator, owner, run, show):
     contract = emulator.contract_wallet(owner.address)
     with emulator.client() as svc:
         panel = show(SigningPanel, svc, signer=owner)
@@ -116,7 +116,7 @@ def test_a_signature_in_the_name_of_a_contract(emulator, owner, run, show):
         assert signed.address.lower() == contract.lower()
 
 
-def test_an_account_and_its_conversion(emulator, owner, run, show, monkeypatch):
+def test_creating_and_converting_an_account(emulator, owner, run, show, monkeypatch):
     with emulator.client() as svc:
         panel = show(AccountPanel, svc)
         key = click(panel, "create", name="treasury")["api_key"]
@@ -130,18 +130,18 @@ def test_an_account_and_its_conversion(emulator, owner, run, show, monkeypatch):
         assert run(panel.as_code())["mine"].describe().admin == other.address
 
 
-def test_an_account_on_the_chain_opened_again(emulator, owner, run, show):
+def test_opening_an_account_on_the_chain_again(emulator, owner, run, show):
     with emulator.client() as svc:
         made = show(AccountPanel, svc, owner=owner)
         confirm(made)
         click(made, "create_on_chain", name="treasury")
         assert made.state["mode"] == "chain"
-    with emulator.client() as svc:  # a client of its own has a session of its own
+    with emulator.client() as svc:  # a different client has a different session
         click(panel := show(AccountPanel, svc, owner=owner), "open_on_chain")
         assert run(panel.as_code())["mine"].api_key_hash == made.state["hash"]
 
 
-def test_permissions_by_a_key(emulator, run, show, monkeypatch):
+def test_changing_permissions_with_a_key(emulator, run, show, monkeypatch):
     with emulator.client() as nobody:
         svc = nobody.with_key(nobody.accounts.create("office"))
         monkeypatch.setenv("SVC_API_KEY", svc.config.api_key.reveal())
@@ -156,7 +156,7 @@ def test_permissions_by_a_key(emulator, run, show, monkeypatch):
         assert [each.address for each in again.groups.contents(group).wallets] == [wallet.address]
 
 
-def test_permissions_on_the_chain(emulator, owner, run, show):
+def test_changing_permissions_on_the_chain(emulator, owner, run, show):
     with emulator.client() as svc:
         mine = svc.chain_secured.create(owner, "office")
         group = mine.groups.create("desk")
@@ -170,11 +170,11 @@ def test_permissions_on_the_chain(emulator, owner, run, show):
         assert [each.hashed_cid for each in again.groups.contents(group).actions] == [ADD.hashed_cid]
 
 
-def test_a_schedule_made_switched_and_deleted(emulator, run, show, monkeypatch):
+def test_creating_disabling_and_deleting_a_schedule(emulator, run, show, monkeypatch):
     with emulator.client() as nobody, emulator.triggers() as door:
         svc = nobody.with_key(nobody.accounts.create("office"))
         monkeypatch.setenv("SVC_API_KEY", svc.config.api_key.reveal())
-        # The browser of whoever runs it: the page that opens is approved.
+        # The browser of the user, who approves the page that opens.
         monkeypatch.setattr(
             "webbrowser.open", lambda page: emulator.approve_agent(page.partition("challenge=")[2], "reader")
         )
@@ -192,12 +192,12 @@ def test_a_schedule_made_switched_and_deleted(emulator, run, show, monkeypatch):
         assert (new.name, new.kind, new.config["cron"]) == ("nightly", "schedule", "0 3 * * *")
 
 
-def test_the_notebooks_client_is_in_the_account_that_a_tab_created(emulator, run, show):
+def test_the_notebooks_client_uses_the_account_from_a_tab(emulator, run, show):
     with emulator.client() as svc:
         bench = show(Workbench, svc)
         click(bench, "open_tab", name="Signing")
         click(bench.panels["Account"], "create", name="treasury")
-        assert list(bench.panels) == ["Account", "Signing"]  # they share the session
+        assert list(bench.panels) == ["Account", "Signing"]  # both panels share the session
         assert bench.client is svc
         assert svc.config.api_key is not None
         assert run(bench.as_code())["account"].name == "treasury"
@@ -210,7 +210,7 @@ def panels() -> list[type[Panel]]:
     return [each for each in found if isinstance(each, type) and issubclass(each, Panel)]
 
 
-def test_every_command_that_changes_something_is_recorded_as_python():
+def test_every_command_that_changes_data_records_python():
     excused = {name for names in UNRECORDED.values() for name in names}
     seen, silent = set(), set()
     for panel in panels():
@@ -222,9 +222,9 @@ def test_every_command_that_changes_something_is_recorded_as_python():
     assert excused - seen == set(), "these commands do not exist any more"
 
 
-def test_a_record_is_given_up_and_the_account_is_left(emulator, owner, run, show):
+def test_deleting_a_record_and_closing_the_account(emulator, owner, run, show):
     class Stops(svcnb.LocalSigner):
-        """A wallet that signs, and then sends nothing."""
+        """Wallet that signs, but does not send the transaction."""
 
         def sign_transaction(self, transaction: Any) -> Any:  # noqa: ARG002 - not reached
             raise svcnb.SigningError("the wallet sends nothing")
@@ -245,5 +245,5 @@ def test_a_record_is_given_up_and_the_account_is_left(emulator, owner, run, show
         click(panel, "leave")
         names = run(panel.as_code())
         assert names["svc"].config.api_key is None
-        # Done again, it deletes no other record, also of the same name.
+        # When the code runs again, it deletes no other record, not even one with the same name.
         assert len(click(panel, "pending")) == 1

@@ -1,4 +1,4 @@
-"""The API view of the emulator below a path of a real reverse proxy, where only that proxy can be reached."""
+"""The API view of the emulator below a path of a real reverse proxy. The browser can reach only the proxy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.chain, pytest.mark.engine]
 
 @pytest.fixture
 def address(session_emulator: Any) -> Iterator[str]:
-    """Address of the emulator as JupyterHub and Binder show it: the proxy takes the folder away."""
+    """Address of the emulator behind a proxy that removes the folder from the path, as on JupyterHub and Binder."""
     pytest.importorskip("configurable_http_proxy", reason="the extra 'workshop' is not installed")
     port, api_port = _free_port(), _free_port()
     folder = f"/user/x/proxy/{urlsplit(session_emulator.base_url).port}"

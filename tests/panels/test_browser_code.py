@@ -1,4 +1,4 @@
-"""The panels' TypeScript has tests of its own, over a model without a kernel; the Deno of the wheel runs them."""
+"""Runs the TypeScript tests of the panels with the Deno of the wheel. The tests use a model without a kernel."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from svcnb import tools
 
 ROOT = Path(__file__).parents[2]
-# That of typed data is run beside the signatures (tests/client/chain_secured).
+# The test of typed data runs together with the signatures (tests/client/chain_secured).
 FILES = sorted(
     path.relative_to(ROOT).as_posix()
     for path in (ROOT / "widgets/tests").glob("*_test.ts")
@@ -35,7 +35,7 @@ def deno(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-def test_the_panels_behave_over_a_fake_model() -> None:
+def test_the_typescript_tests_of_the_panels_pass() -> None:
     allowed = (
         "--no-prompt",
         "--cached-only",

@@ -1,4 +1,4 @@
-"""The whole job with a ChainSecured account in a real JupyterLab, with a wallet in the page, without typing Python."""
+"""All steps with a ChainSecured account in a real JupyterLab, with a wallet in the page and without writing Python."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ def create_on_chain(bench: Bench, place: Any, owner: str) -> None:
 
 
 def create(bench: Bench, place: Any, what: str, name: str, done: Any) -> None:
-    """Creates something with a form, and agrees to what the wallet is asked."""
+    """Creates a resource with a form, and confirms the requests to the wallet."""
     place.get_by_role("button", name=what).click()
     form(place, what).get_by_label("Name").fill(name)
     form(place, what).get_by_role("button", name="Create").click()
     bench.settle(done)
 
 
-def test_the_whole_job_by_mouse(open_bench, wallet):
+def test_all_steps_by_mouse(open_bench, wallet):
     bench = open_bench(own=True)
     place = connect(bench)
     create_on_chain(bench, place, wallet.signer.address)
@@ -93,9 +93,9 @@ def test_the_whole_job_by_mouse(open_bench, wallet):
     place.get_by_role("heading", name="✓ Response").wait_for()
     place.get_by_role("button", name="Check the signature").click()
     place.get_by_text("✓ Signed by signer of this account").wait_for()
-    # The credit is read with the usage key, so the wallet is not asked for it.
+    # The panel reads the credit with the usage key, so the wallet does not sign a request.
     bench.root.get_by_role("group", name="Open account").get_by_text(re.compile(r"\$4\.9\d credit")).wait_for()
-    # Each signature and each transaction was shown first: nothing else was asked of the wallet.
+    # The panel showed each signature and each transaction first. The wallet received no other request.
     assert len(bench.agreed) == sum(
         method in {"eth_signTypedData_v4", "eth_sendTransaction"} for method in wallet.asked
     )
@@ -134,7 +134,7 @@ def pay_by_keyboard(bench: Bench, account: Any) -> None:
     page.close()
 
 
-def test_the_whole_job_by_keyboard(open_bench, wallet):
+def test_all_steps_by_keyboard(open_bench, wallet):
     bench = open_bench()
     root, keys, account, place = bench.root, bench.keys, bench.place("Account"), bench.place("Actions")
     root.get_by_role("tab", name="Account").focus()
@@ -193,7 +193,7 @@ def test_a_key_file_opens_an_account_and_a_contract_wallet_owns_one(open_bench, 
     place.get_by_text(f"Owner: {owner.address}").wait_for()
     create_on_chain(bench, place, owner.address)
     assert bench.agreed == [TRANSACTION]
-    # A contract for which this key signs owns the next one.
+    # The owner of the next account is a contract for which this key signs.
     contract = emulator.contract_wallet(owner.address)
     place.get_by_role("button", name="Use another account").click()
     place.get_by_text("Sign for a contract wallet").click()
@@ -201,7 +201,7 @@ def test_a_key_file_opens_an_account_and_a_contract_wallet_owns_one(open_bench, 
     place.get_by_role("button", name="Use the contract wallet").click()
     place.get_by_text(f"Owner: {contract}").wait_for()
     create_on_chain(bench, place, contract)
-    # Then it is transferred, after its consequences were shown and declined once.
+    # Then the user transfers the account, after they first saw the consequences and cancelled.
     heir = LocalSigner.random()
     place.get_by_text("Transfer the account to another wallet").click()
     place.get_by_label("New owner").fill(heir.address)

@@ -1,6 +1,6 @@
-"""Every panel tells that its service or its kernel is gone, keeps what it showed, and goes on when the service is back.
+"""Every panel reports an unavailable service or kernel, keeps its content, and works again after the recovery.
 
-All six stand in one notebook: opening one takes seconds. Each has to tell by itself.
+One notebook contains all six panels, because opening a notebook takes seconds. Each panel must report the failure.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ ipywidgets.VBox([
 
 @dataclass(frozen=True)
 class Case:
-    """A panel, and how it is made to ask its service for something.
+    """A panel, and an operation with which it sends a request to its service.
 
     Attributes:
-        title: Its heading.
-        button: What asks.
-        shown: What it shows by then, and still shows when the asking failed.
-        answered: What it shows when the asking succeeded.
+        title: Heading of the panel.
+        button: Name of the button that sends the request.
+        shown: Content before the request, which stays after a failed request.
+        answered: Content after a successful request.
     """
 
     title: str
@@ -56,7 +56,7 @@ CASES = [
 
 
 def standing(notebook: Any, emulator: Any, **options: Any) -> Any:
-    """Opens a notebook in which every panel is ready to ask."""
+    """Opens a notebook in which every panel is ready to send its request."""
     nb = notebook(CELL.format(url=emulator.base_url, triggers=emulator.triggers_url), **options)
     nb.panel("Account").get_by_label("Name", exact=True).fill("treasury")
     door = nb.panel("Triggers")
@@ -69,21 +69,19 @@ def standing(notebook: Any, emulator: Any, **options: Any) -> Any:
 
 
 def ask(nb: Any, case: Case) -> Any:
-    """Asks by keyboard, and returns the panel."""
+    """Sends the request with the keyboard, and returns the panel."""
     panel = nb.panel(case.title)
     panel.get_by_role("button", name=case.button, exact=True).press("Enter")
     return panel
 
 
 def ended(nb: Any, panel: Any, case: Case) -> None:
-    """Waits until nothing is under way, so that it may be asked again."""
+    """Waits until no operation is running, so that the test can send the request again."""
     button = panel.get_by_role("button", name=case.button, exact=True).element_handle()
     nb.tab.wait_for_function("button => !button.hasAttribute('aria-busy')", arg=button)
 
 
-def test_an_emulator_that_was_stopped_is_told_and_everything_goes_on_when_it_is_back(
-    notebook, start_emulator, tmp_path
-):
+def test_panels_report_a_stopped_emulator_and_work_again_after_its_restart(notebook, start_emulator, tmp_path):
     settings = {"starter_credits": 1000, "state": str(tmp_path / "state")}
     emulator = start_emulator(**settings)
     nb = standing(notebook, emulator)
@@ -92,7 +90,7 @@ def test_an_emulator_that_was_stopped_is_told_and_everything_goes_on_when_it_is_
         panel = ask(nb, case)
         failure = panel.get_by_role("alert").filter(has_text=re.compile("cannot connect to"))
         failure.wait_for()
-        # What to do: start an emulator, or look after a service that may be another's.
+        # The fix: start an emulator, or check the service, which can belong to another person.
         assert re.search("svcnb emulator|that the service is running", failure.inner_text())
         assert panel.get_by_text(case.shown).first.is_visible()
         ended(nb, panel, case)
@@ -104,7 +102,7 @@ def test_an_emulator_that_was_stopped_is_told_and_everything_goes_on_when_it_is_
         panel.locator(".svcnb-failure").wait_for(state="detached")
 
 
-def test_a_kernel_that_was_stopped_is_told_with_the_next_step(notebook, start_emulator):
+def test_panels_report_a_stopped_kernel_and_the_next_step(notebook, start_emulator):
     nb = standing(notebook, start_emulator(starter_credits=1000), own=True)
     nb.shut_down()
     for case in CASES:

@@ -1,4 +1,4 @@
-"""Every state of the panels fits its place at three widths, and has no serious accessibility problem."""
+"""Every state of the panels fits into three widths, and has no serious accessibility problem."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ pytestmark = [pytest.mark.browser, pytest.mark.chain, pytest.mark.engine]
 
 WIDTHS = (1366, 1024, 390)
 SHOTS = os.environ.get("SVC_SHOTS")
-"""Folder for screenshots of every state at every width, in light and dark; none are made without it."""
+"""Folder for screenshots of every state at every width, in the light and dark theme. None means no screenshots."""
 
 MAX_LINES = 3
-"""Most lines of an address; a hash or a CID may have twice as many."""
+"""Maximum number of lines of an address. A hash or a CID can have twice as many lines."""
 
 WIDE = """lines => {
   const shown = (it) => it.checkVisibility() && it.getClientRects().length > 0;
@@ -77,17 +77,17 @@ INVISIBLE = """() => {
   }
   return found;
 }"""
-"""What cannot be told apart in the colours of the system: bars from their background, the chosen tab from others."""
+"""Script that returns elements without a visible difference in system colours: bars, or the chosen tab."""
 
 
-# JupyterLab lays its page out again in the frames after a change of the window.
+# JupyterLab updates its layout in the frames after a change of the window.
 LAID_OUT = """async () => {
   for (let frame = 0; frame < 4; frame += 1) await new Promise((go) => requestAnimationFrame(go));
 }"""
 
 
 TOOLBAR = "Failed to execute 'removeChild' on 'Node'"
-"""Error of JupyterLab 4.6: its toolbar moves buttons when the window becomes narrow. The panels remove no child so."""
+"""Error of JupyterLab 4.6, whose toolbar moves buttons in a narrow window. The panels do not cause this error."""
 
 
 def test_no_state_overflows_or_has_a_serious_fault(notebook, desk, emulator):

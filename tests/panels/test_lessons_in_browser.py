@@ -1,4 +1,4 @@
-"""The tasks of the panels in the lessons, done in a real JupyterLab as the lessons say, in the lessons themselves."""
+"""The panel tasks of the lessons. The tests follow the instructions of the lessons in a real JupyterLab."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PANEL = "svcnb.panels."
 
 
 def open_lesson(notebook: Callable[..., Any], lesson: str, **options: Any) -> Any:
-    """A lesson that a learner has worked through as far as its panel."""
+    """Opens a lesson, and runs its cells up to the panel."""
     nb = notebook(NOTEBOOKS / f"{lesson}.ipynb", own=True, run=False, **options)
     nb.run("import os; os.environ['SVC_LESSONS'] = 'own'")
     nb.go_to(PANEL)
@@ -28,7 +28,7 @@ def open_lesson(notebook: Callable[..., Any], lesson: str, **options: Any) -> An
 
 
 def run_again(nb: Any, words: str) -> str:
-    """Runs the lesson's cell that contains some words, and returns what it shows."""
+    """Runs the lesson's cell that contains a text, and returns its output."""
     number = nb.go_to(words)
     nb.do("notebook:run-cell")
     return str(nb.output(number))
@@ -45,13 +45,13 @@ def editor_of(nb: Any) -> tuple[Any, Any]:
 
 
 def write(nb: Any, before: str, after: str) -> None:
-    """Replaces some text of the action, as a person does in the editor."""
+    """Replaces a text of the action in the editor, like a user."""
     source = nb.value("editor.source")
     assert before in source
     _, field = editor_of(nb)
     field.press("Control+a")
     nb.tab.keyboard.insert_text(source.replace(before, after))
-    for _ in range(200):  # the page sends the source when no key was pressed for a moment
+    for _ in range(200):  # the page sends the source after a pause between key presses
         if nb.value("editor.source") == source.replace(before, after):
             return
         nb.tab.wait_for_timeout(50)
@@ -70,7 +70,7 @@ def change_the_action(nb: Any) -> Any:
     panel.locator(".svcnb-failure").filter(has_text="is not authorized to execute").wait_for()
     press(panel, "Check permission")
     panel.get_by_text("no group permits the action").first.wait_for()
-    # The first exercise, in the editor.
+    # This is the first exercise, in the editor.
     write(nb, "return { message,", "return { message, length: message.length,")
     nb.run("me.groups.add_action(group, editor.action)")
     press(panel, "Run")
@@ -174,7 +174,7 @@ TASKS: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("lesson", TASKS)
-def test_the_task_of_a_panel_can_be_done_in_its_lesson(notebook, lesson):
+def test_a_learner_can_complete_the_panel_task_of_a_lesson(notebook, lesson):
     TASKS[lesson](open_lesson(notebook, lesson))
 
 
@@ -182,7 +182,7 @@ WALLET_LESSON = "06-chain-secured"
 
 
 def ask_a_wallet(nb: Any, desk: Any) -> tuple[Any, int, str]:
-    """Asks a wallet of the browser to create an account, as the lesson says.
+    """Requests a new account with a browser wallet, as in the lesson.
 
     Returns:
         The panel, which now shows the request, the number of the cell that waits, and the wallet's address.
@@ -199,7 +199,7 @@ def ask_a_wallet(nb: Any, desk: Any) -> tuple[Any, int, str]:
     return panel, number, owner.address
 
 
-def test_a_wallet_of_the_browser_opens_an_account_in_its_lesson(notebook, desk):
+def test_a_browser_wallet_opens_an_account_in_its_lesson(notebook, desk):
     nb = open_lesson(notebook, WALLET_LESSON, script=SCRIPT)
     assert run_again(nb, "theirs = await") == "No wallet is connected in the panel.\n"
     panel, number, address = ask_a_wallet(nb, desk)

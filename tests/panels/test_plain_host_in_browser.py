@@ -1,7 +1,7 @@
-"""The panels on a page that has nothing of Jupyter's: no theme, no `require`, no styles but theirs.
+"""The panels on a page without any part of Jupyter: no theme, no `require`, and no other styles.
 
-Editors such as VS Code show widgets so: a bare page under a content policy, with the theme as a class of the body. The
-modules are loaded as anywidget loads them, from a blob, and what they ask the kernel is never answered.
+Editors such as VS Code show widgets on such a page, with a content security policy, and with the theme as a class of
+the body. The page loads the modules from a blob, like anywidget. No kernel responds to their requests.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tests.panels.axe import faults
 pytestmark = [pytest.mark.browser]
 
 MIN_CONTRAST = 4.5
-"""Of WCAG 2, level AA, for texts of usual size."""
+"""Minimum contrast of WCAG 2, level AA, for text of normal size."""
 NOBODY = "http://127.0.0.1:9"
 PANELS = (AccountPanel, SigningPanel, ActionEditor, PermissionsPanel, RunsPanel, TriggersPanel)
 PAGE = """<!doctype html><html lang="en"><head><title>host</title><meta http-equiv="Content-Security-Policy" content="
@@ -45,7 +45,7 @@ SHOW = """async ({source, style, state}) => {
   };
   (window.ends ??= []).push(await widget.render({model, el}));
 }"""
-"""Does what anywidget does with a module and its styles."""
+"""Script that loads a module and its styles like anywidget."""
 CONTRAST = """() => {
   const canvas = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
   const drawn = (colours) => { // each colour over the one before it, as the page shows them
@@ -74,7 +74,7 @@ CONTRAST = """() => {
   }
   return found;
 }"""
-"""Contrast of each text to its background, with the text."""
+"""Script that returns each text with its contrast to the background."""
 SCHEMES = {"vscode-light": ("light", "rgb(255, 255, 255)"), "vscode-dark": ("dark", "rgb(22, 25, 31)")}
 
 
@@ -89,7 +89,7 @@ def panels():
 
 
 @pytest.mark.parametrize("theme", sorted(SCHEMES))
-def test_every_panel_stands_on_a_bare_page_in_its_theme_and_says_that_no_kernel_answers(browser, panels, theme):
+def test_every_panel_works_on_a_plain_page_and_reports_a_missing_kernel(browser, panels, theme):
     page: Any = browser.new_page()
     troubles: list[str] = []
     page.on("pageerror", lambda error: troubles.append(str(error)))
@@ -117,5 +117,5 @@ def test_every_panel_stands_on_a_bare_page_in_its_theme_and_says_that_no_kernel_
 
 
 def _plain(state: dict[str, Any]) -> dict[str, Any]:
-    """A panel's own part of its state."""
+    """Returns the part of the state that belongs to the panel itself."""
     return {name: value for name, value in state.items() if not name.startswith("_")}

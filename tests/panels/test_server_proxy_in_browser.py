@@ -1,4 +1,5 @@
-"""A remote Jupyter: the browser reaches the server below a path, and the emulator through jupyter-server-proxy only."""
+"""A remote Jupyter, whose server is below a path. The browser reaches the emulator only through
+jupyter-server-proxy."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ def lab(chromium: str, session_emulator: Any, tmp_path_factory: pytest.TempPathF
 
 @pytest.fixture
 def nb(notebook: Any, session_emulator: Any) -> Iterator[Any]:
-    """A workbench in a browser that reaches no port of the kernel's machine but Jupyter's."""
+    """Workbench in a browser that can reach only Jupyter's port on the machine of the kernel."""
     opened = notebook(BENCH, own=True)
     ports = {urlsplit(url).port for url in (session_emulator.base_url, session_emulator.triggers_url)}
     reached: list[str] = []
@@ -41,11 +42,11 @@ def nb(notebook: Any, session_emulator: Any) -> Iterator[Any]:
 
 
 def through(desk: Desk, url: str) -> str:
-    """An address as the browser must use it."""
+    """Returns the address that the browser must use."""
     return f"{desk.lab.url}/proxy/{urlsplit(url).port}/"
 
 
-def test_a_person_pays_approves_and_reads_the_api_through_the_proxy(nb, desk, session_emulator):
+def test_payment_approval_and_api_view_work_through_the_proxy(nb, desk, session_emulator):
     panel = nb.panel("Workbench")
     panel.get_by_label("Name", exact=True).fill("remote")
     panel.get_by_role("button", name="Create", exact=True).click()

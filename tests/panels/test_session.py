@@ -1,4 +1,4 @@
-"""The session that all panels of a client share, on a real service."""
+"""Session that all panels of a client share, with a real service."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ async def svc(emulator):
         yield client
 
 
-async def test_the_credit_is_read_with_a_usage_key_if_the_wallet_asks_its_user(svc, emulator):
+async def test_the_credit_is_read_with_a_usage_key_instead_of_a_browser_wallet(svc, emulator):
     owner = svcnb.LocalSigner.random()
     emulator.faucet(owner.address)
     service = svc.to_async()
@@ -32,7 +32,7 @@ async def test_the_credit_is_read_with_a_usage_key_if_the_wallet_asks_its_user(s
     session = Session.of(svc)
     shown: queue.Queue[str] = queue.Queue()
     session.watch(lambda what: shown.put(session.state["balance"]) if "balance" in what else None)
-    session.owner = svcnb.BrowserSigner()  # signs nothing unless its user is asked
+    session.owner = svcnb.BrowserSigner()  # signs only after a confirmation of the user
     session.opened_on_chain(mine, address=owner.address)
     session.add_key(key)
     svc.with_key(key).run(add, until_effective=15)

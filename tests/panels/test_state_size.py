@@ -1,4 +1,4 @@
-"""What a panel sends to the browser stays below 100 KB, also for an account with much in it."""
+"""The data that a panel sends to the browser is below 100 KB, even for a large account."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.chain, pytest.mark.engine]
 MAX_BYTES = 100_000
 GROUPS, ACTIONS, WALLETS, KEYS, RUNS = 10, 60, 20, 15, 1_200
 CODE = {"_esm", "_css", "_anywidget_id"}
-"""Parts of a widget's state that are its program; they are sent once."""
+"""Parts of a widget's state that contain its program. The kernel sends them once."""
 
 
 def size(value: object) -> int:
@@ -36,7 +36,7 @@ def answer_of(panel: Panel, command: str, **args: Any) -> Any:
 
 @pytest.fixture
 def svc(emulator, tmp_path):
-    """A client whose account has much in it, and whose runs are recorded."""
+    """Client with a large account and recorded runs."""
     records: list[Any] = []
     with emulator.client(history=tmp_path / "history.sqlite", on_run=records.append) as client:
         account = client.accounts.create("busy")

@@ -1,4 +1,5 @@
-"""What is about to be signed, in words; call data made by web3, which shares no code with us."""
+"""Descriptions of transactions before their signature. web3, which is independent of this package, creates the call
+data."""
 
 from __future__ import annotations
 
@@ -16,12 +17,12 @@ TO = "0x" + "12" * 20
 @pytest.fixture(scope="module")
 def contract():
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of libraries below, at import
+        warnings.simplefilter("ignore")  # warnings of libraries during their import
         from web3 import Web3
     return Web3().eth.contract(abi=abi())
 
 
-def test_a_write_is_told_with_its_arguments_and_what_it_may_cost(contract):
+def test_a_transaction_is_described_with_its_arguments_and_maximum_cost(contract):
     data = contract.encode_abi("addGroup", args=[7, "adders", "adds", [5], [OWNER]])
     told = decoded({"to": TO, "data": data, "gas": hex(100_000), "maxFeePerGas": hex(2 * 10**9), "value": "0x0"})
     assert told["known"]
@@ -32,19 +33,19 @@ def test_a_write_is_told_with_its_arguments_and_what_it_may_cost(contract):
     assert (told["to"], told["through"], told["max_cost"]) == (TO, "", "0.0002 ETH")
 
 
-def test_what_a_contract_wallet_is_told_to_do_is_unwrapped(contract):
+def test_the_call_inside_a_call_to_a_contract_wallet_is_described(contract):
     from eth_abi.abi import encode
 
     inner = contract.encode_abi("removeGroup", args=[7, 3])
     body = encode(["address", "uint256", "bytes"], [TO, 0, bytes.fromhex(inner[2:])])
-    # First four bytes of keccak256("execute(address,uint256,bytes)"), as ERC-4337 accounts have it.
+    # First four bytes of keccak256("execute(address,uint256,bytes)"), a function of ERC-4337 accounts.
     told = decoded({"to": OWNER, "data": "0xb61d27f6" + body.hex(), "gas": "0x1"})
     assert told["function"] == "removeGroup"
     assert (told["to"].lower(), told["through"]) == (TO, OWNER)
 
 
 @pytest.mark.parametrize("data", ["0x", "0x12345678", "0xb61d27f6", "0xb61d27f6" + "ff" * 96])
-def test_a_call_that_is_not_known_is_said_to_be_so(data):
+def test_an_unknown_call_is_marked_as_unknown(data):
     told = decoded({"to": TO, "data": data, "gas": "0x1"})
     assert not told["known"]
     assert told["arguments"] == []

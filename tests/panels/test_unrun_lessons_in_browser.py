@@ -1,4 +1,4 @@
-"""Lessons that are opened in JupyterLab and not run: images instead of drawings, and no formulas."""
+"""Lessons in JupyterLab before they run: images instead of drawings, and no formulas."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.repository.unrun import IMAGES, LESSONS
 
 pytestmark = [pytest.mark.browser, pytest.mark.chain, pytest.mark.engine]
 
-# Cells are rendered when they come into view, and several are in view at once.
+# JupyterLab renders cells when they become visible, and several cells are visible at the same time.
 RENDER = """async () => {
   const {content} = window.jupyterapp.shell.currentWidget;
   for (let index = 0; index < content.widgets.length; index += 3) await content.scrollToItem(index);
@@ -35,7 +35,7 @@ def test_every_lesson_shows_its_charts_before_it_is_run(notebook):
     for path in LESSONS:
         nb = notebook(path, run=False)
         nb.tab.evaluate(RENDER)
-        nb.tab.wait_for_timeout(300)  # MathJax is loaded with the first formula, and there should be none
+        nb.tab.wait_for_timeout(300)  # JupyterLab loads MathJax with the first formula, and there should be none
         seen = nb.tab.evaluate(SEEN)
         assert seen.pop("words") > 0
         if seen != {"trusted": False, "images": images(path), "others": 0, "drawings": 0, "formulas": []}:

@@ -1,4 +1,4 @@
-"""A walk through all tabs of the workbench, which stops at every state that a person meets."""
+"""Tour through all tabs of the workbench, which stops at every state that a user can see."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ WEBHOOK = "async function main({ event }) { return event.n + 1; }"
 
 
 def tour(bench: Bench, emulator: Any) -> Iterator[str]:
-    """Leads through the states, one after the other, and yields the name of each.
+    """Shows the states in order, and yields the name of each state.
 
     Args:
-        bench: A workbench without an account.
-        emulator: Where triggers are approved, and owners get gas.
+        bench: Workbench without an account.
+        emulator: Emulator that approves triggers and adds gas to wallets.
     """
     yield from _account(bench)
     yield from _actions(bench)

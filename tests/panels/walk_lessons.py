@@ -1,9 +1,9 @@
 """Walk through lessons 0 to 8 in JupyterLab: ``pytest tests/panels/walk_lessons.py -m browser -n0 -s``.
 
-It runs every cell and puts the solutions into the exercises. It prints how long the cells of each lesson took, and
-saves a picture of the whole lesson. ``SVC_SHOTS`` names the folder of the pictures. ``SVC_WALK_PLACE`` names a
-learner's file of a workshop (``workshop/places/ada.env``). Without it, each lesson has its own emulator, as in
-`svcnb lab`.
+It runs every cell and puts the solutions into the exercises. It prints the duration of the cells of each lesson, and
+saves a screenshot of the whole lesson. ``SVC_SHOTS`` sets the folder of the screenshots. ``SVC_WALK_PLACE`` sets a
+learner's file of a workshop (``workshop/places/ada.env``). Without it, each lesson has its own emulator, as in `svcnb
+lab`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.chain, pytest.mark.engine]
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 LESSONS = sorted(NOTEBOOKS.glob("0[0-8]-*.ipynb"))
 TALL = 20_000
-"""Height of the page in pixels. JupyterLab does not draw what is outside of it."""
+"""Height of the page in pixels. JupyterLab does not draw elements outside of it."""
 
 CELLS = """() => window.jupyterapp.shell.currentWidget.content.widgets.map(
   ({model}) => [model.type, model.sharedModel.source])"""
@@ -38,7 +38,7 @@ TYPE = """([number, sources]) => {
 
 
 def place() -> dict[str, str]:
-    """The environment of the learner's notebooks."""
+    """Returns the environment of the learner's notebooks."""
     if (file := os.environ.get("SVC_WALK_PLACE")) is None:
         return {"SVC_LESSONS": "own"}
     exports = [shlex.split(line)[1] for line in Path(file).read_text(encoding="utf-8").splitlines()]
@@ -79,6 +79,6 @@ def test_walk(notebook, tmp_path, lesson):
 
 
 def plain(output: dict[str, Any]) -> str:
-    """The text of an output."""
+    """Returns the text of an output."""
     text = output.get("text") or output.get("data", {}).get("text/plain", "")
     return "".join(text)

@@ -1,4 +1,4 @@
-"""A wallet for the browser, as an extension would put one there: EIP-1193, announced by EIP-6963, with a real key."""
+"""Browser wallet for tests. Like an extension, it supports EIP-1193 and EIP-6963. It has a real key."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ UNKNOWN_CHAIN = {"code": 4902, "message": "Unrecognized chain ID."}
 
 
 class TestWallet:
-    """Answers what a page asks a wallet, and notes it.
+    """Wallet that responds to the requests of a page, and records them.
 
     Args:
-        signer: Its one account.
-        chain_id: The chain that it is on.
-        rpc_url: Where it sends transactions.
+        signer: Account of the wallet.
+        chain_id: Id of the selected chain.
+        rpc_url: Address of the node to which the wallet sends transactions.
 
     Attributes:
-        rejects: Methods that its owner says no to.
-        asked: Every method that was asked for, in order.
+        rejects: Methods that the user rejects.
+        asked: Requested methods, in order.
     """
 
     __test__ = False
@@ -86,7 +86,7 @@ class TestWallet:
     def eth_signTypedData_v4(self, address: str, text: str) -> dict[str, Any]:  # noqa: N802
         data = json.loads(text)
         assert address == self.signer.address.lower()
-        # As wallets do: they sign for no chain but the one that they are on.
+        # Like other wallets, this one signs only for the selected chain.
         if int(data["domain"]["chainId"]) != self.chain_id:
             return {"error": {"code": -32603, "message": "chainId should be same as current chainId"}}
         return {"result": self.signer.sign_typed_data(data)}

@@ -1,4 +1,4 @@
-"""The declarations are TypeScript, agree with the runtime's table, and make an editor object to what is wrong."""
+"""The declarations are valid TypeScript, agree with the runtime's table, and cause errors for invalid code."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ REFERENCE = '/// <reference path="./action.d.ts" />\n// @ts-check\n'
 
 @pytest.fixture
 def check(tmp_path):
-    """Checks a source with the TypeScript of Deno; returns what it says."""
+    """Checks a source with the TypeScript compiler of Deno, and returns its output."""
     (tmp_path / "action.d.ts").write_text(declarations())
     (tmp_path / "jsconfig.json").write_text(project())
-    # Deno's own configuration: the same compiler options, as far as they are allowed there.
+    # Configuration of Deno with the same compiler options, except those that Deno does not support.
     (tmp_path / "deno.json").write_text('{"compilerOptions": {"lib": ["esnext", "dom"], "noImplicitAny": false}}')
 
     def run(source: str) -> str:
@@ -54,7 +54,7 @@ def check(tmp_path):
         "const main = () => Svc.Actions.setResponse({ response: [1] });",
     ],
 )
-def test_a_right_action_is_accepted(check, source) -> None:
+def test_a_correct_action_is_accepted(check, source) -> None:
     assert check(source) == ""
 
 
@@ -69,7 +69,7 @@ def test_a_right_action_is_accepted(check, source) -> None:
         ("const main = () => { Svc.Actions.Encrypt = null; };", "read-only"),
     ],
 )
-def test_a_wrong_action_is_objected_to(check, source, said) -> None:
+def test_a_wrong_action_has_type_errors(check, source, said) -> None:
     assert said in check(source)
 
 
@@ -80,5 +80,5 @@ def test_every_function_of_every_vocabulary_is_declared() -> None:
     assert "Svc" not in declarations(Vocabulary(service="acme"))
 
 
-def test_the_declarations_of_the_editor_panels_are_the_generated_ones() -> None:
+def test_the_declarations_in_the_panels_are_up_to_date() -> None:
     assert (ROOT / "widgets/src/lib/action.d.ts").read_text() == declarations()

@@ -27,7 +27,7 @@ def project(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def sources(project: Path) -> Iterator[list[str]]:
-    """What `python sources.py` prints; it runs until the end of the test."""
+    """Output of `python sources.py`, which runs until the end of the test."""
     command = [sys.executable, "sources.py"]
     with subprocess.Popen(command, cwd=project, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -44,7 +44,7 @@ def service(sources: list[str]) -> Iterator[Emulator]:
 
 @pytest.fixture
 def step(project: Path, service: Emulator) -> Step:
-    """Runs a command in the project's folder."""
+    """Runs a command in the folder of the project."""
     environment = os.environ | {"SVC_BASE_URL": service.base_url, "SVC_RPC_URL": service.rpc_url}
     return lambda *command: subprocess.run(
         [sys.executable, *command], cwd=project, env=environment, capture_output=True, text=True, check=False

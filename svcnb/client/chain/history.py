@@ -237,7 +237,7 @@ def _require_account_hash(chain: ChainAccess, given: int, *, known: bool) -> Flo
                 f"{uint256_hex(given)} is the hash of a usage key, but events identify accounts by the hash of the "
                 "account key"
             ),
-            hint=f"This usage key belongs to the account {account}: svc.chain_secured.look({account!r}).",
+            hint=f"Pass the hash of the account to which this usage key belongs: svc.chain_secured.look({account!r}).",
         )
     if not known:
         raise InvalidArgument(

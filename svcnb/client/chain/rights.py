@@ -85,7 +85,7 @@ class Rights:
             until = "without expiration" if not key.expiration else f"until {_moment(key.expiration)}"
             said.add((subject, f"is valid {until}"))
             if key.arguments is not None:
-                said |= {(subject, f"may {part}") for part in permissions(key.arguments, names).split("; ")}
+                said |= {(subject, f"can {part}") for part in permissions(key.arguments, names).split("; ")}
         return said
 
 

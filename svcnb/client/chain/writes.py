@@ -113,7 +113,10 @@ class Writer:
             to, payload = sender.address, (yield from self._wrapped(sender, contract, data))
         transaction, preview = yield from self._prepared(what, arguments, to, payload)
         if self.on_preview is not None and (yield from act(lambda: self.on_preview(preview))) is False:  # type: ignore[misc] # checked on the same line
-            raise SigningError(f"stopped before signing: {preview.what}", hint="No transaction was sent.")
+            raise SigningError(
+                f"stopped before signing: {preview.what}",
+                hint="Repeat the call to make the change. No transaction was sent.",
+            )
         mined = yield from self._landed(signer, transaction, preview, on_sent)
         receipt = Receipt(
             what=preview.what,
@@ -152,7 +155,8 @@ class Writer:
             raise ChainError(
                 f"the deployed contract does not have the function {name}",
                 name="FunctionNotFound",
-                hint="The contract has a different version: svc.chain_secured.drift() lists the missing functions.",
+                hint="Call svc.chain_secured.drift() to list the missing functions. The contract has a different "
+                "version.",
             )
 
     def _wrapped(self, wallet: Signer, target: str, data: bytes) -> Flow[bytes]:
@@ -256,8 +260,8 @@ class Writer:
             raise ChainError(
                 f"the transaction {sent} was mined and reverted: {preview.what}",
                 hint=(
-                    "The account changed between the simulation and the block. The gas is spent, but no other change "
-                    "was made. Read the account again. Then repeat the call if you still need it."
+                    "Read the account again. Then repeat the call if you still need it. The account changed between "
+                    "the simulation and the block. The gas is spent, but no other change was made."
                 ),
             )
         return dict(mined)
@@ -377,7 +381,7 @@ def _in_doubt(preview: Preview, sent: str, why: str) -> ChainError:
         name="Pending",
         arguments=(sent,),
         hint=(
-            f"Check the transaction {sent} first: a block can still include it, and a repeated call can then take "
-            f"effect twice."
+            f"Check the transaction {sent} before you repeat the call, because a block can still include it. The "
+            f"call can then take effect twice."
         ),
     )

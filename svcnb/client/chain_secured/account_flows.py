@@ -130,7 +130,7 @@ def convert(writer: Writer, *, confirm: bool) -> Flow[Identity]:
             "/convert_to_chain_secured_account",
             nothing,
             body,
-            in_doubt="the account may have been converted: check with svc.chain_secured.open(owner).",
+            in_doubt="Call svc.chain_secured.open(owner) to check whether the service converted the account.",
         )
     )
     return Identity(master, owner.address)
@@ -332,7 +332,7 @@ def _require_fresh(chain: ChainAccess, address: str) -> Flow[None]:
         name="AccountAlreadyExists",
         arguments=(uint256_hex(alias),),
         hint=(
-            "A wallet can own only one account during its lifetime. Use a new wallet, or open its account: "
-            "svc.chain_secured.open(owner)."
+            "Use a new wallet, or open the account of this wallet: svc.chain_secured.open(owner). A wallet can own "
+            "only one account during its lifetime."
         ),
     )

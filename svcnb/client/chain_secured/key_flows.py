@@ -74,7 +74,7 @@ def create(
                     f"it within {verify:g} s"
                 ),
                 name="NotResolved",
-                hint="The service might use the other form. Create a new key: mine.usage_keys.create(..., form="
+                hint="Create a new key with the other form: mine.usage_keys.create(..., form="
                 f"{'text' if form == 'bytes' else 'bytes'!r}). Then delete this key: mine.usage_keys.delete("
                 f"{key.api_key_hash!r}).",
             )

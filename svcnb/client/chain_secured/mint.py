@@ -136,8 +136,8 @@ class _Steps:
                 envelope.as_request(),
                 key=False,
                 in_doubt=(
-                    "the service may have created a wallet or key that is not part of any account. It has no "
-                    "permissions, so start again."
+                    "Start again. The service may have created a wallet or key, which is not part of any account and "
+                    "has no permissions."
                 ),
             )
         )

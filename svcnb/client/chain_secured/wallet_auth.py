@@ -45,7 +45,7 @@ class WalletAuth:
         """
         if self._envelope is None:
             raise SigningError(
-                "the wallet has not signed for billing yet", hint=("First await a billing call of the client.")
+                "the wallet has not signed for billing yet", hint=("Await a billing call of the client first.")
             )
         if self._age() > KEPT_S and self._writer.owner is not None:
             old = self._envelope

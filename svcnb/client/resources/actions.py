@@ -59,7 +59,7 @@ def delete(action: ActionRef) -> Flow[None]:
             "/delete_action",
             nothing,
             {"hashed_cid": _one(action)},
-            in_doubt="the action may be deleted: check svc.actions.list().",
+            in_doubt="Check svc.actions.list(), because the service may have deleted the action.",
         )
     )
 

@@ -56,8 +56,7 @@ def create_payment_intent(amount_cents: int, method: Method) -> Flow[Payment]:
                 parse,
                 {"amount_cents": amount_cents},
                 in_doubt=(
-                    "the service may have created a payment. No money is collected until the payment is made, so "
-                    "create another payment."
+                    "Create another payment. The service may have created a payment, but collects no money for it."
                 ),
             )
         )
@@ -72,7 +71,7 @@ def confirm(payment: Payment | str) -> Flow[Balance]:
             "/billing/confirm_payment",
             nothing,
             {"payment_intent_id": _id(payment)},
-            in_doubt="the payment may already be credited: check svc.billing.balance().",
+            in_doubt="Check svc.billing.balance(), because the service may have credited the payment.",
         )
     )
     if isinstance(payment, Payment):

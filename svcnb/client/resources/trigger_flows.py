@@ -140,7 +140,7 @@ def create(access: ServiceAccess, action: ActionRef, usage_key: object, kind: st
             "/api/triggers",
             model(Trigger),
             body,
-            in_doubt=f"the trigger may exist: check triggers.list() for {body['name']!r}.",
+            in_doubt=f"Check whether triggers.list() contains {body['name']!r}, because the trigger may exist.",
         )
     )
 

@@ -19,7 +19,8 @@ def create() -> Flow[Wallet]:
             "POST",
             "/create_wallet",
             model(Wallet),
-            in_doubt="the service may have created and charged a wallet: check the last entry of svc.wallets.list().",
+            in_doubt="Check the last entry of svc.wallets.list(), because the service may have created and charged a "
+            "wallet.",
         )
     )
 

@@ -19,7 +19,7 @@ async def _present(call: Call) -> None:
 
 
 KEY_PRESENT = Guard(_present, frozenset({401}), KEY_SCHEMES)
-"""Guard that requires a key in the request. It does not check that the key exists."""
+"""Guard that requires a key in the request. The guard does not check whether the key exists."""
 
 
 class Access:
@@ -48,7 +48,7 @@ class Access:
             The account of the key.
 
         Raises:
-            StructuredError: 401 if the key is missing or unknown, 503 if the chain does not respond.
+            StructuredError: 401 if the key is missing or unknown, or 503 if the chain does not respond.
         """
         known = call.known_caller
         if known is not None:

@@ -51,7 +51,7 @@ class PermissionCache:
     """Cache of keys, accounts and permissions.
 
     Args:
-        settings: The configurable permission rules, and the delay of grants.
+        settings: Settings with the permission rules and the delay of grants.
         chain: The chain with the contract.
         clock: Clock for the expiry of keys.
     """
@@ -92,7 +92,7 @@ class PermissionCache:
         return caller
 
     async def by_hash(self, hashed: int) -> Caller | None:
-        """Returns the account of a hash, or None if no account has that hash.
+        """Returns the account that a hash identifies, or None if no account has that hash.
 
         Args:
             hashed: Hash of a key, or of an admin wallet's address.

@@ -44,7 +44,7 @@ class Accounts:
         access: Authentication, which resolves keys.
         faults: Injected faults of the chain.
         store: The database. Servers that share it count new accounts in it.
-        settings: Starter credits, and the rate limit for new accounts per address.
+        settings: Settings with the starter credits and the rate limit for new accounts per address.
     """
 
     def __init__(

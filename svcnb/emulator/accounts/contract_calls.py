@@ -100,7 +100,7 @@ def require_short_texts(function: str, arguments: Sequence[Any]) -> None:
         arguments: Its arguments.
 
     Raises:
-        EndpointFailure: 400, the total length of the strings exceeds `MAX_CHAIN_TEXT_BYTES`.
+        EndpointFailure: 400 if the total length of the strings exceeds `MAX_CHAIN_TEXT_BYTES`.
     """
     kinds = contract.function(function).inputs
     texts = [argument for kind, argument in zip(kinds, arguments, strict=True) if kind == "string"]
@@ -119,7 +119,7 @@ def require_master(caller: Caller) -> None:
     """Rejects usage keys before any other check of the call.
 
     Raises:
-        EndpointFailure: 403, the key is not an account key.
+        EndpointFailure: 403 if the key is not an account key.
     """
     if not caller.is_master:
         raise EndpointFailure(403, PERMISSION_DENIED)
@@ -132,7 +132,7 @@ def require_owner(caller: Caller) -> None:
     permission before it checks whether an object exists (docs/service/permissions.md#permission-of-each-endpoint).
 
     Raises:
-        EndpointFailure: 403, the key is not the account key of a managed account.
+        EndpointFailure: 403 if the key is not the account key of a managed account.
     """
     require_master(caller)
     if not caller.managed:

@@ -34,8 +34,8 @@ class _List(NamedTuple):
         added: Event for a new or changed entry.
         removed: Event for a removed entry.
         field: Field that identifies the entry in these events.
-        member: Parameter with the initial entries in the functions that create a group. The lists of an account have
-            none ("").
+        member: Parameter with the initial entries in the functions that create a group. The value is empty for the
+            lists of an account.
     """
 
     added: str

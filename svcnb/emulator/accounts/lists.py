@@ -30,7 +30,7 @@ class Lists:
         contract: Client of the contract.
         creation_order: Order of lists with removed entries.
         access: Authentication, which resolves keys.
-        settings: Default and maximum page size.
+        settings: Settings with the default and maximum page size.
     """
 
     def __init__(

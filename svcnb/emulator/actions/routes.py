@@ -54,11 +54,11 @@ class RunActions:
     """Endpoints that run actions and compute CIDs.
 
     Args:
-        settings: Limits and price of a run.
+        settings: Settings with the limits and the price of a run.
         engine: The engine that runs actions.
         permissions: Permission cache, which decides which keys may run which actions.
         custody: Custody that derives keys for actions.
-        network: Outbound requests of actions.
+        network: HTTP client for outbound requests of actions.
         packages: The packages that actions can import. None allows no imports.
         randomness: Source of random bytes for actions in a seeded emulator.
         sources: Cache of recently run sources.
@@ -133,7 +133,7 @@ class RunActions:
         return await _cid(source)
 
     async def run_action(self, call: Call, body: RunActionRequest) -> RunActionResponse:
-        """Runs an action in a fresh isolate and returns the result of its main function.
+        """Runs an action in a new isolate and returns the result of its main function.
 
         A run costs $0.01 per second of wall-clock time, at least $0.01. The service charges only for successful runs.
         """

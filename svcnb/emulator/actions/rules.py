@@ -26,11 +26,11 @@ async def require_may_execute(directory: PermissionCache, caller: Caller, cid: s
         directory: The permission cache.
         caller: The caller.
         cid: CID of the action.
-        action_hash: keccak256 of the CID.
+        action_hash: keccak256 hash of the CID.
 
     Raises:
-        StructuredError: 401, the key was created recently and is not active yet.
-        EndpointFailure: 403, the key is not permitted.
+        StructuredError: 401 if the key was created recently and is not active yet.
+        EndpointFailure: 403 if the key is not permitted.
     """
     if not await directory.effective(caller):
         raise unknown_key()
@@ -56,11 +56,11 @@ async def wallet_secret(
         directory: Cache of permissions and of the wallets' derivation paths.
         custody: Custody that derives the secret.
         caller: The caller of the run.
-        action_hash: keccak256 of the running action's CID.
+        action_hash: keccak256 hash of the running action's CID.
         pkp_id: The wallet's address as the action passed it.
 
     Returns:
-        32 secret bytes.
+        The wallet's private key, 32 bytes.
 
     Raises:
         KeyRefused: The run may not use the wallet. The message contains the reason, and only data that the caller may

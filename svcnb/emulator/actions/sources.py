@@ -15,7 +15,7 @@ class SourceCache:
     """Cache of the most recently run sources, up to a limit in bytes.
 
     Args:
-        limit_bytes: Maximum number of bytes to keep.
+        limit_bytes: Maximum total size of the cached sources, in bytes.
     """
 
     def __init__(self, limit_bytes: int = KEPT_BYTES) -> None:

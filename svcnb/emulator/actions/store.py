@@ -18,7 +18,7 @@ from svcnb.protocol.limits import KEPT_EXECUTION_BYTES
 _LOG = logging.getLogger(__name__)
 KEPT: Final = 10_000
 MAX_PAGE_BYTES: Final = 8 * 1024 * 1024
-"""Maximum size of one page of executions, in bytes. It prevents responses that contain the whole history."""
+"""Maximum size of one page of executions, in bytes. The limit prevents responses that contain the whole history."""
 _PORTION: Final = 50
 _SPARE: Final = 256
 _SPARE_BYTES: Final = 8 * 1024 * 1024
@@ -55,7 +55,7 @@ class Execution(NamedTuple):
         request_id: The id of the request.
         correlation_id: The caller's own id, or an empty string. For the run of a trigger, this is the id of that run.
         cid: CID of the source.
-        api_key_hash: Hash of the calling key, ``0x`` + 64 hex digits.
+        api_key_hash: Hash of the calling key, ``0x`` and 64 hex digits.
         billing_wallet: Address of the wallet that identifies the paying account.
         status: ``success``, ``failed``, or ``refused`` if the run did not start.
         http_status: HTTP status of the response.
@@ -65,7 +65,7 @@ class Execution(NamedTuple):
         logs: The console output of the action.
         trace: The operations that the engine recorded, as JSON text.
         cost_cents: The charged amount, in cents.
-        started_at: Unix seconds by the emulator's clock.
+        started_at: Start of the run, in Unix seconds of the emulator's clock.
         elapsed_ms: Wall-clock time of the run, in milliseconds.
     """
 

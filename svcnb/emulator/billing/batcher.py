@@ -62,7 +62,7 @@ class Counter:
         """Begins a hold.
 
         Raises:
-            StructuredError: 402, the credit does not cover the hold.
+            StructuredError: 402 if the credit does not cover the hold.
         """
         await self._order(hold, None)
 
@@ -70,7 +70,7 @@ class Counter:
         """Raises a hold to ``cents`` in total.
 
         Raises:
-            StructuredError: 402, the credit does not cover the hold.
+            StructuredError: 402 if the credit does not cover the hold.
         """
         await self._order(hold, None, cents)
 
@@ -120,7 +120,7 @@ class Counter:
         served: list[_Waiting] = []
 
         def work(connection: Connection) -> list[int | StructuredError]:
-            # Takes the requests as late as possible, to include requests that arrived during the last commit.
+            # Take the requests as late as possible, to include requests that arrived during the last commit.
             served.extend(self._take())
             return self._answers(connection, [order for order, _ in served])
 

@@ -33,7 +33,7 @@ class BillingGuards:
         faults: Injected faults.
         chain: Chain, which verifies the signatures of contract wallets.
         clock: Clock for the age check of signatures.
-        settings: Whether billing is enabled, and the names of the service.
+        settings: Settings that enable billing, with the names of the service.
 
     Attributes:
         funded: Requires 1 cent of credit that no other call has reserved, and reserves it until the call ends.

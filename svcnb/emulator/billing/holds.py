@@ -11,7 +11,7 @@ from svcnb.emulator.billing.rules import payment_required
 
 
 class Settle(Protocol):
-    """Function that converts a hold to a charge."""
+    """Function that converts a hold into a charge."""
 
     def __call__(self, hold: Hold, cents: int, *, reason: str, request_id: str) -> Awaitable[int]:
         """Charges ``cents`` and ends the hold. Returns the new credit in cents."""
@@ -52,8 +52,8 @@ class Hold:
         """Charges the call and ends the hold, in one step.
 
         Args:
-            cents: The price in cents, at least 1. It can exceed the held amount and the credit. The call has already
-                taken effect, so the account then owes the difference.
+            cents: The price in cents, at least 1. The price can exceed the held amount and the credit. The call has
+                already taken effect, so the account then owes the difference.
             reason: Reason for the charge, shown to users, for example ``add_group``.
             request_id: Id of the request. Repeated calls with the same id charge only once.
 
@@ -69,7 +69,7 @@ class Hold:
             cents: The total amount to hold, in cents.
 
         Raises:
-            StructuredError: 402, the account's credit does not cover the amount. The hold stays unchanged.
+            StructuredError: 402 if the account's credit does not cover the amount. The hold stays unchanged.
         """
         if cents > self.cents:
             await self._grow(self, cents)
@@ -96,7 +96,7 @@ class Holds:
         """Begins a hold, unless the hold has already ended.
 
         Raises:
-            StructuredError: 402, the credit does not cover the hold in addition to the existing holds.
+            StructuredError: 402 if the credit does not cover the hold in addition to the existing holds.
         """
         with self._lock:
             if hold.state == "ended":
@@ -111,7 +111,7 @@ class Holds:
         """Increases an active hold to ``cents`` in total.
 
         Raises:
-            StructuredError: 402, the credit does not cover the amount in addition to the other holds.
+            StructuredError: 402 if the credit does not cover the amount in addition to the other holds.
         """
         with self._lock:
             if hold.state != "active" or cents <= hold.cents:
@@ -123,7 +123,7 @@ class Holds:
             hold.cents = cents
 
     def drop(self, hold: Hold) -> bool:
-        """Ends a hold in any state. Returns whether this released credit."""
+        """Ends a hold in any state. Returns whether the hold had reserved credit."""
         with self._lock:
             was_active = hold.state == "active"
             if was_active:

@@ -39,7 +39,7 @@ class Ledger:
         Servers that share a database respect each other's holds. A server that stops releases its holds.
 
         Raises:
-            StructuredError: 402, the available credit (neither spent nor held) does not cover ``cents``.
+            StructuredError: 402 if the available credit (neither spent nor held) does not cover ``cents``.
         """
         counter = self._counter
         hold = Hold(billing_wallet.lower(), cents, settle=self._settle, grow=counter.grow, release=counter.release)

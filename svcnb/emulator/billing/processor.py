@@ -1,4 +1,4 @@
-"""Local payment processor, which simulates payments and credits them to accounts. It moves no real money."""
+"""Local payment processor, which simulates payments and credits them to accounts. The processor moves no real money."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Processor:
     # --- requests of the service --------------------------------------------------------------------------------
 
     async def ensure_customer(self, wallet: str, email: str | None = None) -> None:
-        """Creates the customer for a billing wallet, or replaces the email address of an existing customer."""
+        """Creates the customer for a billing wallet, or replaces the e-mail address of an existing customer."""
         work = self._customer_work(wallet.lower(), email)
         await self._store.run(work)
 
@@ -81,7 +81,7 @@ class Processor:
         """Creates a payment.
 
         Raises:
-            EndpointFailure: 400, the amount is below the minimum or too large.
+            EndpointFailure: 400 if the amount is below the minimum or too large.
         """
         check_payment_amount(amount_cents)
         now = self._clock.now()
@@ -115,13 +115,13 @@ class Processor:
 
         Args:
             wallet: Billing wallet of the calling account.
-            intent_id: The payment.
+            intent_id: Id of the payment.
 
         Returns:
             The account's new credit, in cents.
 
         Raises:
-            EndpointFailure: 404, the payment does not exist. 400, the payment belongs to another account, has not
+            EndpointFailure: 404 if the payment does not exist. 400 if the payment belongs to another account, has not
                 succeeded, or is already credited.
         """
         account, now = wallet.lower(), self._clock.now()
@@ -149,7 +149,7 @@ class Processor:
         """Returns a payment to a caller with its client secret.
 
         Raises:
-            ProcessorRefusal: 404, the payment does not exist or has a different client secret.
+            ProcessorRefusal: 404 if the payment does not exist or has a different client secret.
         """
         return await self._change(intent_id, lambda intent: intent, client_secret)
 
@@ -159,7 +159,7 @@ class Processor:
         """Pays like a processor's browser library: immediately by card, or after a delay with crypto.
 
         Args:
-            intent_id: The payment.
+            intent_id: Id of the payment.
             client_secret: Secret of the payment.
             method: ``card`` or ``crypto``.
             card_number: Number of a test card (see `cards`). None means an accepted card.
@@ -169,7 +169,7 @@ class Processor:
             reason.
 
         Raises:
-            ProcessorRefusal: 404 as in `find`. 400, the payment can no longer be paid, or the method is unknown.
+            ProcessorRefusal: 404 as in `find`. 400 if the payment can no longer be paid, or the method is unknown.
         """
         declined = judge(card_number) if method == "card" else None
         return await self.attempt(
@@ -194,7 +194,7 @@ class Processor:
         """Pays like `confirm`, with a chosen outcome and delay.
 
         Args:
-            intent_id: The payment.
+            intent_id: Id of the payment.
             client_secret: Secret of the payment.
             method: ``card`` or ``crypto``.
             outcome: The final status of the payment.
@@ -219,7 +219,7 @@ class Processor:
         """Cancels a payment.
 
         Raises:
-            ProcessorRefusal: 404 as in `find`. 400, the payment is processing or has ended.
+            ProcessorRefusal: 404 as in `find`. 400 if the payment is processing or has ended.
         """
         now = self._clock.now()
 
@@ -236,13 +236,13 @@ class Processor:
         """Sets the outcome of a payment for the control plane, and overrides earlier choices.
 
         Args:
-            intent_id: The payment.
+            intent_id: Id of the payment.
             outcome: ``succeeded``, ``failed``, or ``processing`` (until the next call).
             delay_ms: Milliseconds of processing before the outcome, by the emulator's clock.
 
         Raises:
-            ProcessorRefusal: 404, the payment does not exist. 400, the payment already has another final status, or the
-                outcome is unknown.
+            ProcessorRefusal: 404 if the payment does not exist. 400 if the payment already has another final status or
+                the outcome is unknown.
         """
         end: Outcome = _one_of("outcome", outcome, _OUTCOMES)
         now = self._clock.now()

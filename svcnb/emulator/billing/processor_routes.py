@@ -1,6 +1,6 @@
 """HTTP API of the payment processor for its browser library, and its hosted payment page.
 
-The path is always ``/processor``, independently of the configured name of the processor. The emulator serves this path,
+The path is always ``/processor``, regardless of the configured name of the processor. The emulator serves this path,
 while a real processor has its own host. As with real processors, the client secret grants access to a payment.
 """
 

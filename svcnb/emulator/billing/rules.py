@@ -55,7 +55,7 @@ def check_payment_amount(amount_cents: int) -> None:
     """Rejects an amount outside the limits for one payment.
 
     Raises:
-        EndpointFailure: 400, the amount is below the minimum (docs/service/billing.md#prices) or above the maximum.
+        EndpointFailure: 400 if the amount is below the minimum (docs/service/billing.md#prices) or above the maximum.
     """
     if amount_cents < MIN_PAYMENT_CENTS:
         raise EndpointFailure(

@@ -2,8 +2,8 @@
 
 Every change of credit is one immutable row of ``ledger_entries``. Its ``kind`` identifies the contra account, so this
 is double-entry bookkeeping with an implied second posting. The credit of an account is the sum of its payments and
-gifts, minus its charges. For speed, the table ``ledger_balances`` contains these sums. `discrepancies` compares it with
-the entries.
+grants, minus its charges. For speed, the table ``ledger_balances`` contains these sums. `discrepancies` compares it
+with the entries.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Entry(NamedTuple):
         reason: Reason for the change, shown to users.
         reference: Unique id of the cause.
         request_id: Id of the request that caused the entry, if any.
-        at: Unix seconds by the emulator's clock.
+        at: Time of the entry, in Unix seconds of the emulator's clock.
     """
 
     account: str

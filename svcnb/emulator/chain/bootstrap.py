@@ -26,7 +26,7 @@ def first_balances(custody: Custody, payers: int) -> dict[str, int]:
         payers: Number of payers.
 
     Returns:
-        Balances in wei by lowercase 0x address: the owner, the admin payer and the payers.
+        Balances of the owner, the admin payer and the payers in wei, by lowercase 0x address.
     """
     secrets = [custody.owner_secret(), custody.admin_payer_secret(), *map(custody.payer_secret, range(payers))]
     return {address_of(secret): FUNDS for secret in secrets}

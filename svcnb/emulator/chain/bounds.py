@@ -3,7 +3,7 @@
 Without a limit, a request could run for hours, and the emulator could not cancel it. Nodes of public networks have
 similar limits. The values are the same as in Geth.
 
-Sources: docs/service/contract.md#json-rpc, and `rpc.gascap` and the limits of the fee history in go-ethereum.
+Source: docs/service/contract.md#json-rpc, and go-ethereum (`rpc.gascap` and the limits of the fee history).
 """
 
 from __future__ import annotations

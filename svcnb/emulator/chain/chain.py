@@ -47,7 +47,7 @@ class Chain:
     Attributes:
         chain_id: Chain id. For an external chain, it is 0 until `start`.
         contract_address: Address of the contract, in lowercase with the prefix 0x. The custody's root secret determines
-            it.
+            this address.
         payers: Addresses of the wallets that relay managed writes, in lowercase with the prefix 0x.
         admin_payer: Address of the wallet that manages the payers, in lowercase with the prefix 0x.
     """

@@ -62,7 +62,7 @@ async def read_events(logs: list[dict[str, Any]], address: str) -> list[ChainEve
 
     Args:
         logs: Logs as in a receipt or in the result of eth_getLogs.
-        address: Address of the contract, lowercase.
+        address: Address of the contract, in lowercase.
     """
     if len(logs) > _MANY:
         return await offload(lambda: list(events_of(logs, address)))
@@ -74,7 +74,7 @@ def events_of(logs: list[dict[str, Any]], address: str) -> Iterator[ChainEvent]:
 
     Args:
         logs: Logs as in a receipt or in the result of eth_getLogs.
-        address: Address of the contract, lowercase.
+        address: Address of the contract, in lowercase.
     """
     known = contract.events()
     for log in logs:

@@ -3,7 +3,7 @@
 The gateway rejects methods that would bypass the journal (impersonation, mining, time and state). The control plane has
 endpoints for these operations.
 
-Source: JSON-RPC 2.0; docs/service/contract.md#json-rpc.
+Source: JSON-RPC 2.0, and docs/service/contract.md#json-rpc.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Journal of the chain in the database, which contains all accepted changes, so that the same chain can be rebuilt.
+"""Journal of the chain in the database. The emulator can rebuild the chain from it, because it contains all changes.
 
 Each entry contains a digest of its own content and of the previous entry's digest. If the digests at the end of the
 journal do not match, the module moves the damaged entries to another table. The next write confirms an entry with the
@@ -169,13 +169,13 @@ def is_ours(connection: Connection) -> bool:
 
 
 def append(connection: Connection, new: Sequence[Entry], confirmed: Sequence[tuple[int, str]]) -> None:
-    """Writes new entries, and the block hashes of earlier entries that are now known.
+    """Writes new entries, and the new block hashes of earlier entries.
 
     Raises:
         StoreUnavailable: Another server took over the journal while this server had no connection to the database.
     """
     if not is_ours(connection):
-        raise StoreUnavailable("another server now runs the chain of this database")
+        raise StoreUnavailable("another server now runs the chain of this database: stop one of the servers")
     connection.each(_INSERT_ENTRY, map(Entry._asdict, new))
     for position, block_hash in confirmed:
         connection.run(

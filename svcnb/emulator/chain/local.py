@@ -67,7 +67,7 @@ class LocalChain:
         self.on_receipt: Callable[[Receipt], Awaitable[None]] = ignore
         """Coroutine function to call with each receipt before the sender receives a response."""
         self.on_reset: Callable[[], Awaitable[None]] | None = None
-        """Coroutine function to call after a restored snapshot, or a change of the chain without a reported receipt."""
+        """Coroutine function to call after the restore of a snapshot, or a change without a reported receipt."""
 
     # --- start and stop ---------------------------------------------------------------------------------------------
 
@@ -141,7 +141,7 @@ class LocalChain:
                 async with asyncio.timeout(_READY_S):
                     await self._ready.wait()
             except TimeoutError as error:
-                raise ChainUnavailable("the node is still being started") from error
+                raise ChainUnavailable("the node is still starting: try again in a few seconds") from error
         if self._replica.node is None:
             raise self._broken or ChainUnavailable("the chain is not running")
         return self._replica.node

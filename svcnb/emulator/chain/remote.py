@@ -34,7 +34,7 @@ class RemoteChain:
         self.on_receipt: Callable[[dict[str, Any]], Awaitable[None]] = ignore
         """Coroutine function to call with each receipt before its sender receives a response, and with polled logs."""
         self.on_reset: Callable[[], Awaitable[None]] | None = None
-        """Never called, because the emulator cannot reset this chain."""
+        """Unused, because the emulator cannot reset this chain."""
 
     @property
     def node_pid(self) -> int:
@@ -118,7 +118,7 @@ class RemoteChain:
         """Always raises an error, because an external chain does not support this operation.
 
         Raises:
-            Unsupported: Always.
+            Unsupported: The chain is external.
         """
         raise Unsupported(
             "the emulator cannot create ether on this chain: use the chain's faucet, or the built-in chain"
@@ -128,7 +128,7 @@ class RemoteChain:
         """Always raises an error, because an external chain does not support this operation.
 
         Raises:
-            Unsupported: Always.
+            Unsupported: The chain is external.
         """
         raise Unsupported("this chain cannot be saved: snapshots need the built-in chain (omit --chain-rpc)")
 
@@ -136,6 +136,6 @@ class RemoteChain:
         """Always raises an error, because an external chain does not support this operation.
 
         Raises:
-            Unsupported: Always.
+            Unsupported: The chain is external.
         """
         raise Unsupported("this chain cannot be restored: snapshots need the built-in chain (omit --chain-rpc)")

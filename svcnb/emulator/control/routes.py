@@ -75,7 +75,7 @@ class ControlPlane:
         ledger: The ledger of credits.
         processor: The payment processor.
         engine: The engine that runs actions.
-        network: Outbound requests of actions.
+        network: HTTP client for outbound requests of actions.
         run_log: The record of executions.
         saved: The snapshots.
         fault_injection: Injected faults.
@@ -328,5 +328,5 @@ def _snapshot_name(call: Call) -> str:
 
 def _no_snapshot(name: str) -> StructuredError:
     return StructuredError(
-        404, f"No snapshot has the name {name[:80]!r}.", fix=("GET /_emulator/snapshots lists the snapshots.")
+        404, f"No snapshot has the name {name[:80]!r}.", fix=("Send GET /_emulator/snapshots to list the snapshots.")
     )

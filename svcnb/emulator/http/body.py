@@ -36,7 +36,7 @@ async def read_bytes(request: Request, limit: int) -> bytes:
         limit: Maximum number of bytes to accept.
 
     Raises:
-        StructuredError: 413, the body is larger than the limit.
+        StructuredError: 413 if the body is larger than the limit.
         CallerGone: The caller closed the connection.
     """
     declared = request.headers.get("content-length")
@@ -52,7 +52,7 @@ async def read_bytes(request: Request, limit: int) -> bytes:
             chunks.append(chunk)
     except ClientDisconnect as error:
         raise CallerGone from error
-    # Use a thread, because a copy of megabytes into new memory takes milliseconds.
+    # Use a thread, because copying megabytes into new memory takes milliseconds.
     return await offload(b"".join, chunks) if size > _LARGE_COPY_BYTES else b"".join(chunks)
 
 
@@ -60,7 +60,7 @@ def require_plain(request: Request) -> None:
     """Rejects a compressed body with a clear error. Otherwise, the error would report invalid JSON.
 
     Raises:
-        StructuredError: 400, the request has a Content-Encoding.
+        StructuredError: 400 if the request has a Content-Encoding.
     """
     coding = request.headers.get("content-encoding", "").strip().lower()
     if coding not in {"", "identity"}:
@@ -75,7 +75,7 @@ async def parse(data: bytes) -> Any:
     """Parses JSON. Parses large input outside of the event loop.
 
     Raises:
-        StructuredError: 400, the bytes are not UTF-8 JSON, or contain too many values.
+        StructuredError: 400 if the bytes are not UTF-8 JSON, or contain too many values.
     """
     if not data.strip():
         raise StructuredError(
@@ -145,8 +145,8 @@ def validate(
         forgiven: Set to which the function adds the deviations that strict validation would reject.
 
     Raises:
-        StructuredError: 422, the value does not match the schema.
-        EndpointFailure: 400, the value matches the schema, but a part of it is not usable.
+        StructuredError: 422 if the value does not match the schema.
+        EndpointFailure: 400 if the value matches the schema, but a part of it is not usable.
     """
     try:
         return adapter.validate_python(value, context={STRICT_TYPES: strict, FORGIVEN: forgiven})
@@ -163,7 +163,7 @@ def validate(
 
 
 def _too_large(limit: int, *, hang_up: bool = False) -> StructuredError:
-    # The server reads and discards the rest of the body, so that a caller that is still sending receives this response
+    # The server reads and discards the rest of the body. A caller that is still sending it then receives this response
     # instead of a connection error. The server interrupts only extremely large bodies.
     return StructuredError(
         413,

@@ -129,7 +129,7 @@ class Connection(HttpToolsProtocol):
             now: Time of the event loop, in seconds.
         """
         if self.transport.is_closing():
-            # Sets the deadline of connections that uvicorn has closed.
+            # Set the deadline of a connection that uvicorn has closed.
             if self._deadline in {0.0, float("inf")}:
                 self._wait(LINGER_S)
             elif now > self._deadline:
@@ -252,7 +252,7 @@ class Connection(HttpToolsProtocol):
                 StructuredError(
                     408,
                     f"The {what} of the request did not arrive within {seconds:g} seconds.",
-                    fix="Send the request again, without pauses.",
+                    fix=f"Send the complete request within {seconds:g} seconds.",
                     headers={"Connection": "close"},
                 )
             )

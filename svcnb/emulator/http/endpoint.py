@@ -37,7 +37,7 @@ class Caller(NamedTuple):
 
     @property
     def key_hash_hex(self) -> str:
-        """Hash of the key as ``0x`` + 64 hex digits."""
+        """Hash of the key as ``0x`` and 64 hex digits."""
         return f"0x{self.key_hash:064x}"
 
 

@@ -145,7 +145,7 @@ class BodyBudget:
     one part.
 
     Args:
-        app: The application. It converts an error while reading a body to a response.
+        app: The application, which converts an error during the read of a body to a response.
         total: Maximum number of body bytes in memory.
         per_caller: Maximum number of body bytes in memory for one caller.
     """

@@ -36,7 +36,7 @@ class Custody:
     rejects the object.
 
     Args:
-        root_secret: 32 bytes, from `svcnb.emulator.keys.root.load_root_secret`.
+        root_secret: Root secret, 32 bytes, from `svcnb.emulator.keys.root.load_root_secret`.
         vocabulary: Names that are part of the derivation of action and payer keys.
         randomness: Source of new derivation paths.
     """
@@ -46,8 +46,8 @@ class Custody:
     def __init__(self, root_secret: bytes, vocabulary: Vocabulary, randomness: Randomness) -> None:
         if len(root_secret) != SECRET_BYTES:
             raise ValueError(f"the root secret has {len(root_secret)} bytes: expected {SECRET_BYTES}")
-        # Create the HMAC once with the key and copy it for every derivation. This is faster, and no attribute contains
-        # the root as bytes.
+        # Create the HMAC once with the key and copy it for every derivation. A copy is faster, and no attribute
+        # contains the root as bytes.
         self._mac = hmac.new(root_secret, digestmod=hashlib.sha256)
         self._vocabulary = vocabulary
         self._randomness = randomness
@@ -74,7 +74,7 @@ class Custody:
             path: Derivation path from `new_path`, a uint256.
 
         Returns:
-            32 bytes.
+            The private key, 32 bytes.
 
         Raises:
             ValueError: The path is 0 or is not a uint256.
@@ -87,7 +87,7 @@ class Custody:
         return address_of(self.wallet_secret(path))
 
     def action_secret(self, cid: str) -> bytes:
-        """Returns the private key of an action. It depends only on the CID, so it is the same for every account.
+        """Returns the private key of an action. The key depends only on the CID, so it is the same for every account.
 
         Args:
             cid: The CID as text. Like the service, the method does not validate the text, so every string has a key.

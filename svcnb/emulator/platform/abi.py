@@ -28,8 +28,8 @@ def encode(types: Sequence[str], values: Sequence[Any]) -> bytes:
 
     Args:
         types: ABI type names. A tuple has the form ``(uint256,string)``.
-        values: One value per type: int for numbers, 0x text for addresses, bytes for bytes, sequences for lists and
-            tuples.
+        values: One value per type: int for numbers, strings with the prefix 0x for addresses, bytes for bytes,
+            sequences for lists and tuples.
 
     Returns:
         The encoded values, without a function selector.
@@ -143,7 +143,7 @@ class _Bool(NamedTuple):
 
     def encode(self, value: Any) -> bytes:
         if not isinstance(value, bool):
-            raise AbiError(f"{value!r} is not a bool")
+            raise AbiError(f"{value!r} is not a bool: expected True or False")
         return value.to_bytes(WORD, "big")
 
     def decode(self, data: memoryview, at: int) -> bool:

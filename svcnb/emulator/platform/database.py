@@ -169,7 +169,7 @@ class Connection(ABC):
 
     @cached_property
     def session(self) -> str | None:
-        """Unique name of this connection, never used by another connection to the database. None for SQLite."""
+        """Unique name of this connection, which no other connection ever has, or None for SQLite."""
         return None
 
     def has_session(self, name: str) -> bool:  # noqa: ARG002 - subclasses use the argument

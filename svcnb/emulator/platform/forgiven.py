@@ -21,8 +21,8 @@ class Forgiven:
         """Counts a request.
 
         Args:
-            method: HTTP method of its endpoint.
-            path: Path of its endpoint.
+            method: HTTP method of the request's endpoint.
+            path: Path of the request's endpoint.
             forms: Short descriptions of the deviations that the live service rejects.
         """
         self._times.update((method, path, form) for form in forms)

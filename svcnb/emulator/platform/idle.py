@@ -35,11 +35,11 @@ class Activity:
         self._last = time.monotonic()
 
     def begin(self) -> None:
-        """Counts a request."""
+        """Counts the start of a request."""
         self._under_way += 1
 
     def end(self) -> None:
-        """Counts a request that has ended."""
+        """Counts the end of a request."""
         self._under_way -= 1
         self._last = time.monotonic()
 

@@ -21,7 +21,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 LARGE_BYTES: Final = 64 * 1024
-"""Maximum size of a text for processing on the event loop, which takes at most 5 ms."""
+"""Maximum size in bytes of a text that the event loop processes itself, which takes at most 5 ms."""
 
 current_account: ContextVar[str] = ContextVar("current_account", default="")
 """The account of the current task. Empty until the service has resolved the caller's key."""
@@ -115,7 +115,7 @@ class FairQueue:
         """Adds a task.
 
         Args:
-            account: The account.
+            account: Account for which the task runs.
             work: Function that does not use the event loop.
         """
         done: Future[T] = Future()

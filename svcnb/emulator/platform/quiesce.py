@@ -30,7 +30,7 @@ class Quiesce:
         self._idle.clear()
 
     def leave(self) -> None:
-        """Counts a request that has ended."""
+        """Counts the end of a request."""
         self._under_way -= 1
         if not self._under_way:
             self._idle.set()

@@ -17,7 +17,7 @@ from svcnb.protocol.vocabulary import Vocabulary
 
 NAME: Final = "auto"
 
-# V8 uses a fraction of QuickJS's processor time. From this time on, the cost of a separate process is worthwhile.
+# V8 uses a fraction of QuickJS's processor time. After this time, the cost of a separate process is worthwhile.
 BUSY_MS: Final = 250
 _LEARNED: Final = 1_000
 _LACKING = re.compile(

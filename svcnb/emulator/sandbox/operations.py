@@ -66,7 +66,7 @@ class Operations:
         Raises:
             OperationRefused: The operation is not permitted, or the run has reached a limit. The action receives the
                 error.
-            BadFrame: No such operation exists.
+            BadFrame: There is no operation of this kind.
         """
         if kind == "fetch":
             return await self._fetch(body, blob)

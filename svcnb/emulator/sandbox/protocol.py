@@ -165,7 +165,7 @@ class Outcome(NamedTuple):
     Attributes:
         ok: Whether ``main`` completed without an error.
         response: Value for the response (docs/service/runtime.md#response), or None if ``ok`` is False.
-        logs: Console output. Failed runs also have it, although only successful responses contain it.
+        logs: Console output. Failed runs also record it, but only responses of successful runs contain it.
         error: Message for the 500 response, without its common prefix.
         error_kind: Kind of failure. ``host`` is a failure of the service, and ``unsupported`` is an operation that the
             engine does not support. All others are failures of the action.

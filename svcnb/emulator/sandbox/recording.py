@@ -29,7 +29,7 @@ VERSION = 1
 MAX_RECORDING_BYTES: Final = 64 * 1024 * 1024
 """Maximum total length of the bodies in one recording, in bytes.
 
-They stay in memory while the recording is in use.
+The bodies stay in memory while the recording is in use.
 """
 MAX_FILE_BYTES: Final = 4 * MAX_RECORDING_BYTES
 """Maximum size of a recording file in bytes. UTF-8 needs at most four bytes per character."""
@@ -108,7 +108,7 @@ class Recording:
     def _add(self, request: FetchRequest, response: FetchResponse) -> None:
         if self._chars + len(response.body) + len(request.body or b"") > MAX_RECORDING_BYTES:
             raise RecordingError(
-                f"the recording {self.path.name} is full: it may contain {MAX_RECORDING_BYTES} bytes; use another file"
+                f"the recording {self.path.name} is full: it can contain {MAX_RECORDING_BYTES} bytes; use another file"
             )
         self._keep(_text(_exchange(request, response)))
         try:

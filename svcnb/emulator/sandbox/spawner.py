@@ -5,7 +5,7 @@ emulator has the other end. The spawner exists for three reasons:
 
 - A fork of a small process is fast and does not block the event loop.
 - The kernel can kill the children when the spawner dies.
-- If the emulator is killed, the spawner detects this. It then kills all children, deletes their folder and exits.
+- The spawner detects a crash of the emulator. It then kills all children, deletes their folder and exits.
 
 Both sides send JSON messages, one per line:
     in   {"argv", "template", "env", "cwd", "limits", "remove"}   first message; template: command line, or null

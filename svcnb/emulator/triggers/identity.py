@@ -35,7 +35,7 @@ _USED_EVERY_S: Final = 60
 
 @dataclass(frozen=True)
 class User:
-    """User, who owns triggers.
+    """User of the triggers service.
 
     Attributes:
         id: UUID, derived from the e-mail address.
@@ -73,7 +73,7 @@ class Identity:
     Args:
         store: The database.
         clock: Clock for the time of records and the age of sessions.
-        session_secret: 32 bytes, derived from the emulator's root secret.
+        session_secret: Key for session cookies, 32 bytes, derived from the emulator's root secret.
         auto_approve: Whether the first use of a well-formed token approves it for the default user.
     """
 
@@ -89,7 +89,7 @@ class Identity:
         """Returns the user who approved a token.
 
         Raises:
-            Refused: 401, the token is malformed, not approved or revoked.
+            Refused: 401 if the token is malformed, not approved or revoked.
         """
         if not is_triggers_token(token):
             raise _unauthorized(
@@ -123,12 +123,12 @@ class Identity:
         """Approves the token of a challenge. A second approval has no effect, even if the user has revoked the token.
 
         Args:
-            challenge: 43 characters of base64url.
+            challenge: Challenge of the token, 43 characters of base64url.
             label: The user's name for the token.
             email: The user whose triggers the token can use.
 
         Raises:
-            Refused: 400, the challenge or the e-mail address is invalid.
+            Refused: 400 if the challenge or the e-mail address is invalid.
         """
         check_challenge(challenge)
         user = user_of(email)
@@ -174,7 +174,7 @@ class Identity:
         """Starts a session of seven days, and returns the cookie value.
 
         Raises:
-            Refused: 400, the e-mail address is invalid.
+            Refused: 400 if the e-mail address is invalid.
         """
         user = user_of(email)
         await self._store.run(lambda connection: _ensure(connection, user))

@@ -47,7 +47,7 @@ class Ask:
         """Returns the user of the bearer token.
 
         Raises:
-            Refused: 401, the token is missing, malformed, not approved or revoked.
+            Refused: 401 if the token is missing, malformed, not approved or revoked.
         """
         scheme, _, token = self.header("authorization").partition(" ")
         if scheme.lower() != "bearer" or not token.strip():
@@ -164,7 +164,7 @@ def whole(text: str | None, default: int, lowest: int, highest: int) -> int:
     """Returns an integer from a query string, limited to its range.
 
     Raises:
-        Refused: 422, the value is not an integer.
+        Refused: 422 if the value is not an integer.
     """
     if text is None:
         return default

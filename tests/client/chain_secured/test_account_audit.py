@@ -97,7 +97,7 @@ def test_a_diff_tells_what_came_and_what_went(busy) -> None:
     wallet, spare = busy.wallets.list()[0].address[:10], busy.receipts[2].what.split("'spare' ")[1]
     changes = {(item.change, item.subject, item.permission) for item in busy.diff(made)}
     assert ("+", "group 1 'signers'", "permits every action") in changes
-    assert ("+", "usage key 'runner'", "may execute in group 1 'signers'") in changes
+    assert ("+", "usage key 'runner'", "can execute in group 1 'signers'") in changes
     assert ("-", "wallet", f"wallet 'spare' {spare} is registered") in changes
     assert not any("create groups" in item[2] for item in changes)  # came and went in between
     assert not any(wallet in item[2] and item[0] == "-" for item in changes)

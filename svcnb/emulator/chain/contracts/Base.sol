@@ -35,7 +35,7 @@ interface Errors {
 /// @title Access rules that all facets share
 /// @notice Three kinds of hashes identify an account. The master hash and the aliases of its admins have the rights of
 /// the account itself. The hash of a usage key has the permissions of that key. Independently of the hash, the sender
-/// must be allowed to act for the account: it must be its admin wallet, or an API payer if the account is managed.
+/// must be the account's admin wallet, or an API payer if the account is managed.
 abstract contract Base is Errors {
     using Sets for Sets.UintSet;
 
@@ -71,7 +71,7 @@ abstract contract Base is Errors {
         return msg.sender == account.admin || (account.managed && Storage.layout().isPayer[msg.sender]);
     }
 
-    /// @notice Returns the account of a hash, to which the sender must be allowed to write.
+    /// @notice Returns the account of a hash, and reverts if the sender must not write to the account.
     function _writable(uint256 apiKeyHash) internal view returns (Storage.Account storage account, uint256 masterHash) {
         masterHash = Storage.layout().masterOf[apiKeyHash];
         account = Storage.layout().accounts[masterHash];
@@ -137,7 +137,7 @@ abstract contract Base is Errors {
         return group.members[group.revision];
     }
 
-    /// @notice Returns whether the group lists exactly this hash. The wildcard is ignored.
+    /// @notice Returns whether the group lists exactly this hash. Ignores the wildcard.
     function _lists(Storage.Account storage account, Storage.Members storage members, uint256 cidHash)
         internal
         view

@@ -11,7 +11,7 @@ enum FacetCutAction {
     Remove
 }
 
-/// @param facetAddress Facet that implements the functions, or the zero address if they are removed.
+/// @param facetAddress Facet that implements the functions, or the zero address to remove them.
 /// @param action Operation.
 /// @param functionSelectors Selectors of the functions.
 struct FacetCut {
@@ -25,7 +25,7 @@ library Cuts {
     event DiamondCut(FacetCut[] _diamondCut, address _init, bytes _calldata);
 
     /// @param cuts Changes, applied in order.
-    /// @param init Contract that is called in the diamond's storage afterwards, or the zero address.
+    /// @param init Contract to call afterwards in the diamond's storage, or the zero address.
     /// @param data Call data for that contract.
     function apply_(FacetCut[] memory cuts, address init, bytes memory data) internal {
         for (uint256 i = 0; i < cuts.length; ++i) {

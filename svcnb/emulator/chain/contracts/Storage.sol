@@ -45,7 +45,7 @@ library Storage {
         mapping(uint256 => Members) members;
     }
 
-    /// @param serial Position in the account's order of registration, counted from 0. It is never reused.
+    /// @param serial Position in the account's order of registration, counted from 0. The contract never reuses it.
     struct Wallet {
         Text text;
         uint256 serial;

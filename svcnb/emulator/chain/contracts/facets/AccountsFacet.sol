@@ -14,7 +14,7 @@ contract AccountsFacet is Base {
         address indexed newAdminWalletAddress
     );
 
-    /// @notice Creates an account that is owned by the sender's wallet.
+    /// @notice Creates an account that the sender's wallet owns.
     function newChainSecuredAccount(string calldata accountName, string calldata accountDescription) external {
         _open(_aliasOf(msg.sender), false, accountName, accountDescription, msg.sender);
     }

@@ -5,7 +5,7 @@ import {Base} from "../Base.sol";
 import {Storage} from "../Storage.sol";
 
 /// @title Prices and balances on chain
-/// @notice Only exists for a complete interface. The service charges from its own ledger.
+/// @notice These functions only complete the interface, because the service charges from its own ledger.
 contract BillingFacet is Base {
     event ApiKeyDebited(uint256 indexed apiKeyHash, uint256 amount);
     event ApiKeyCredited(uint256 indexed apiKeyHash, uint256 amount);

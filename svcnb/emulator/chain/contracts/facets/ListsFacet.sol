@@ -6,8 +6,8 @@ import {Sets} from "../Sets.sol";
 import {Storage} from "../Storage.sol";
 
 /// @title Paginated lists of an account's content
-/// @notice Any hash of the account may be used. Pages are counted from 0. If the page size exceeds the total, each page
-/// contains all entries. A page beyond the end is empty.
+/// @notice The functions accept any hash of the account. Page numbers start at 0. If the page size exceeds the total,
+/// each page contains all entries. A page after the last one is empty.
 contract ListsFacet is Base {
     using Sets for Sets.UintSet;
 
@@ -225,7 +225,7 @@ contract ListsFacet is Base {
         return Storage.layout().accountAt[index];
     }
 
-    /// @notice Returns the number of different wallets that were ever registered.
+    /// @notice Returns the number of different wallets that accounts have registered.
     function pkpCount() external view returns (uint256) {
         return Storage.layout().pkps.length;
     }

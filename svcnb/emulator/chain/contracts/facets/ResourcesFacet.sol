@@ -24,11 +24,11 @@ contract ResourcesFacet is Base {
 
     // --- groups
 
-    /// @notice Creates a group. No separate events are emitted for the initial members.
+    /// @notice Creates a group. Emits no separate events for the initial members.
     /// @param apiKeyHash Master hash, or hash of a usage key that may create groups.
     /// @param cidHashes At most 10 hashed CIDs. 0 permits any action.
     /// @param pkpIds At most 10 wallet addresses. The zero address permits any wallet.
-    /// @return groupId Id of the group, counted from 1 within the account. It is never reused.
+    /// @return groupId Id of the group, counted from 1 within the account. The contract never reuses it.
     function addGroup(
         uint256 apiKeyHash,
         string calldata name,

@@ -93,7 +93,7 @@ contract UsageKeysFacet is Base {
         account.usageKey[usageApiKeyHash].text = Storage.Text(name, description);
     }
 
-    /// @notice Removes a usage key. Its hash is unknown afterwards.
+    /// @notice Removes a usage key. Afterwards, its hash identifies no account.
     function removeUsageApiKey(uint256 accountApiKeyHash, uint256 usageApiKeyHash) external {
         (Storage.Account storage account, uint256 masterHash) = _ownKey(accountApiKeyHash, usageApiKeyHash);
         account.usageKeys.remove(usageApiKeyHash);
