@@ -1,4 +1,4 @@
-"""web3 objects that come ready for the service's chain."""
+"""web3 objects that are connected to the service's chain."""
 
 from __future__ import annotations
 
