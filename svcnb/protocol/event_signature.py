@@ -29,7 +29,7 @@ _MAX_LENGTH: Final = 1024
 _MAX_ARGUMENTS: Final = 17
 """Maximum number of arguments.
 
-The EVM's stack allows no more, and the limit keeps the search for indexed ones short."""
+The EVM's stack allows no more, and the limit keeps the search for indexed arguments short."""
 _NAME: Final = re.compile(r"\s*(?:event\s+)?([A-Za-z_$][\w$]*)\s*\(")
 _ARGUMENT_NAME: Final = re.compile(r"[A-Za-z_$][\w$]*\Z", re.ASCII)
 _WORD_BYTES: Final = 32
