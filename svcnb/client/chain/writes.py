@@ -138,7 +138,7 @@ class Writer:
         """
         if self.owner is None:
             raise SigningError(
-                "this account is open for reading only, without a signer",
+                "this account is open for reading only, because it was opened without a signer",
                 hint="Open the account with its admin wallet: svc.chain_secured.open(owner).",
             )
         signer = self.owner

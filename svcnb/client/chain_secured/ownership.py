@@ -102,7 +102,7 @@ def signed(writer: Writer, purpose: Purpose) -> Flow[SignedEnvelope]:
     owner = writer.owner
     if owner is None:
         raise SigningError(
-            "this account is open for reading only, without a signer",
+            "this account is open for reading only, because it was opened without a signer",
             hint="Open the account with its admin wallet: svc.chain_secured.open(owner).",
         )
     chain_id = (yield from writer.chain.node()).chain_id

@@ -47,7 +47,7 @@ class CreateTrigger(Request):
     usage_api_key: str = Field(description="Usage key of the runs. The service never returns it.", repr=False)
     default_params: Any = Field(
         default_factory=dict,
-        description=("Default params of every run. The service merges the data of the event into them."),
+        description=("Default parameters of every run. The service merges the data of the event into them."),
     )
     max_runs_per_minute: _Limit | None = Field(
         None, description="Maximum number of webhook posts in any 60 s. Default: 60."
