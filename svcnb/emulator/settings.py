@@ -8,7 +8,7 @@ pydantic-settings takes 40 milliseconds, a tenth of the start.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -37,6 +37,19 @@ ENVIRONMENT_PREFIX = "SVC_"
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _LIMITS = ActionLimits()
 _REMOVED = "block_private_addresses"
+
+
+def _parts(given: object, message: str) -> Sequence[object]:
+    """Splits comma-separated text from the environment. Checks that any other value is a sequence."""
+    parts = given.split(",") if isinstance(given, str) else given
+    if not isinstance(parts, list | tuple):
+        raise ValueError(message)  # noqa: TRY004 - pydantic expects a ValueError
+    return parts
+
+
+def _rpc(chain: str) -> Any:
+    text = f"JSON-RPC URL of the trigger chain {chain}. If not set, triggers use the built-in chain."
+    return Field(None, repr=False, description=text)
 
 
 class Settings(BaseModel):
@@ -103,15 +116,15 @@ class Settings(BaseModel):
     )
     enforce_expiration: bool = Field(default=True, description="Whether expired usage keys are rejected.")
     grant_delay_ms: int = Field(
-        0, ge=0, description=("Delay until a new key or permission takes effect, in milliseconds.")
+        0, ge=0, description="Delay until a new key or permission takes effect, in milliseconds."
     )
     grant_delay_jitter_ms: int = Field(
-        0, ge=0, description=("Maximum random delay in addition to grant_delay_ms, in milliseconds.")
+        0, ge=0, description="Maximum random delay in addition to grant_delay_ms, in milliseconds."
     )
 
     # --- money --------------------------------------------------------------------------------------------------
     billing_enabled: bool = Field(
-        default=True, description=("Whether calls cost credit. If false, billing endpoints return 503.")
+        default=True, description="Whether calls cost credit. If false, billing endpoints return 503."
     )
     starter_credits: int = Field(0, ge=0, description="Credit of a new account, in cents.")
     charge_failed_runs: bool = Field(
@@ -137,12 +150,12 @@ class Settings(BaseModel):
         description="Number of v8 processes that are kept ready. If not set: 3, or 1 with auto while v8 is in use.",
     )
     action_concurrency: int = Field(
-        16, ge=1, description=("Maximum number of concurrent executions. Other executions wait in a queue.")
+        16, ge=1, description="Maximum number of concurrent executions. Other executions wait in a queue."
     )
     action_timeout_ms: int = Field(_LIMITS.timeout_ms, ge=1, description="Maximum duration of a run, in milliseconds.")
     action_memory_limit_mb: int = Field(_LIMITS.memory_limit_mb, ge=16, description="Maximum heap size, in MiB.")
     action_max_code_length: int = Field(
-        _LIMITS.max_code_length, ge=1, description=("Maximum size of a source, in bytes.")
+        _LIMITS.max_code_length, ge=1, description="Maximum size of a source, in bytes."
     )
     action_max_response_length: int = Field(
         _LIMITS.max_response_length, ge=1, description="Maximum size of a response, in bytes."
@@ -151,23 +164,23 @@ class Settings(BaseModel):
         _LIMITS.max_console_log_length, ge=1, description="Maximum console output, in bytes."
     )
     action_max_fetch_count: int = Field(
-        _LIMITS.max_fetch_count, ge=0, description=("Maximum number of outbound requests per run.")
+        _LIMITS.max_fetch_count, ge=0, description="Maximum number of outbound requests per run."
     )
     action_max_get_keys_count: int = Field(
         _LIMITS.max_get_keys_count, ge=0, description="Maximum number of key operations per run."
     )
     action_max_fetch_bytes: int = Field(
-        _LIMITS.max_fetch_bytes, ge=1, description=("Maximum size of an outbound response, in bytes.")
+        _LIMITS.max_fetch_bytes, ge=1, description="Maximum size of an outbound response, in bytes."
     )
     action_fetch_timeout_ms: int = Field(
-        _LIMITS.fetch_timeout_ms, ge=1, description=("Maximum duration of an outbound request, in milliseconds.")
+        _LIMITS.fetch_timeout_ms, ge=1, description="Maximum duration of an outbound request, in milliseconds."
     )
     action_packages: Path | None = Field(None, description="Folder of packages that actions can import.")
     network_policy: Literal["allow", "deny", "record", "replay"] = Field(
         "allow", description="Policy for outbound requests of actions."
     )
     network_file: Path | None = Field(
-        None, description=("File that the policy 'record' writes and the policy 'replay' reads.")
+        None, description="File that the policy 'record' writes and the policy 'replay' reads."
     )
     recordings: Path | None = Field(
         None,
@@ -178,10 +191,10 @@ class Settings(BaseModel):
         description="Addresses HOST[:PORT] that actions can access in addition to public addresses, comma-separated.",
     )
     load_shedding: bool = Field(
-        default=False, description=("Whether executions are rejected with 429 under CPU pressure.")
+        default=False, description="Whether executions are rejected with 429 under CPU pressure."
     )
     cpu_overload_multiplier: float = Field(
-        2.0, gt=0, description=("Load average per core above which executions are rejected.")
+        2.0, gt=0, description="Load average per core above which executions are rejected."
     )
     cpu_psi_threshold: float = Field(
         50.0, gt=0, le=100, description="Percentage of CPU pressure (PSI) above which executions are rejected."
@@ -219,13 +232,13 @@ class Settings(BaseModel):
 
     # --- triggers -----------------------------------------------------------------------------------------------
     auto_approve_agents: bool = Field(
-        default=False, description=("Whether tokens of the triggers service are approved automatically.")
+        default=False, description="Whether tokens of the triggers service are approved automatically."
     )
     schedule_scan_s: float = Field(
-        SCHEDULE_SCAN_S, gt=0, description=("Interval between scans of the schedules, in seconds.")
+        SCHEDULE_SCAN_S, gt=0, description="Interval between scans of the schedules, in seconds."
     )
     chain_event_scan_s: float = Field(
-        CHAIN_EVENT_SCAN_S, gt=0, description=("Interval between scans of each chain, in seconds.")
+        CHAIN_EVENT_SCAN_S, gt=0, description="Interval between scans of each chain, in seconds."
     )
     chain_confirmations: int | None = Field(
         None,
@@ -234,38 +247,18 @@ class Settings(BaseModel):
             "Number of confirmations before a log fires a trigger. If not set: 12, or 0 on the built-in chain."
         ),
     )
-    rpc_ethereum: str | None = Field(
-        None,
-        repr=False,
-        description="JSON-RPC URL of the trigger chain ethereum. If not set, triggers use the built-in chain.",
-    )
-    rpc_base: str | None = Field(
-        None,
-        repr=False,
-        description="JSON-RPC URL of the trigger chain base. If not set, triggers use the built-in chain.",
-    )
-    rpc_arbitrum: str | None = Field(
-        None,
-        repr=False,
-        description="JSON-RPC URL of the trigger chain arbitrum. If not set, triggers use the built-in chain.",
-    )
-    rpc_bsc: str | None = Field(
-        None,
-        repr=False,
-        description="JSON-RPC URL of the trigger chain bsc. If not set, triggers use the built-in chain.",
-    )
-    rpc_polygon: str | None = Field(
-        None,
-        repr=False,
-        description="JSON-RPC URL of the trigger chain polygon. If not set, triggers use the built-in chain.",
-    )
+    rpc_ethereum: str | None = _rpc("ethereum")
+    rpc_base: str | None = _rpc("base")
+    rpc_arbitrum: str | None = _rpc("arbitrum")
+    rpc_bsc: str | None = _rpc("bsc")
+    rpc_polygon: str | None = _rpc("polygon")
     run_max_retries: int = Field(RUN_RETRIES, ge=0, le=100, description="Maximum number of retries of a run.")
     retry_thrown_actions: bool = Field(default=False, description="Whether a run is retried if its action throws.")
     expose_retrying: bool = Field(
         default=False, description="Whether a run that waits for a retry is shown as retrying."
     )
     trigger_workers: int | None = Field(
-        None, ge=1, description=("Maximum number of concurrent runs. If not set: one per trigger.")
+        None, ge=1, description="Maximum number of concurrent runs. If not set: one per trigger."
     )
     kept_trigger_runs: int = Field(
         KEPT_TRIGGER_RUNS,
@@ -277,7 +270,7 @@ class Settings(BaseModel):
     trigger_timeout_ms: int | None = Field(
         None,
         ge=1,
-        description=("Time limit of one attempt of a run, in milliseconds. If not set: the time limit of executions."),
+        description="Time limit of one attempt of a run, in milliseconds. If not set: the time limit of executions.",
     )
     trigger_execution_url: str | None = Field(
         None, description="Address of another service that executes the runs. If not set, this emulator executes them."
@@ -288,29 +281,22 @@ class Settings(BaseModel):
     webhook_posts_per_user: int | None = Field(
         WEBHOOK_POSTS_PER_USER,
         ge=1,
-        description=("Maximum number of webhook posts to the triggers of one owner in any 60 s."),
+        description="Maximum number of webhook posts to the triggers of one owner in any 60 s.",
     )
 
     @field_validator("allow_address", mode="before")
     @classmethod
     def _addresses(cls, given: object) -> object:
-        """Parses comma-separated text from the environment, or a sequence of strings."""
-        parts = given.split(",") if isinstance(given, str) else given
-        if not isinstance(parts, list | tuple):
-            raise ValueError("allow_address must be a list of strings HOST[:PORT]")  # noqa: TRY004 - pydantic expects a ValueError
         return tuple(
             AllowedAddress.parse(part) if isinstance(part, str) else part
-            for part in parts
+            for part in _parts(given, "allow_address must be a list of strings HOST[:PORT]")
             if not isinstance(part, str) or part.strip()
         )
 
     @field_validator("allow_origin", mode="before")
     @classmethod
     def _origins(cls, given: object) -> object:
-        """Parses the same formats as `_addresses`."""
-        parts = given.split(",") if isinstance(given, str) else given
-        if not isinstance(parts, list | tuple):
-            raise ValueError("allow_origin must be a list of strings SCHEME://HOST[:PORT]")  # noqa: TRY004 - as above
+        parts = _parts(given, "allow_origin must be a list of strings SCHEME://HOST[:PORT]")
         return tuple(parse_origin(str(part)) for part in parts if str(part).strip())
 
     @field_serializer("allow_address")
@@ -386,17 +372,9 @@ class Settings(BaseModel):
     @cached_property
     def limits(self) -> ActionLimits:
         """Limits of one execution."""
-        return ActionLimits(
-            timeout_ms=self.action_timeout_ms,
-            memory_limit_mb=self.action_memory_limit_mb,
-            max_code_length=min(self.action_max_code_length, self.max_body_bytes),
-            max_response_length=self.action_max_response_length,
-            max_console_log_length=self.action_max_console_log_length,
-            max_fetch_count=self.action_max_fetch_count,
-            max_get_keys_count=self.action_max_get_keys_count,
-            max_fetch_bytes=self.action_max_fetch_bytes,
-            fetch_timeout_ms=self.action_fetch_timeout_ms,
-        )
+        fields = type(self).model_fields
+        given = {name: getattr(self, f"action_{name}") for name in ActionLimits._fields if f"action_{name}" in fields}
+        return ActionLimits(**given | {"max_code_length": min(self.action_max_code_length, self.max_body_bytes)})
 
     @classmethod
     def load(cls, environment: Mapping[str, str] | None = None, /, **given: Any) -> Settings:
