@@ -58,8 +58,10 @@ def test_the_address_of_the_site_opens_lesson_1(visitor: Any, site: str):
     tab = visitor.new_page()
     tab.goto(site)
     tab.wait_for_function(_SHOWN, arg="01-quickstart.ipynb", timeout=PATIENCE_MS)
-    tab.goto(f"{site}/lab/index.html?reset")
-    tab.get_by_role("main").get_by_text("Console").first.wait_for(timeout=PATIENCE_MS)
+    tab.close()
+    tab = visitor.new_page()
+    tab.goto(f"{site}/lab/?workspace=launcher")
+    tab.locator(".jp-LauncherCard").first.wait_for(timeout=60_000)
     tab.close()
 
 
