@@ -55,24 +55,28 @@ class Settings(BaseModel):
 
     # --- addresses and state ------------------------------------------------------------------------------------
     host: str = Field("127.0.0.1", description="Address to listen on.")
-    port: int = Field(0, ge=0, le=65535, description="TCP port; 0 uses a free port.")
-    state: Path | None = Field(None, description="Folder for the state; none means in memory only.")
-    database: str | None = Field(None, description="Database URL; none means SQLite inside the state folder.")
+    port: int = Field(0, ge=0, le=65535, description="TCP port. 0 selects a free port.")
+    state: Path | None = Field(
+        None, description="Folder for the state. If not set, the emulator keeps the state only in memory."
+    )
+    database: str | None = Field(
+        None, description="Database URL. If not set, the emulator uses SQLite in the state folder."
+    )
     seed: str | None = Field(None, description="Text from which all keys, ids and the contract address are derived.")
-    clock: str = Field("real", description="'real', or 'frozen@T' with T in Unix seconds.")
+    clock: str = Field("real", description="Clock of the emulator: 'real', or 'frozen@T' with T in Unix seconds.")
     control_token: str | None = Field(
         None,
         repr=False,
         min_length=1,
-        description="Secret of the control plane; none means a random one at each start.",
+        description="Secret of the control plane. If not set, each start creates a random secret.",
     )
 
     idle_stop_s: float | None = Field(
         None,
         gt=0,
         description=(
-            "Seconds without a request after which the emulator stops; the next start continues with the "
-            "same state. None means never."
+            "Seconds without a request after which the emulator stops. The next start continues with the "
+            "same state. If not set, the emulator does not stop."
         ),
     )
 
@@ -81,7 +85,7 @@ class Settings(BaseModel):
     processor_name: str = Field("processor", description="Name of the payment processor, used in all identifiers.")
 
     # --- chain --------------------------------------------------------------------------------------------------
-    chain_rpc: str | None = Field(None, description="JSON-RPC URL of a chain to use instead of the built-in one.")
+    chain_rpc: str | None = Field(None, description="JSON-RPC URL of a chain that replaces the built-in chain.")
     chain_engine: Literal["anvil", "ethereumjs"] = Field(
         "anvil", description="Engine of the built-in chain: anvil, or ethereumjs on platforms without anvil."
     )
@@ -92,7 +96,7 @@ class Settings(BaseModel):
     api_payers: int = Field(3, ge=1, le=64, description="Number of payer wallets that send managed writes.")
 
     # --- permissions --------------------------------------------------------------------------------------------
-    master_key_may_execute: bool = Field(default=True, description="Whether the account key may run actions.")
+    master_key_may_execute: bool = Field(default=True, description="Whether the account key can run actions.")
     wildcard_wallet_requires_group: bool = Field(
         default=False,
         description="Whether a key with execute_in_groups [0] still needs a group that permits the wallet.",
@@ -102,12 +106,12 @@ class Settings(BaseModel):
         0, ge=0, description=("Delay until a new key or permission takes effect, in milliseconds.")
     )
     grant_delay_jitter_ms: int = Field(
-        0, ge=0, description=("Maximum random delay that is added to grant_delay_ms, in milliseconds.")
+        0, ge=0, description=("Maximum random delay in addition to grant_delay_ms, in milliseconds.")
     )
 
     # --- money --------------------------------------------------------------------------------------------------
     billing_enabled: bool = Field(
-        default=True, description=("Whether calls cost credit; if false, billing endpoints return 503.")
+        default=True, description=("Whether calls cost credit. If false, billing endpoints return 503.")
     )
     starter_credits: int = Field(0, ge=0, description="Credit of a new account, in cents.")
     charge_failed_runs: bool = Field(
@@ -130,10 +134,10 @@ class Settings(BaseModel):
         None,
         ge=1,
         le=64,
-        description="Number of v8 processes that are kept ready; none means 3, or 1 with auto while v8 is in use.",
+        description="Number of v8 processes that are kept ready. If not set: 3, or 1 with auto while v8 is in use.",
     )
     action_concurrency: int = Field(
-        16, ge=1, description=("Maximum number of concurrent executions; other executions wait in a queue.")
+        16, ge=1, description=("Maximum number of concurrent executions. Other executions wait in a queue.")
     )
     action_timeout_ms: int = Field(_LIMITS.timeout_ms, ge=1, description="Maximum duration of a run, in milliseconds.")
     action_memory_limit_mb: int = Field(_LIMITS.memory_limit_mb, ge=16, description="Maximum heap size, in MiB.")
@@ -158,7 +162,7 @@ class Settings(BaseModel):
     action_fetch_timeout_ms: int = Field(
         _LIMITS.fetch_timeout_ms, ge=1, description=("Maximum duration of an outbound request, in milliseconds.")
     )
-    action_packages: Path | None = Field(None, description="Folder of packages that actions may import.")
+    action_packages: Path | None = Field(None, description="Folder of packages that actions can import.")
     network_policy: Literal["allow", "deny", "record", "replay"] = Field(
         "allow", description="Policy for outbound requests of actions."
     )
@@ -166,11 +170,12 @@ class Settings(BaseModel):
         None, description=("File that the policy 'record' writes and the policy 'replay' reads.")
     )
     recordings: Path | None = Field(
-        None, description="Folder of the recordings that the control plane may select; none allows every file."
+        None,
+        description="Folder of the recordings that the control plane can select. If not set, it can select every file.",
     )
     allow_address: tuple[AllowedAddress, ...] = Field(
         (),
-        description="Addresses HOST[:PORT] that actions may access besides the public internet, comma-separated.",
+        description="Addresses HOST[:PORT] that actions can access in addition to public addresses, comma-separated.",
     )
     load_shedding: bool = Field(
         default=False, description=("Whether executions are rejected with 429 under CPU pressure.")
@@ -187,27 +192,29 @@ class Settings(BaseModel):
     max_connections: int = Field(
         MAX_CONNECTIONS,
         ge=1,
-        description="Maximum number of HTTP connections; excess connections get 503 with Retry-After.",
+        description="Maximum number of HTTP connections. Additional connections receive 503 with Retry-After.",
     )
     default_page_size: int = Field(DEFAULT_PAGE_SIZE, ge=1, description="Default page_size.")
-    max_page_size: int | None = Field(None, ge=1, description="Maximum page_size; none means no limit.")
+    max_page_size: int | None = Field(None, ge=1, description="Maximum page_size. If not set, there is no limit.")
     strict_paging: bool = Field(default=False, description="Whether a page after the last page is always empty.")
     preset: Literal["tolerant", "strict"] = Field(
-        "tolerant", description="Set of defaults; strict also rejects all requests that the live service rejects."
+        "tolerant", description="Set of defaults. strict also rejects all requests that the live service rejects."
     )
     strict_types: bool | None = Field(
         None,
         description=(
             "Whether the emulator accepts only the exact JSON types and members of the live "
-            "service; none means as in preset."
+            "service. If not set, the preset decides."
         ),
     )
     new_account_burst: int | None = Field(
-        None, ge=1, description="Maximum number of new_account calls per minute and address; none means no limit."
+        None,
+        ge=1,
+        description="Maximum number of new_account calls per minute and address. If not set, there is no limit.",
     )
 
     allow_origin: tuple[str, ...] = Field(
-        (), description="Origins of other web pages that may use the service, comma-separated; * for every page."
+        (), description="Origins of other web pages that can use the service, comma-separated. * allows every page."
     )
 
     # --- triggers -----------------------------------------------------------------------------------------------
@@ -224,34 +231,56 @@ class Settings(BaseModel):
         None,
         ge=0,
         description=(
-            "Number of confirmations before a log fires a trigger; none means 12, and 0 on the built-in chain."
+            "Number of confirmations before a log fires a trigger. If not set: 12, or 0 on the built-in chain."
         ),
     )
-    rpc_ethereum: str | None = Field(None, repr=False, description="JSON-RPC URL; none means the built-in chain.")
-    rpc_base: str | None = Field(None, repr=False, description="JSON-RPC URL; none means the built-in chain.")
-    rpc_arbitrum: str | None = Field(None, repr=False, description="JSON-RPC URL; none means the built-in chain.")
-    rpc_bsc: str | None = Field(None, repr=False, description="JSON-RPC URL; none means the built-in chain.")
-    rpc_polygon: str | None = Field(None, repr=False, description="JSON-RPC URL; none means the built-in chain.")
+    rpc_ethereum: str | None = Field(
+        None,
+        repr=False,
+        description="JSON-RPC URL of the trigger chain ethereum. If not set, triggers use the built-in chain.",
+    )
+    rpc_base: str | None = Field(
+        None,
+        repr=False,
+        description="JSON-RPC URL of the trigger chain base. If not set, triggers use the built-in chain.",
+    )
+    rpc_arbitrum: str | None = Field(
+        None,
+        repr=False,
+        description="JSON-RPC URL of the trigger chain arbitrum. If not set, triggers use the built-in chain.",
+    )
+    rpc_bsc: str | None = Field(
+        None,
+        repr=False,
+        description="JSON-RPC URL of the trigger chain bsc. If not set, triggers use the built-in chain.",
+    )
+    rpc_polygon: str | None = Field(
+        None,
+        repr=False,
+        description="JSON-RPC URL of the trigger chain polygon. If not set, triggers use the built-in chain.",
+    )
     run_max_retries: int = Field(RUN_RETRIES, ge=0, le=100, description="Maximum number of retries of a run.")
     retry_thrown_actions: bool = Field(default=False, description="Whether a run is retried if its action throws.")
     expose_retrying: bool = Field(
         default=False, description="Whether a run that waits for a retry is shown as retrying."
     )
     trigger_workers: int | None = Field(
-        None, ge=1, description=("Maximum number of concurrent runs; none means one per trigger.")
+        None, ge=1, description=("Maximum number of concurrent runs. If not set: one per trigger.")
     )
     kept_trigger_runs: int = Field(
         KEPT_TRIGGER_RUNS,
         ge=1,
-        description=("Maximum number of ended runs that are stored per trigger; the oldest are deleted, 64 at a time."),
+        description=(
+            "Maximum number of stored runs per trigger that have ended. The oldest runs are deleted, 64 at a time."
+        ),
     )
     trigger_timeout_ms: int | None = Field(
         None,
         ge=1,
-        description=("Time limit of one attempt of a run, in milliseconds; none means the limit of executions."),
+        description=("Time limit of one attempt of a run, in milliseconds. If not set: the time limit of executions."),
     )
     trigger_execution_url: str | None = Field(
-        None, description="Address of another service that executes the runs; none means this emulator."
+        None, description="Address of another service that executes the runs. If not set, this emulator executes them."
     )
     webhook_posts_per_address: int | None = Field(
         WEBHOOK_POSTS_PER_ADDRESS, ge=1, description="Maximum number of webhook posts per address in any 60 s."
@@ -295,7 +324,7 @@ class Settings(BaseModel):
             rest = {name: value for name, value in given.items() if name != _REMOVED}
             if str(given[_REMOVED]).lower() not in {"true", "1", "yes", "on"}:
                 raise ValueError(
-                    f"{_REMOVED} was removed: actions may access a private address only if allow_address contains it, "
+                    f"{_REMOVED} was removed: actions can access a private address only if allow_address contains it, "
                     "for example allow_address 127.0.0.1:8545"
                 )
             return rest  # the effect of this setting is now the default
@@ -312,9 +341,13 @@ class Settings(BaseModel):
                 "omit seed, or listen on 127.0.0.1"
             )
         if self.idle_stop_s is not None and self.state is None:
-            raise ValueError("idle_stop_s needs state, the folder from which the next start continues")
+            raise ValueError(
+                "idle_stop_s needs a folder from which the next start continues: set state, or omit idle_stop_s"
+            )
         if self.network_policy in {"record", "replay"} and self.network_file is None:
-            raise ValueError(f"network_policy {self.network_policy!r} needs network_file, the path of the recording")
+            raise ValueError(
+                f"network_policy {self.network_policy!r} needs the path of the recording: set network_file"
+            )
         return self
 
     @property

@@ -1,4 +1,4 @@
-"""Every endpoint of docs/service/endpoints.md#endpoints, by both clients, against the real service."""
+"""Both clients call every endpoint of docs/service/endpoints.md#endpoints on the emulator."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ADDRESS = Action(
 
 
 async def done(value: Any) -> Any:
-    """What a call of either client returns."""
+    """Returns the result of a call of either client."""
     return await value if inspect.isawaitable(value) else value
 
 
@@ -31,7 +31,7 @@ async def walked(items: Any) -> list[Any]:
 
 @pytest.fixture(params=["sync", "async"])
 async def anyone(request, emulator):
-    """A client without a key: `Client`, then `AsyncClient`."""
+    """Yields a client without a key: first a `Client`, then an `AsyncClient`."""
     client = emulator.client() if request.param == "sync" else emulator.async_client()
     yield client
     await done(client.close())
@@ -88,7 +88,7 @@ async def test_the_life_of_a_group(svc) -> None:
 
     renamed = await done(svc.groups.update(group, name="adders and more"))
     assert (renamed.name, renamed.description) == ("adders and more", "they add")
-    assert await done(svc.groups.contents(group)) == contents  # nothing was lost by the full replacement
+    assert await done(svc.groups.contents(group)) == contents  # the replacement of the whole record kept all values
 
     await done(svc.groups.add_action(group, ADDRESS))
     await done(svc.groups.add_action(group, ADDRESS))
@@ -214,7 +214,7 @@ async def test_a_failed_run_costs_nothing_and_a_good_one_what_is_on_record(emula
     assert (await done(svc.billing.balance())).available_cents == before
     run = await done(svc.run(ADD, n=1))
     cost = emulator.run_record(run.request_id)["cost_cents"]
-    assert 1 <= cost <= run.cost_cents  # a cent unless this machine needs seconds for it
+    assert 1 <= cost <= run.cost_cents  # one cent, or more on a slow machine
     assert (await done(svc.billing.balance())).available_cents == before - cost
 
 
@@ -259,7 +259,7 @@ async def test_the_node_tells_about_itself(emulator, anyone) -> None:
 
 async def test_the_clock_of_the_service_is_known(anyone) -> None:
     await done(anyone.node.version())
-    assert abs(anyone.clock_skew) < 60  # the header tells whole seconds, and a busy machine tells them late
+    assert abs(anyone.clock_skew) < 60  # the header has a resolution of one second, and a busy machine responds late
 
 
 @pytest.mark.slow

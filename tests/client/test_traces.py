@@ -1,4 +1,4 @@
-"""Timelines of executions, as clients of an emulator read them."""
+"""Timelines of executions, which clients read from an emulator."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_a_refused_run_has_none(svc) -> None:
     [
         httpx.Response(404, json={"error": "not_found", "message": "no such path", "fix": "", "docs_url": ""}),
         httpx.Response(200, html="<html>elsewhere</html>"),
-        # An emulator whose control plane is closed to this client; the API key is not at fault.
+        # The control plane of this emulator rejects the client. The API key is not the cause.
         httpx.Response(401, json={"error": "unauthorized", "message": "needs its token", "fix": "", "docs_url": ""}),
     ],
 )

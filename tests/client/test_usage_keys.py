@@ -1,4 +1,4 @@
-"""Usage keys are asked for with every member that the live service requires."""
+"""Requests for usage keys contain every member that the live service requires."""
 
 from __future__ import annotations
 

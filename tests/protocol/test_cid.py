@@ -1,4 +1,4 @@
-"""CIDs against ipfs-unixfs-importer (npm), its vectors, and a second implementation written here from the format."""
+"""CIDs match ipfs-unixfs-importer (npm), its vectors, and a second implementation in this file."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _field(tag: int, body: bytes) -> bytes:
 
 
 def _second_opinion(data: bytes, chunk: int = CHUNK, width: int = 174) -> str:
-    """The plainest reading of the formats: whole levels in lists, every block in memory, multiformats for the text."""
+    """Computes a CID with a simple implementation, which keeps all blocks in memory and uses multiformats."""
     level = []
     for at in range(0, max(len(data), 1), chunk):
         piece = data[at : at + chunk]
@@ -62,7 +62,7 @@ def _second_opinion(data: bytes, chunk: int = CHUNK, width: int = 174) -> str:
 
 
 class _Trickle(io.RawIOBase):
-    """A binary file that answers in odd amounts, as sockets and pipes do."""
+    """Binary file that returns irregular amounts of data, like a socket or a pipe."""
 
     def __init__(self, data: bytes, most: int) -> None:
         self._file, self._most = io.BytesIO(data), most
@@ -77,7 +77,7 @@ class _Trickle(io.RawIOBase):
 
 
 class _ReadAlone:
-    """A file object with nothing but `read`."""
+    """File object that has only the method `read`."""
 
     def __init__(self, file: Any) -> None:
         self._file = file
@@ -160,7 +160,7 @@ def test_pieces_of_any_length_give_the_cid_of_the_whole(pieces: list[int], seed:
 @settings(max_examples=200, deadline=None)
 @given(size=st.integers(0, 4 * 5**3 + 9), seed=st.integers(0, 2**32))
 def test_levels_of_the_tree_close_where_they_should(size: int, seed: int) -> None:
-    # Chunks of 4 bytes and 5 links, so that four levels fit into a test; the second opinion is told the same.
+    # Chunks of 4 bytes and nodes of 5 links, so that a small input has four levels. Both implementations use them.
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(unixfs, "CID_MAX_LINKS", 5)
         tree = unixfs.Tree()

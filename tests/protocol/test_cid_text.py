@@ -1,4 +1,4 @@
-"""CIDs as text, against multiformats and ipfs-unixfs-importer (npm)."""
+"""CIDs as text match multiformats and ipfs-unixfs-importer (npm)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from svcnb.protocol.cid import cid, is_cid, is_cid_v0, parse_cid, to_v0, to_v1
 from svcnb.protocol.errors import MalformedCid
 
 HELLO = "QmWfVY9y3xjsixTgbd9AorQxH7VtMpzfx2HaWtsoUYecaX"
-# The same content as a raw leaf: another block, so another CID.
+# The same content as a raw leaf is another block, and has another CID.
 RAW = str(CID("base32", 1, "raw", multihash.digest(b"hello", "sha2-256")))
 
 

@@ -1,4 +1,4 @@
-"""Spans of time as people write them."""
+"""Parser for durations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Work that several threads share: in order, with the first failure, and nothing left behind."""
+"""Parallel map: results in order, the first error, and no remaining threads."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_one_that_takes_long_holds_up_nobody_and_still_comes_first() -> None:
 
 
 class Counting:
-    """Work that knows how often it was begun, and how much of it is under way."""
+    """Function that counts its calls and the calls in progress."""
 
     def __init__(self, failing: int | None = None) -> None:
         self.failing = failing
@@ -76,7 +76,7 @@ def test_whoever_has_enough_leaves_when_the_other_threads_have_stopped() -> None
         begun.append(item)
         helping.set()
         if len(begun) < 4:
-            threading.Event().wait(0.05)  # so that it is under way when the caller has enough
+            threading.Event().wait(0.05)  # so that the call is in progress when the caller stops
         ended.append(item)
         return item
 
@@ -89,7 +89,7 @@ def test_whoever_has_enough_leaves_when_the_other_threads_have_stopped() -> None
 
 
 def nothing_more_is_begun(work: Counting) -> bool:
-    """Whether a while goes by in which a thread that was still there would have taken hundreds of items."""
+    """Returns whether no item starts during a time in which a remaining thread would start hundreds of items."""
     begun = work.begun
     for _ in working_along(lambda item: item, range(1_000), 2):
         pass
@@ -122,5 +122,5 @@ def test_threads_that_the_system_does_not_let_begin_are_not_waited_for_and_hold_
     del work
     assert seen() is None, "a thread to come holds what belongs to the caller"
     assert len(late) == 2
-    for begin, arguments in late:  # at last, when all is over
+    for begin, arguments in late:  # only after all results
         begin(*arguments)

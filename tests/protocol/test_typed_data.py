@@ -1,4 +1,4 @@
-"""Envelopes, digests and signatures against vectors by ethers and against eth-account."""
+"""Envelopes, digests and signatures match vectors from ethers, and eth-account."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ async def wallet_secret(
         pkp_id: The wallet's address as the action passed it.
 
     Returns:
-        32 secret bytes.
+        The wallet's private key, 32 bytes.
 
     Raises:
         KeyRefused: The run may not use the wallet. The message contains the reason, and only data that the caller may

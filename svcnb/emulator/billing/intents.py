@@ -134,7 +134,7 @@ class Intent(NamedTuple):
 
 
 def ensure_customer(connection: Connection, wallet: str, *, id_: str, email: str | None, now: float) -> None:
-    """Creates the customer for a wallet, or sets the email address of an existing customer."""
+    """Creates the customer for a wallet, or sets the e-mail address of an existing customer."""
     known = connection.column("SELECT email FROM processor_customers WHERE wallet = :wallet", wallet=wallet)
     if not known:
         connection.insert("processor_customers", wallet=wallet, id=id_, email=email, created_at=now)

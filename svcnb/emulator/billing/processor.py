@@ -73,7 +73,7 @@ class Processor:
     # --- requests of the service --------------------------------------------------------------------------------
 
     async def ensure_customer(self, wallet: str, email: str | None = None) -> None:
-        """Creates the customer for a billing wallet, or replaces the email address of an existing customer."""
+        """Creates the customer for a billing wallet, or replaces the e-mail address of an existing customer."""
         work = self._customer_work(wallet.lower(), email)
         await self._store.run(work)
 

@@ -328,5 +328,5 @@ def _snapshot_name(call: Call) -> str:
 
 def _no_snapshot(name: str) -> StructuredError:
     return StructuredError(
-        404, f"No snapshot has the name {name[:80]!r}.", fix=("GET /_emulator/snapshots lists the snapshots.")
+        404, f"No snapshot has the name {name[:80]!r}.", fix=("Send GET /_emulator/snapshots to list the snapshots.")
     )

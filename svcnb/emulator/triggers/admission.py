@@ -115,7 +115,7 @@ def require_room_for_trigger(connection: Connection, values: dict[str, Any]) -> 
         raise Refused(
             413,
             "triggers_too_large",
-            f"The code, params and settings of one owner's triggers may have {MAX_TRIGGERS_BYTES} bytes in total. "
+            f"The code, params and settings of one owner's triggers can have {MAX_TRIGGERS_BYTES} bytes in total. "
             "Delete unused triggers, or send less data.",
         )
 

@@ -1,4 +1,4 @@
-"""The audit tells everything, and what it tells adds up to what the contract says now."""
+"""The audit contains every event, and its events add up to the current state of the contract."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.chain
 
 @pytest.fixture
 def busy(mine, action):
-    """An account with some past."""
+    """Returns an account with a history."""
     wallet = mine.wallets.create("ops")
     spare = mine.wallets.create("spare")
     group = mine.groups.create("signers", wallets=[wallet], actions=[action])
@@ -30,7 +30,7 @@ def busy(mine, action):
 
 
 def test_every_log_of_the_account_is_in_the_audit_in_order(busy, witness) -> None:
-    """Counted by web3: every log of the contract whose first topic is the account's hash."""
+    """web3 counts all logs of the contract whose first topic is the account's hash."""
     logs = witness.web3.eth.get_logs(
         {"address": witness.contract.address, "fromBlock": 0, "topics": [None, busy.api_key_hash]}
     )
@@ -97,9 +97,9 @@ def test_a_diff_tells_what_came_and_what_went(busy) -> None:
     wallet, spare = busy.wallets.list()[0].address[:10], busy.receipts[2].what.split("'spare' ")[1]
     changes = {(item.change, item.subject, item.permission) for item in busy.diff(made)}
     assert ("+", "group 1 'signers'", "permits every action") in changes
-    assert ("+", "usage key 'runner'", "may execute in group 1 'signers'") in changes
+    assert ("+", "usage key 'runner'", "can execute in group 1 'signers'") in changes
     assert ("-", "wallet", f"wallet 'spare' {spare} is registered") in changes
-    assert not any("create groups" in item[2] for item in changes)  # came and went in between
+    assert not any("create groups" in item[2] for item in changes)  # added and removed between the two blocks
     assert not any(wallet in item[2] and item[0] == "-" for item in changes)
     assert list(busy.diff(busy.receipts[-1].block)) == []
     assert list(busy.diff(made, made)) == []

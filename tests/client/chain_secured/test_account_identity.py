@@ -1,4 +1,4 @@
-"""Which account is this? The master hash is found in the chain's events, whoever owns the account now."""
+"""The client finds the master hash of an account in the events, for every current owner."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_the_master_hash_may_be_told_where_a_node_keeps_no_events(svc, mine, fun
 
 @pytest.mark.slow
 def test_logs_that_a_node_gives_only_in_pieces_are_read_in_pieces(svc, mine, monkeypatch) -> None:
-    """Public nodes limit the blocks of one eth_getLogs; each in its own words."""
+    """Public nodes limit the blocks of one eth_getLogs. Their error messages differ."""
     from svcnb.client.chain import access
     from svcnb.client.chain.rpc import RpcError
 

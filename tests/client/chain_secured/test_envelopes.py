@@ -1,4 +1,4 @@
-"""A signed envelope by itself: every rule's verdict, and what its endpoint makes of it."""
+"""Checks of signed envelopes against every rule, and the responses of the endpoints to them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_a_good_envelope_breaks_no_rule_and_opens_its_endpoint(svc, signed):
     verdicts = svc.chain_secured.check(signed.typed_data, signed.signature)
     assert [verdict.rule for verdict in verdicts] == [1, 2, 3, 4, 5, 6, 7, 8]
     assert broken(verdicts) == []
-    # A rule that holds says what was found, and names no difference.
+    # The details of a satisfied rule contain the value, but no difference.
     chain_id, purpose = signed.typed_data["domain"]["chainId"], "CreateWallet"
     assert [verdicts[4].detail, verdicts[5].detail] == [str(chain_id), purpose]
     made = svc.chain_secured.send(signed)
@@ -49,7 +49,7 @@ def test_a_good_envelope_breaks_no_rule_and_opens_its_endpoint(svc, signed):
 def test_the_rule_that_is_broken_is_named_and_the_service_agrees(svc, signed, owner, rule, change):
     data = copy.deepcopy(signed.typed_data)
     change(data)
-    if rule == 6:  # nothing of that type is declared, so nothing can be hashed
+    if rule == 6:  # the envelope does not declare this type, so no hash exists
         signature = signed.signature
         expected = [3, 4, 6]
     else:

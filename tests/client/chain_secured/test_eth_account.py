@@ -1,4 +1,4 @@
-"""Accounts of eth-account own and change accounts on chain, as the package's own signers do."""
+"""Accounts of eth-account can own and change accounts on chain, like the package's own signers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mints that stop half way lose nothing, are shown without their secrets, and are finished or given up."""
+"""Interrupted mints keep their data, hide their secrets, and can be completed or deleted."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.chain, pytest.mark.engine]
 
 @pytest.fixture
 def poor(svc):
-    """An account whose new owner has no gas: the first half of a mint works, the second does not."""
+    """Returns an account whose owner has no gas. The first step of a mint succeeds, and the second fails."""
     account = svc.accounts.create("poor")
     return svc.with_key(account.api_key).accounts.convert(LocalSigner.random(), confirm=True)
 
@@ -54,7 +54,7 @@ def test_a_usage_key_without_gas_for_it_keeps_its_secret(emulator, svc, poor, ac
     stopped(lambda: poor.usage_keys.create("runner", execute_in_groups=everything, expires_in="30d"))
     (record,) = svc.chain_secured.pending()
     emulator.faucet(poor.owner.address)
-    # Half of the rest: its wallet is registered, and then the owner says no.
+    # The second attempt registers the wallet, and then the owner cancels.
     error = stopped(
         lambda: svc.chain_secured.resume(
             record.id, poor.owner, on_preview=lambda item: "set usage key" not in item.what

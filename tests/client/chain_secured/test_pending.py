@@ -1,4 +1,4 @@
-"""Records of mints that several write and read at the same moment: kernels, panels and programs of one person."""
+"""Records of mints that several kernels, panels and programs of one user write and read simultaneously."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FIELDS: dict[str, Any] = {
 
 
 def at_once(count: int, work: Callable[[int], object]) -> None:
-    """Lets threads do something at the same moment; raises what one of them raises."""
+    """Runs a function in several threads simultaneously, and raises the first error."""
     together = threading.Barrier(count)
 
     def one(number: int) -> None:

@@ -1,4 +1,4 @@
-"""The nouns and verbs of API mode, on chain; what they wrote is read back by another library."""
+"""On-chain resources with the methods of API mode. Another library reads their data from the chain."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_a_wallet_is_made_by_the_service_and_registered_by_its_owner(mine, witne
 
 
 def test_a_usage_key_stands_on_chain_under_the_hash_of_its_bytes(mine, witness) -> None:
-    """See docs/service/keys.md#identifiers: the record is keyed by keccak256 of the 32 secret bytes."""
+    """The id of the record is keccak256 of the 32 secret bytes (docs/service/keys.md#identifiers)."""
     group = mine.groups.create("all", actions=everything)
     key = mine.usage_keys.create("runner", description="runs", execute_in_groups=[group], expires_in="30d")
     secret = base64.b64decode(key.usage_api_key.reveal())
@@ -53,7 +53,7 @@ def test_a_usage_key_stands_on_chain_under_the_hash_of_its_bytes(mine, witness) 
     assert entry[4] == [group.id]
     check = mine.usage_keys.check(key)
     assert (check.resolves, check.form) == (True, "bytes")
-    # Its wallet is registered, too, under the service's own name for such wallets.
+    # The key's wallet is also registered, under the service's name for such wallets.
     assert [item.name for item in mine.wallets.list()] == ["API Key Wallet"]
     assert mine.wallets.list()[0].address == EthAccount.from_key(secret).address.lower()
 

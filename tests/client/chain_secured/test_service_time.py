@@ -1,4 +1,4 @@
-"""Signatures carry the service's time, whatever this machine's clock says; a clock that is far off is told once."""
+"""Signatures contain the service's time. The client warns once if this machine's clock is wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The owner's signature pays in place of a key: signed once in four minutes, for billing alone."""
+"""The owner's signature replaces a key for billing calls. The client renews it after four minutes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.chain
 
 
 class Counting(LocalSigner):
-    """Counts what it signs."""
+    """Signer that counts its signatures."""
 
     signed: list[str]
 
@@ -48,7 +48,7 @@ def test_after_four_minutes_the_wallet_signs_anew(counted, monkeypatch) -> None:
 
 
 def test_a_payment_that_outlives_a_signature_goes_on(start_emulator, monkeypatch) -> None:
-    """A crypto payment takes minutes; the service needs a signature for five."""
+    """A crypto payment can take longer than the five minutes for which a signature is valid."""
     emulator = start_emulator(clock="frozen@1767225600", crypto_delay_ms=0)
     Counting.signed = []
     svc, owner = emulator.client(), Counting.random()
@@ -60,7 +60,7 @@ def test_a_payment_that_outlives_a_signature_goes_on(start_emulator, monkeypatch
     emulator.clock.advance(400)
     now[0] += 400
     emulator.processor(payment.payment_intent_id, "succeeded")
-    # In the middle of a wait nobody asks for a fresh signature: the header itself is made anew.
+    # During a wait, no method calls `refresh`, so `headers` renews the signature.
     monkeypatch.setattr(mine.billing._auth, "refresh", lambda: act(dict))
     assert mine.billing.wait(payment).balance.available_cents == 500
     assert Counting.signed == ["BillingAuth"] * 2
@@ -75,7 +75,7 @@ def test_a_declined_payment_is_told(counted, emulator) -> None:
 
 
 def test_the_configured_key_never_travels_with_the_wallets_header(svc, counted) -> None:
-    """The header wins where both are sent (docs/service/signatures.md#x-wallet-auth); here only one is."""
+    """The client sends only the header, which would take precedence (docs/service/signatures.md#x-wallet-auth)."""
     with_key = svc.with_key(svc.accounts.create("other").api_key)
     same = with_key.chain_secured.open(counted.owner)
     assert same.billing.balance().available_cents == 0

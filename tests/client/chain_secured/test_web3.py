@@ -1,4 +1,4 @@
-"""web3 objects that come ready for the service's chain."""
+"""web3 objects that are connected to the service's chain."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ async def test_the_asynchronous_contract_reads_too(emulator, mine) -> None:
 
 
 def test_a_wallet_without_a_key_here_is_refused(emulator, owner) -> None:
-    with pytest.raises(svcnb.InvalidArgument, match="ContractWallet has none"):
+    with pytest.raises(svcnb.InvalidArgument, match="ContractWallet has no key"):
         emulator.web3(svcnb.ContractWallet("0x" + "11" * 20, owner))
 
 

@@ -1,4 +1,4 @@
-"""Every write is simulated, shown, sent and waited for; every refusal has a name, an advice, and costs nothing."""
+"""The client simulates, previews and sends every write. Every rejection has a name and a hint, and costs nothing."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_a_wallet_without_gas_is_told_before_anything_is_sent(svc) -> None:
 
 @pytest.mark.parametrize("silent", [{"eth_getBalance"}, {"eth_estimateGas", "eth_getBalance"}])
 def test_a_node_without_an_answer_is_not_an_empty_wallet(emulator, fund, silent: set[str]) -> None:
-    """The node's own servers are away, so it answers some requests of the message with an error."""
+    """The node cannot reach its own servers, so it responds to some requests in the message with an error."""
 
     def answer(request: Request) -> object:
         answers = httpx.post(emulator.rpc_url, content=request.body).json()
@@ -122,7 +122,7 @@ def test_a_contract_wallet_acts_through_its_owner(emulator, svc, fund, witness) 
 def test_every_error_of_the_contract_has_an_advice() -> None:
     errors = {entry["name"] for entry in abi() if entry["type"] == "error"}
     ours = {name for name in errors if name in ADVICE}
-    # The rest belongs to the diamond's own administration, which no account ever calls.
+    # All other errors come from administration functions, which accounts never call.
     assert {name for name in errors - ours if "Cut" not in name and "Facet" not in name} <= {
         "NoCode",
         "InitializationFailed",
@@ -145,11 +145,11 @@ def test_the_deployed_contract_has_every_function(svc) -> None:
     assert svc.chain_secured.drift() == ()
 
 
-# --- what a real chain cannot be made to do -----------------------------------------------------------------------
+# --- behaviour that a real chain cannot produce -----------------------------------------------------------------------
 
 
 class Node:
-    """A service and its chain node, as told; what is not told answers as a healthy one would."""
+    """Simulated service and chain node. Requests without a scripted response receive a normal one."""
 
     def __init__(self, **told: object) -> None:
         self.told: dict[str, object] = {
@@ -187,7 +187,7 @@ class Node:
 
 @pytest.fixture
 def beside():
-    """Makes clients beside a scripted node; its address holds a secret."""
+    """Returns a function that creates clients of a simulated node, whose address contains a secret."""
     from svcnb.client._http import SyncTransport
     from svcnb.client.config import Retries
 
@@ -255,10 +255,10 @@ def test_a_transaction_whose_fate_is_unknown_is_named(beside, monkeypatch) -> No
 
 
 class Forgetful(httpx.HTTPTransport):
-    """Carries everything, and loses the first answers to transactions.
+    """Transport that sends all requests, and loses the first responses to transactions.
 
     Args:
-        losses: How many.
+        losses: Number of lost responses.
     """
 
     def __init__(self, losses: int) -> None:

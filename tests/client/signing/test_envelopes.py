@@ -1,4 +1,4 @@
-"""Signed envelopes against the vectors, and recovering who signed."""
+"""Signed envelopes match the vectors, and their signers can be recovered."""
 
 from __future__ import annotations
 

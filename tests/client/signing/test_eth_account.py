@@ -1,4 +1,4 @@
-"""eth-account accounts as signers, and typed data of users: signed here, recovered by eth-account."""
+"""Accounts of eth-account as signers, and typed data of users. eth-account recovers the signers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from svcnb.client.errors import InvalidArgument, SigningError
 from svcnb.client.signing import LocalSigner, as_signer, recover, typed_data_digest
 
 COW = Account.from_key(bytes.fromhex("c85ef7d79691fe79573b1a7064c19c1a9819ebdbd1faaab1a8ec92344438aaf4"))
-"""keccak256("cow"), the key of the example of EIP-712."""
+"""keccak256("cow"), the key in the example of EIP-712."""
 
 DOMAIN = {
     "name": "Ether Mail",
@@ -80,7 +80,7 @@ GROUP_MAIL: dict[str, Any] = {
         "contents": "Hello, Bob!",
     },
 }
-"""Source: the example of MetaMask's eth_signTypedData_v4; it defines a type that the message does not use."""
+"""Source: the example of MetaMask's eth_signTypedData_v4, which defines a type that the message does not use."""
 
 
 def typed(kind: str, value: Any, **types: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Signers against eth-account: same addresses, same signatures, same files."""
+"""Signers have the same addresses, signatures and key files as eth-account."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ assert not heavy, heavy
 
 @pytest.mark.slow
 def test_loading_the_library_for_transactions_leaves_the_recursion_limit_alone():
-    """A library below it sets 100 000, with which deeply nested JSON ends a process instead of failing."""
+    """A dependency sets the limit to 100 000. Deeply nested JSON then crashes a process instead of failing."""
     program = (
         "import sys; before = sys.getrecursionlimit()\n"
         "from svcnb.client.signing import local; local._account()\n"
