@@ -70,7 +70,7 @@ def findings(source: Text) -> Iterator[Finding]:
 
 
 def files(names: tuple[str, ...]) -> list[Path]:
-    """Returns the files that the rules include, of those that git tracks.
+    """Returns the tracked files that the rules include.
 
     Args:
         names: Files or folders. An empty tuple means all files.

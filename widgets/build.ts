@@ -21,7 +21,7 @@ const ROOMS: Readonly<Record<string, string>> = {
 };
 
 /** Files of this many bytes or more are stored compressed if that saves a quarter. `svcnb/bundles.py` reads them. */
-const LARGE = 100_000;
+const LARGE = 10_000;
 
 interface Room {
   /** Writes the files of the bundle into `outDir`, an absolute path to an existing, empty folder. */

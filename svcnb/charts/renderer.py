@@ -220,7 +220,7 @@ def _theme(name: str) -> Theme:
     try:
         return THEMES[name]
     except KeyError:
-        raise InvalidArgument(f"unknown theme {name!r}", hint="Allowed themes: auto, light, dark.") from None
+        raise InvalidArgument(f"unknown theme {name!r}", hint="Use the theme auto, light or dark.") from None
 
 
 def _themed(spec: Mapping[str, Any], theme: Theme) -> dict[str, Any]:

@@ -143,7 +143,7 @@ class Table:
     def _wrong(self, name: str, what: str) -> InvalidArgument:
         column = next(each for each in _NAMES[name] if each in self.columns)
         return InvalidArgument(
-            f"column {column!r} {what}", hint="Before you draw the chart, correct or remove these rows."
+            f"column {column!r} {what}", hint="Correct or remove these rows before you draw the chart."
         )
 
 

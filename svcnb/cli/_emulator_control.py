@@ -127,7 +127,7 @@ def stop(url: str | None) -> None:
             f"no emulator of this user is running at {address}, or the emulator has its own control token. Stop the "
             f"emulator in the terminal that started it."
         )
-    _control(address).state()  # do not signal another process that has received the id of an ended emulator
+    _control(address).state()  # do not signal another process that now has the id of an ended emulator
     os.kill(pid, signal.SIGTERM)
     until = time.monotonic() + STOP_TIMEOUT_S
     while any(each.pid == pid for each in control_tokens.running()):
@@ -237,7 +237,7 @@ def snapshot(control: EmulatorControl, verb: str, name: str | None, as_json: boo
         show(control.snapshots(), as_json=as_json)
         return
     if name is None:
-        raise click.UsageError(f"`snapshot {verb}` requires the NAME of a snapshot.")
+        raise click.UsageError(f"`snapshot {verb}` requires the NAME of a snapshot: add its name.")
     {"save": control.snapshot, "restore": control.restore, "delete": control.delete_snapshot}[verb](name)
 
 

@@ -43,5 +43,8 @@ def command(file: Path, expect: str | None, as_json: bool) -> None:
     source = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
     found = cid(source)
     if expect is not None and not parse_cid(expect).identifies(source):
-        raise InvalidArgument(f"{expect} is not the CID of {file}", hint=f"The CID of this file is {found}.")
+        raise InvalidArgument(
+            f"{expect} is not the CID of {file}",
+            hint=f"Restore the file, or pass the CID of this file: --expect {found}.",
+        )
     show({"cid": found, "hashed_cid": hashed_cid(found)} if as_json else found, as_json=as_json)

@@ -232,7 +232,7 @@ def _loopback() -> Finding:
             "loopback",
             good=False,
             seen=str(error),
-            fix="The emulator needs a free port on 127.0.0.1: stop a program that uses one.",
+            fix="Stop a program that uses a port on 127.0.0.1, because the emulator needs a free port.",
         )
     return Finding("loopback", good=True, seen="a free port on 127.0.0.1")
 

@@ -1,4 +1,4 @@
-"""Parser for the message of a failed execution: the error, its message, and its position in the caller's source."""
+"""Parser that reads the error, its message, and its position in the source from the message of a failed execution."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _HINTS: Final = {
     "compile": "Correct the source at that line. The CID then changes, so permit the new action in a group.",
     "limit": "Reduce the work of one run. svc.node.limits() returns the limits of one execution.",
     "funds": (
-        "Nothing was charged. Add credit, at least $5.00 (a run costs one cent per second): svc.billing.top_up(500)."
+        "Add credit, at least $5.00: svc.billing.top_up(500). A run costs one cent per second. Nothing was charged."
     ),
 }
 

@@ -35,8 +35,8 @@ _TEXTS: Final[dict[WarningCode, str]] = {
         "{} permits the account's master wallet: an action that reads its private key reads the account key"
     ),
     "removed_groups": (
-        "the key lists {}, which does not exist: the group was deleted, or the key will have access to it after its "
-        "creation"
+        "the key lists {}, which does not exist: the group was deleted, or the key will have access when the group "
+        "is created"
     ),
     "hidden_actions": "the service hides unregistered actions of {}, so this result can be wrong: register the action",
 }
@@ -105,7 +105,7 @@ def _link(picture: Picture, group: Group, contents: GroupContents) -> GroupLink:
 
 
 def unbound(picture: Picture) -> bool:
-    """Whether the key can execute all actions, independently of groups."""
+    """Returns whether the key can execute all actions, independently of groups."""
     return picture.kind == "master" or bool(picture.key and 0 in picture.key.execute_in_groups)
 
 
@@ -137,13 +137,13 @@ def expired(key: UsageKey, now: float) -> bool:
 
 
 def named(name: str, hashed: str) -> str:
-    """Returns a label of a name and a short hash."""
+    """Returns a label that consists of a name and a short hash."""
     short = f"{hashed[:10]}…{hashed[-4:]}"
     return f"{name!r} {short}" if name else short
 
 
 def key_label(picture: Picture) -> str:
-    """Label of the key in displays."""
+    """Returns the label of the key in displays."""
     if picture.kind == "master":
         return MASTER_NAME
     return named(picture.key.name if picture.key else "", picture.key_hash)

@@ -120,7 +120,7 @@ class _Attempt(NamedTuple):
 
 
 def _attempt(call: Call[Run], cid: str, until_effective: float | None) -> Flow[_Attempt]:
-    """Sends the call, again while permissions are missing and the requested time has not passed."""
+    """Sends the call, and repeats it while permissions are missing and the requested time has not passed."""
     begun, _ = yield from now()
     wait = FIRST_POLL_S
     while True:
@@ -209,6 +209,6 @@ def _call(source: str | None, cid: str, params: object, notes: tuple[str, ...]) 
         parse,
         {**body, "js_params": params},
         patience="run",
-        in_doubt="the action may have run and changed other systems. Check these systems before you run the action "
-        "again.",
+        in_doubt="Check the systems that the action changes before you run the action again, because the action may "
+        "have run.",
     )

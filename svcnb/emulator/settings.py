@@ -13,29 +13,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_serializer, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_serializer, field_validator, model_validator
 
 from svcnb.emulator.platform.addresses import AllowedAddress
 from svcnb.emulator.platform.clock import checked_time
 from svcnb.emulator.platform.origins import parse_origin
-from svcnb.protocol.limits import (
-    CHAIN_EVENT_SCAN_S,
-    DEFAULT_PAGE_SIZE,
-    EXECUTION_FUNDS_CHECK_MS,
-    KEPT_TRIGGER_RUNS,
-    MAX_BODY_BYTES,
-    MAX_CONNECTIONS,
-    RUN_RETRIES,
-    SCHEDULE_SCAN_S,
-    WEBHOOK_POSTS_PER_ADDRESS,
-    WEBHOOK_POSTS_PER_USER,
-    ActionLimits,
-)
+from svcnb.protocol import limits as defaults
 from svcnb.protocol.vocabulary import Vocabulary
 
 ENVIRONMENT_PREFIX = "SVC_"
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
-_LIMITS = ActionLimits()
+_LIMITS = defaults.ActionLimits()
 _REMOVED = "block_private_addresses"
 
 
@@ -55,24 +43,28 @@ class Settings(BaseModel):
 
     # --- addresses and state ------------------------------------------------------------------------------------
     host: str = Field("127.0.0.1", description="Address to listen on.")
-    port: int = Field(0, ge=0, le=65535, description="TCP port; 0 uses a free port.")
-    state: Path | None = Field(None, description="Folder for the state; none means in memory only.")
-    database: str | None = Field(None, description="Database URL; none means SQLite inside the state folder.")
+    port: int = Field(0, ge=0, le=65535, description="TCP port. 0 selects a free port.")
+    state: Path | None = Field(
+        None, description="Folder for the state. If not set, the emulator keeps the state only in memory."
+    )
+    database: str | None = Field(
+        None, description="Database URL. If not set, the emulator uses SQLite in the state folder."
+    )
     seed: str | None = Field(None, description="Text from which all keys, ids and the contract address are derived.")
-    clock: str = Field("real", description="'real', or 'frozen@T' with T in Unix seconds.")
+    clock: str = Field("real", description="Clock of the emulator: 'real', or 'frozen@T' with T in Unix seconds.")
     control_token: str | None = Field(
         None,
         repr=False,
         min_length=1,
-        description="Secret of the control plane; none means a random one at each start.",
+        description="Secret of the control plane. If not set, each start creates a random secret.",
     )
 
     idle_stop_s: float | None = Field(
         None,
         gt=0,
         description=(
-            "Seconds without a request after which the emulator stops; the next start continues with the "
-            "same state. None means never."
+            "Seconds without a request after which the emulator stops. The next start continues with the "
+            "same state. If not set, the emulator does not stop."
         ),
     )
 
@@ -81,7 +73,7 @@ class Settings(BaseModel):
     processor_name: str = Field("processor", description="Name of the payment processor, used in all identifiers.")
 
     # --- chain --------------------------------------------------------------------------------------------------
-    chain_rpc: str | None = Field(None, description="JSON-RPC URL of a chain to use instead of the built-in one.")
+    chain_rpc: str | None = Field(None, description="JSON-RPC URL of a chain that replaces the built-in chain.")
     chain_engine: Literal["anvil", "ethereumjs"] = Field(
         "anvil", description="Engine of the built-in chain: anvil, or ethereumjs on platforms without anvil."
     )
@@ -92,29 +84,31 @@ class Settings(BaseModel):
     api_payers: int = Field(3, ge=1, le=64, description="Number of payer wallets that send managed writes.")
 
     # --- permissions --------------------------------------------------------------------------------------------
-    master_key_may_execute: bool = Field(default=True, description="Whether the account key may run actions.")
+    master_key_may_execute: bool = Field(default=True, description="Whether the account key can run actions.")
     wildcard_wallet_requires_group: bool = Field(
         default=False,
         description="Whether a key with execute_in_groups [0] still needs a group that permits the wallet.",
     )
     enforce_expiration: bool = Field(default=True, description="Whether expired usage keys are rejected.")
     grant_delay_ms: int = Field(
-        0, ge=0, description=("Delay until a new key or permission takes effect, in milliseconds.")
+        0, ge=0, description="Delay until a new key or permission takes effect, in milliseconds."
     )
     grant_delay_jitter_ms: int = Field(
-        0, ge=0, description=("Maximum random delay that is added to grant_delay_ms, in milliseconds.")
+        0, ge=0, description="Maximum random delay in addition to grant_delay_ms, in milliseconds."
     )
 
     # --- money --------------------------------------------------------------------------------------------------
     billing_enabled: bool = Field(
-        default=True, description=("Whether calls cost credit; if false, billing endpoints return 503.")
+        default=True, description="Whether calls cost credit. If false, billing endpoints return 503."
     )
     starter_credits: int = Field(0, ge=0, description="Credit of a new account, in cents.")
     charge_failed_runs: bool = Field(
         default=False, description="Whether an execution that ends in an error is charged."
     )
     funds_check_ms: int = Field(
-        EXECUTION_FUNDS_CHECK_MS, ge=1, description="Interval between credit checks during a run, in milliseconds."
+        defaults.EXECUTION_FUNDS_CHECK_MS,
+        ge=1,
+        description="Interval between credit checks during a run, in milliseconds.",
     )
     charge_convert: bool = Field(
         default=False, description="Whether conversion to ChainSecured costs a management call."
@@ -130,15 +124,15 @@ class Settings(BaseModel):
         None,
         ge=1,
         le=64,
-        description="Number of v8 processes that are kept ready; none means 3, or 1 with auto while v8 is in use.",
+        description="Number of v8 processes that are kept ready. If not set: 3, or 1 with auto while v8 is in use.",
     )
     action_concurrency: int = Field(
-        16, ge=1, description=("Maximum number of concurrent executions; other executions wait in a queue.")
+        16, ge=1, description="Maximum number of concurrent executions. Other executions wait in a queue."
     )
     action_timeout_ms: int = Field(_LIMITS.timeout_ms, ge=1, description="Maximum duration of a run, in milliseconds.")
     action_memory_limit_mb: int = Field(_LIMITS.memory_limit_mb, ge=16, description="Maximum heap size, in MiB.")
     action_max_code_length: int = Field(
-        _LIMITS.max_code_length, ge=1, description=("Maximum size of a source, in bytes.")
+        _LIMITS.max_code_length, ge=1, description="Maximum size of a source, in bytes."
     )
     action_max_response_length: int = Field(
         _LIMITS.max_response_length, ge=1, description="Maximum size of a response, in bytes."
@@ -147,142 +141,158 @@ class Settings(BaseModel):
         _LIMITS.max_console_log_length, ge=1, description="Maximum console output, in bytes."
     )
     action_max_fetch_count: int = Field(
-        _LIMITS.max_fetch_count, ge=0, description=("Maximum number of outbound requests per run.")
+        _LIMITS.max_fetch_count, ge=0, description="Maximum number of outbound requests per run."
     )
     action_max_get_keys_count: int = Field(
         _LIMITS.max_get_keys_count, ge=0, description="Maximum number of key operations per run."
     )
     action_max_fetch_bytes: int = Field(
-        _LIMITS.max_fetch_bytes, ge=1, description=("Maximum size of an outbound response, in bytes.")
+        _LIMITS.max_fetch_bytes, ge=1, description="Maximum size of an outbound response, in bytes."
     )
     action_fetch_timeout_ms: int = Field(
-        _LIMITS.fetch_timeout_ms, ge=1, description=("Maximum duration of an outbound request, in milliseconds.")
+        _LIMITS.fetch_timeout_ms, ge=1, description="Maximum duration of an outbound request, in milliseconds."
     )
-    action_packages: Path | None = Field(None, description="Folder of packages that actions may import.")
+    action_packages: Path | None = Field(None, description="Folder of packages that actions can import.")
     network_policy: Literal["allow", "deny", "record", "replay"] = Field(
         "allow", description="Policy for outbound requests of actions."
     )
     network_file: Path | None = Field(
-        None, description=("File that the policy 'record' writes and the policy 'replay' reads.")
+        None, description="File that the policy 'record' writes and the policy 'replay' reads."
     )
     recordings: Path | None = Field(
-        None, description="Folder of the recordings that the control plane may select; none allows every file."
+        None,
+        description="Folder of the recordings that the control plane can select. If not set, it can select every file.",
     )
     allow_address: tuple[AllowedAddress, ...] = Field(
         (),
-        description="Addresses HOST[:PORT] that actions may access besides the public internet, comma-separated.",
+        description="Addresses HOST[:PORT] that actions can access in addition to public addresses, comma-separated.",
     )
     load_shedding: bool = Field(
-        default=False, description=("Whether executions are rejected with 429 under CPU pressure.")
+        default=False, description="Whether executions are rejected with 429 under CPU pressure."
     )
     cpu_overload_multiplier: float = Field(
-        2.0, gt=0, description=("Load average per core above which executions are rejected.")
+        2.0, gt=0, description="Load average per core above which executions are rejected."
     )
     cpu_psi_threshold: float = Field(
         50.0, gt=0, le=100, description="Percentage of CPU pressure (PSI) above which executions are rejected."
     )
 
     # --- HTTP ---------------------------------------------------------------------------------------------------
-    max_body_bytes: int = Field(MAX_BODY_BYTES, ge=1024, description="Maximum size of a request body, in bytes.")
-    max_connections: int = Field(
-        MAX_CONNECTIONS,
-        ge=1,
-        description="Maximum number of HTTP connections; excess connections get 503 with Retry-After.",
+    max_body_bytes: int = Field(
+        defaults.MAX_BODY_BYTES, ge=1024, description="Maximum size of a request body, in bytes."
     )
-    default_page_size: int = Field(DEFAULT_PAGE_SIZE, ge=1, description="Default page_size.")
-    max_page_size: int | None = Field(None, ge=1, description="Maximum page_size; none means no limit.")
+    max_connections: int = Field(
+        defaults.MAX_CONNECTIONS,
+        ge=1,
+        description="Maximum number of HTTP connections. Additional connections receive 503 with Retry-After.",
+    )
+    default_page_size: int = Field(defaults.DEFAULT_PAGE_SIZE, ge=1, description="Default page_size.")
+    max_page_size: int | None = Field(None, ge=1, description="Maximum page_size. If not set, there is no limit.")
     strict_paging: bool = Field(default=False, description="Whether a page after the last page is always empty.")
     preset: Literal["tolerant", "strict"] = Field(
-        "tolerant", description="Set of defaults; strict also rejects all requests that the live service rejects."
+        "tolerant", description="Set of defaults. strict also rejects all requests that the live service rejects."
     )
     strict_types: bool | None = Field(
         None,
         description=(
             "Whether the emulator accepts only the exact JSON types and members of the live "
-            "service; none means as in preset."
+            "service. If not set, the preset decides."
         ),
     )
     new_account_burst: int | None = Field(
-        None, ge=1, description="Maximum number of new_account calls per minute and address; none means no limit."
+        None,
+        ge=1,
+        description="Maximum number of new_account calls per minute and address. If not set, there is no limit.",
     )
 
     allow_origin: tuple[str, ...] = Field(
-        (), description="Origins of other web pages that may use the service, comma-separated; * for every page."
+        (), description="Origins of other web pages that can use the service, comma-separated. * allows every page."
     )
 
     # --- triggers -----------------------------------------------------------------------------------------------
     auto_approve_agents: bool = Field(
-        default=False, description=("Whether tokens of the triggers service are approved automatically.")
+        default=False, description="Whether tokens of the triggers service are approved automatically."
     )
     schedule_scan_s: float = Field(
-        SCHEDULE_SCAN_S, gt=0, description=("Interval between scans of the schedules, in seconds.")
+        defaults.SCHEDULE_SCAN_S, gt=0, description="Interval between scans of the schedules, in seconds."
     )
     chain_event_scan_s: float = Field(
-        CHAIN_EVENT_SCAN_S, gt=0, description=("Interval between scans of each chain, in seconds.")
+        defaults.CHAIN_EVENT_SCAN_S, gt=0, description="Interval between scans of each chain, in seconds."
     )
     chain_confirmations: int | None = Field(
         None,
         ge=0,
-        description=(
-            "Number of confirmations before a log fires a trigger; none means 12, and 0 on the built-in chain."
-        ),
+        description="Number of confirmations before a log fires a trigger. If not set: 12, or 0 on the built-in chain.",
     )
-    rpc_ethereum: str | None = Field(None, repr=False, description="JSON-RPC URL; none means the built-in chain.")
-    rpc_base: str | None = Field(None, repr=False, description="JSON-RPC URL; none means the built-in chain.")
-    rpc_arbitrum: str | None = Field(None, repr=False, description="JSON-RPC URL; none means the built-in chain.")
-    rpc_bsc: str | None = Field(None, repr=False, description="JSON-RPC URL; none means the built-in chain.")
-    rpc_polygon: str | None = Field(None, repr=False, description="JSON-RPC URL; none means the built-in chain.")
-    run_max_retries: int = Field(RUN_RETRIES, ge=0, le=100, description="Maximum number of retries of a run.")
+    rpc_ethereum: str | None = Field(
+        None,
+        repr=False,
+        description="JSON-RPC URL of the trigger chain ethereum. If not set, triggers use the built-in chain.",
+    )
+    rpc_base: str | None = Field(
+        None,
+        repr=False,
+        description="JSON-RPC URL of the trigger chain base. If not set, triggers use the built-in chain.",
+    )
+    rpc_arbitrum: str | None = Field(
+        None,
+        repr=False,
+        description="JSON-RPC URL of the trigger chain arbitrum. If not set, triggers use the built-in chain.",
+    )
+    rpc_bsc: str | None = Field(
+        None,
+        repr=False,
+        description="JSON-RPC URL of the trigger chain bsc. If not set, triggers use the built-in chain.",
+    )
+    rpc_polygon: str | None = Field(
+        None,
+        repr=False,
+        description="JSON-RPC URL of the trigger chain polygon. If not set, triggers use the built-in chain.",
+    )
+    run_max_retries: int = Field(defaults.RUN_RETRIES, ge=0, le=100, description="Maximum number of retries of a run.")
     retry_thrown_actions: bool = Field(default=False, description="Whether a run is retried if its action throws.")
     expose_retrying: bool = Field(
         default=False, description="Whether a run that waits for a retry is shown as retrying."
     )
     trigger_workers: int | None = Field(
-        None, ge=1, description=("Maximum number of concurrent runs; none means one per trigger.")
+        None, ge=1, description="Maximum number of concurrent runs. If not set: one per trigger."
     )
     kept_trigger_runs: int = Field(
-        KEPT_TRIGGER_RUNS,
+        defaults.KEPT_TRIGGER_RUNS,
         ge=1,
-        description=("Maximum number of ended runs that are stored per trigger; the oldest are deleted, 64 at a time."),
+        description=(
+            "Maximum number of stored runs per trigger that have ended. The oldest runs are deleted, 64 at a time."
+        ),
     )
     trigger_timeout_ms: int | None = Field(
         None,
         ge=1,
-        description=("Time limit of one attempt of a run, in milliseconds; none means the limit of executions."),
+        description="Time limit of one attempt of a run, in milliseconds. If not set: the time limit of executions.",
     )
     trigger_execution_url: str | None = Field(
-        None, description="Address of another service that executes the runs; none means this emulator."
+        None, description="Address of another service that executes the runs. If not set, this emulator executes them."
     )
     webhook_posts_per_address: int | None = Field(
-        WEBHOOK_POSTS_PER_ADDRESS, ge=1, description="Maximum number of webhook posts per address in any 60 s."
+        defaults.WEBHOOK_POSTS_PER_ADDRESS, ge=1, description="Maximum number of webhook posts per address in any 60 s."
     )
     webhook_posts_per_user: int | None = Field(
-        WEBHOOK_POSTS_PER_USER,
+        defaults.WEBHOOK_POSTS_PER_USER,
         ge=1,
-        description=("Maximum number of webhook posts to the triggers of one owner in any 60 s."),
+        description="Maximum number of webhook posts to the triggers of one owner in any 60 s.",
     )
 
-    @field_validator("allow_address", mode="before")
+    @field_validator("allow_address", "allow_origin", mode="before")
     @classmethod
-    def _addresses(cls, given: object) -> object:
+    def _listed(cls, given: object, info: ValidationInfo) -> object:
         """Parses comma-separated text from the environment, or a sequence of strings."""
         parts = given.split(",") if isinstance(given, str) else given
         if not isinstance(parts, list | tuple):
-            raise ValueError("allow_address must be a list of strings HOST[:PORT]")  # noqa: TRY004 - pydantic expects a ValueError
-        return tuple(
-            AllowedAddress.parse(part) if isinstance(part, str) else part
-            for part in parts
-            if not isinstance(part, str) or part.strip()
-        )
-
-    @field_validator("allow_origin", mode="before")
-    @classmethod
-    def _origins(cls, given: object) -> object:
-        """Parses the same formats as `_addresses`."""
-        parts = given.split(",") if isinstance(given, str) else given
-        if not isinstance(parts, list | tuple):
-            raise ValueError("allow_origin must be a list of strings SCHEME://HOST[:PORT]")  # noqa: TRY004 - as above
-        return tuple(parse_origin(str(part)) for part in parts if str(part).strip())
+            form = "HOST[:PORT]" if info.field_name == "allow_address" else "SCHEME://HOST[:PORT]"
+            raise ValueError(f"{info.field_name} must be a list of strings {form}")  # noqa: TRY004 - pydantic expects a ValueError
+        if info.field_name == "allow_origin":
+            return tuple(parse_origin(str(part)) for part in parts if str(part).strip())
+        given_parts = (part for part in parts if not isinstance(part, str) or part.strip())
+        return tuple(AllowedAddress.parse(part) if isinstance(part, str) else part for part in given_parts)
 
     @field_serializer("allow_address")
     def _addresses_as_text(self, allowed: tuple[AllowedAddress, ...]) -> list[str]:
@@ -292,19 +302,17 @@ class Settings(BaseModel):
     @classmethod
     def _without_removed(cls, given: Any) -> Any:
         if isinstance(given, dict) and _REMOVED in given:
-            rest = {name: value for name, value in given.items() if name != _REMOVED}
             if str(given[_REMOVED]).lower() not in {"true", "1", "yes", "on"}:
                 raise ValueError(
-                    f"{_REMOVED} was removed: actions may access a private address only if allow_address contains it, "
+                    f"{_REMOVED} was removed: actions can access a private address only if allow_address contains it, "
                     "for example allow_address 127.0.0.1:8545"
                 )
-            return rest  # the effect of this setting is now the default
+            return {name: value for name, value in given.items() if name != _REMOVED}  # its effect is the default
         return given
 
     @model_validator(mode="after")
     def _safe_together(self) -> Settings:
-        # Create the derived values here, so that an invalid name or clock causes an error at the start instead of at
-        # the first use.
+        # Create the derived values here, so that an invalid name or clock causes an error at the start.
         _ = self.vocabulary, self.frozen_at
         if self.host not in LOOPBACK and self.seed is not None:
             raise ValueError(
@@ -312,9 +320,13 @@ class Settings(BaseModel):
                 "omit seed, or listen on 127.0.0.1"
             )
         if self.idle_stop_s is not None and self.state is None:
-            raise ValueError("idle_stop_s needs state, the folder from which the next start continues")
+            raise ValueError(
+                "idle_stop_s needs a folder from which the next start continues: set state, or omit idle_stop_s"
+            )
         if self.network_policy in {"record", "replay"} and self.network_file is None:
-            raise ValueError(f"network_policy {self.network_policy!r} needs network_file, the path of the recording")
+            raise ValueError(
+                f"network_policy {self.network_policy!r} needs the path of the recording: set network_file"
+            )
         return self
 
     @property
@@ -351,9 +363,9 @@ class Settings(BaseModel):
         raise ValueError(f"clock {self.clock!r} is not valid: expected 'real', or 'frozen@' followed by Unix seconds")
 
     @cached_property
-    def limits(self) -> ActionLimits:
+    def limits(self) -> defaults.ActionLimits:
         """Limits of one execution."""
-        return ActionLimits(
+        return defaults.ActionLimits(
             timeout_ms=self.action_timeout_ms,
             memory_limit_mb=self.action_memory_limit_mb,
             max_code_length=min(self.action_max_code_length, self.max_body_bytes),

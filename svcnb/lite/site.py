@@ -33,7 +33,7 @@ def build_site(target: Path, report: Callable[[str], None], *, distribution: Pat
     """Builds the workbook as a static site.
 
     Args:
-        target: Folder of the site. It is created, or replaced if it contains an earlier site.
+        target: Folder of the site. The function creates the folder, or replaces it if it contains an earlier site.
         report: Function that receives one line for each step.
         distribution: Folder with the wheels of Pyodide's own distribution, from which the site gets pandas; None
             builds a site without pandas and charts.

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Final, TypeVar
 
 import anywidget
 
+from svcnb.bundles import bundle_exists, read_bundle
 from svcnb.checked import checked
 from svcnb.client import AsyncClient, Client
 from svcnb.client.errors import ConfigError, InvalidArgument
@@ -57,14 +58,14 @@ class Panel(anywidget.AnyWidget):
         """Loads the browser side from ``svcnb/panels/static``."""
         if bundle is not None:
             script = STATIC / f"{bundle}.js"
-            if not script.is_file():
+            if not bundle_exists(script):
                 raise ConfigError(
                     f"the front-end bundle of {cls.__name__} is not built: {script.name} is missing",
                     hint="In a working copy, run: python hatch_build.py. If svcnb is installed as a package, "
                     "reinstall it.",
                 )
-            cls._esm = script
-            cls._css = script.with_suffix(".css")
+            cls._esm = read_bundle(script).decode()
+            cls._css = read_bundle(script.with_suffix(".css")).decode()
         if "__init__" in vars(cls):
             setattr(cls, "__init__", checked(vars(cls)["__init__"]))  # noqa: B010 - assigning it has no type
         super().__init_subclass__(**options)

@@ -163,7 +163,8 @@ class Session:
         if which and which not in self._keys:
             raise ConfigError(
                 "this session does not have the secret of this usage key",
-                hint="Secrets are shown once. Create a new usage key, or open the account with the stored key.",
+                hint="Create a new usage key, or open the account with the stored key. The panel shows a "
+                "secret only once.",
             )
         self._run_key = which
         self.changed("key")

@@ -181,7 +181,7 @@ class Channel:
         if work is None or not isinstance(args, dict):
             raise InvalidArgument(
                 f"this panel has no command {name!r}" if work is None else f"{name} requires its arguments by name",
-                hint="The kernel and the page have different versions: restart the kernel and reload the page.",
+                hint="Restart the kernel and reload the page, because they have different versions.",
             )
         try:
             inspect.signature(work).bind(**args)

@@ -67,7 +67,9 @@ class Parameters(BaseModel):
         """
         unknown = sorted(set(given) - set(cls.model_fields))
         if unknown:
-            raise ParameterRefused(_unknown(unknown[0], report), hint=f"Parameters: {', '.join(cls.model_fields)}.")
+            raise ParameterRefused(
+                _unknown(unknown[0], report), hint=f"Use the parameters {', '.join(cls.model_fields)}."
+            )
         texts = {name: value for name, value in given.items() if isinstance(value, str)}
         try:
             read = cls.model_validate_strings(texts).model_dump(include=set(texts)) if texts else {}
@@ -128,7 +130,7 @@ class RunHistory(Parameters):
 
 
 class Spend(Parameters):
-    """Parameters of the report on money."""
+    """Parameters of the report on spending."""
 
     since: Span = Field("30d", description="Length of the period up to now, for example 12h, 7d or 4w.")
     budget_cents: int | None = Field(

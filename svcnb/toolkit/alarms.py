@@ -1,4 +1,4 @@
-"""Alarms for each action of an account, on failures, latency, spending, and actions that stopped running."""
+"""Alarms for the actions of an account: failures, latency, spending, and actions that no longer run."""
 
 from __future__ import annotations
 

@@ -153,7 +153,10 @@ def of_call(verb: str, *, actions: int = 0, wallets: int = 0) -> Cost:
         return Cost.exactly(0, why=f"{verb} is free")
     if verb not in METERED:
         known = ", ".join(sorted(METERED))
-        raise InvalidArgument(f"{verb!r} is not a billed call", hint=f"Billed calls: {known}. Runs: of_run(action).")
+        raise InvalidArgument(
+            f"{verb!r} is not a billed call",
+            hint=f"Use one of the billed calls: {known}. For runs, call of_run(action).",
+        )
     calls = 1
     if verb in {"groups.create", "groups.update"}:
         calls += sum(max(0, entries - MAX_GROUP_ENTRIES) for entries in (actions, wallets))
@@ -209,7 +212,7 @@ def of_schedule(cron: str, run: Cost | None = None, *, days: float = 30, after: 
     """Returns the cost of a trigger's schedule.
 
     Args:
-        cron: Five fields, or six fields with seconds first, in UTC.
+        cron: Schedule in UTC with five fields, or with six fields of which the first is seconds.
         run: Cost of one run (see `of_run`). None means one cent.
         days: Number of days.
         after: Start of the period, in Unix seconds.

@@ -197,7 +197,7 @@ class History(Checked):
             InvalidArgument: `by` is not one of these properties.
         """
         if by not in GROUPS:
-            raise InvalidArgument(f"cannot group spend by {by!r}", hint=f"Allowed values: {', '.join(GROUPS)}.")
+            raise InvalidArgument(f"cannot group spend by {by!r}", hint=f"Use one of {', '.join(GROUPS)}.")
         where, values = condition(wanted)
         order = "name" if by == "day" else "cost_cents DESC, name"
         query = (  # The statement contains only column names of this module. SQLite binds the values.

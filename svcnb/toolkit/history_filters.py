@@ -26,7 +26,7 @@ def condition(wanted: Mapping[str, Any]) -> tuple[str, tuple[Any, ...]]:
     if unknown := set(wanted) - _WANTED:
         raise InvalidArgument(
             f"cannot filter runs by {', '.join(sorted(unknown))}",
-            hint=f"Allowed filters: {', '.join(sorted(_WANTED))}.",
+            hint=f"Use the filters {', '.join(sorted(_WANTED))}.",
         )
     given = {name: value for name, value in wanted.items() if value is not None}
     clauses: dict[str, tuple[Any, ...]] = {}

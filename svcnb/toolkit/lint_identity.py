@@ -24,7 +24,7 @@ _WRAPPERS: Final = frozenset({"parenthesized_expression", "await_expression"})
 
 
 def named_signers(context: Context) -> Iterator[Finding]:
-    """Finds actions with a key that accept a signer whose address is in the unsigned part of a message."""
+    """Finds actions that use a key and accept a signer from the unsigned part of a message."""
     for node, one, other in _comparisons(context):
         name, arguments = _call(context, one)
         if name not in _RECOVER or len(arguments) < _MESSAGE_AND_SIGNATURE:
@@ -62,7 +62,7 @@ def json_order(context: Context) -> Iterator[Finding]:
 
 
 def folded_names(context: Context) -> Iterator[Finding]:
-    """Finds actions with a key that compare user names case-insensitively."""
+    """Finds actions that use a key and compare user names case-insensitively."""
     for node, one, other in _comparisons(context):
         name, _ = _call(context, one)
         called = one.child_by_field_name("function")

@@ -80,7 +80,7 @@ class Leaks:
             if any(self._holds(part) for part in given.named_children):
                 message, hint = (
                     "a decrypted text is written to the logs",
-                    ("Remove this call: everyone who may run the action can read its logs."),
+                    ("Remove this call: everyone who can run the action can read its logs."),
                 )
                 yield self._context.find(node, "warning", "secret_in_logs", message, hint)
 

@@ -109,11 +109,11 @@ class Permissions:
         if key.expiration and key.expiration - self.now < soon:
             yield _finding("warning", "expires_soon", who, f"the key expires at {key.expires_at:%Y-%m-%d %H:%M} UTC")
         if 0 in key.execute_in_groups:
-            text = "the key may run any action with any wallet of the account (execute_in_groups contains 0)"
+            text = "the key can run any action with any wallet of the account (execute_in_groups contains 0)"
             yield _finding("danger" if self._master else "warning", "wildcard_key", who, text)
         if own := self._grants_itself(key):
             where = groups_in_words(own)
-            text = f"the key may add actions to {where} and run them there, so anyone who has the key can run any code"
+            text = f"the key can add actions to {where} and run them there, so anyone who has the key can run any code"
             yield _finding("danger", "self_granting", who, text)
         elif not key.execute_only and key.execute_in_groups:
             yield _finding(
@@ -152,7 +152,7 @@ class Permissions:
             text = "the group permits the account's master wallet, and the key of that wallet is the account key"
             yield _finding("danger", "master_wallet", who, text)
         if not users:
-            yield _finding("note", "unused_group", who, "no usage key may execute in the group")
+            yield _finding("note", "unused_group", who, "no usage key can execute in the group")
         elif not contents.actions and not contents.any_action:
             yield _finding("note", "empty_group", who, "the group does not permit any action")
 

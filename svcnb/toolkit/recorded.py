@@ -25,7 +25,7 @@ FOLDER: Final = Path(__file__).with_name("recordings")
 _API: Final = "/core/v1"
 _TIMEOUT_S: Final = 120.0
 _EXACT: Final = frozenset({"error", "success", "has_error", "response"})
-"""Members of which the check compares the value, not only the form."""
+"""Members whose values the check compares, in addition to their form."""
 _FORMS: Final = {
     "an address": re.compile(r"0x[0-9a-fA-F]{40}\Z"),
     "a 32-byte hash": re.compile(r"0x[0-9a-fA-F]{64}\Z"),
@@ -82,7 +82,7 @@ class Difference:
         route: Method and path.
         field: Location of the difference: ``status``, ``header.NAME`` or ``body.MEMBER``.
         says: Description of the difference.
-        is_news: Whether the service only added something.
+        is_news: Whether the difference is only an addition of the service.
     """
 
     title: str

@@ -67,7 +67,7 @@ def functions(vocabulary: Vocabulary) -> dict[str, Function]:
         Function(
             vocabulary.private_key_function,
             "`0x${string}`",
-            "The private key of a wallet that the caller's key and this action may use: 0x and 64 digits.",
+            "The private key of a wallet that the caller's key and this action can use: 0x and 64 digits.",
             _WALLET,
             reveals=True,
             is_key_operation=True,

@@ -333,7 +333,9 @@ class WorkshopServer:
         except ValidationError as error:
             text = str(error).partition("\n")[0]
             raise _Refused(
-                UNPROCESSABLE, f"Invalid start of a lesson: {text}", "Send the fields settings and notebook."
+                UNPROCESSABLE,
+                f"The lesson cannot start with this request: {text}",
+                "Send the fields settings and notebook.",
             ) from None
         except InvalidArgument as error:
             raise _Refused(UNPROCESSABLE, error.message, error.hint) from None

@@ -315,7 +315,9 @@ class Workshop(Checked):
         learner = self.learner(name)
         if label not in learner.saved:
             known = ", ".join(sorted(learner.saved)) or "none"
-            raise InvalidArgument(f"{name} has no saved state {label[:80]!r}", hint=f"Saved states: {known}.")
+            raise InvalidArgument(
+                f"{name} has no saved state {label[:80]!r}", hint=f"Use one of the saved states: {known}."
+            )
         self._hosted().replace(learner.name, self._saved(learner, label))
 
     # --- injected failures --------------------------------------------------------------------------------------

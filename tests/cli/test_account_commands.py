@@ -36,7 +36,7 @@ def at(svcnb, emulator: Emulator):
     return lambda *arguments, **options: svcnb("account", *arguments, SVC_BASE_URL=emulator.base_url, **options)
 
 
-def test_an_account_is_opened_handed_over_and_audited(at, wallet) -> None:
+def test_the_commands_open_transfer_and_audit_an_account(at, wallet) -> None:
     owner, key = wallet("owner")
     made = json.loads(at("create", "treasury", "--chain-secured", "--wallet-key-file", key, "--json").stdout)
     assert made["owner"] == owner.address
@@ -56,7 +56,7 @@ def test_an_account_is_opened_handed_over_and_audited(at, wallet) -> None:
     assert "Traceback" not in refused.stderr
 
 
-def test_an_account_in_api_mode_is_converted_after_a_word(at, wallet, emulator: Emulator) -> None:
+def test_an_account_in_api_mode_is_converted_after_a_confirmation(at, wallet, emulator: Emulator) -> None:
     made = json.loads(at("create", "api", "--json").stdout)
     owner, key = wallet("owner")
     done = at("convert", "--wallet-key-file", key, "--yes", SVC_API_KEY=made["api_key"])
@@ -67,7 +67,7 @@ def test_an_account_in_api_mode_is_converted_after_a_word(at, wallet, emulator: 
     assert "already" in again.stderr
 
 
-def test_no_private_key_is_ever_shown(at, wallet, tmp_path: Path) -> None:
+def test_no_command_shows_a_private_key(at, wallet, tmp_path: Path) -> None:
     signer, key = wallet("owner")
     bad = tmp_path / "bad"
     bad.write_text(signer.reveal()[:-2])

@@ -64,7 +64,7 @@ def test_a_taken_port_ends_with_its_exit_code(svcnb) -> None:
     assert done.stdout == ""
 
 
-def test_a_setting_that_cannot_be_used_is_told_with_what_was_seen(svcnb) -> None:
+def test_the_error_for_an_invalid_setting_contains_its_value(svcnb) -> None:
     done = svcnb("emulator", "--starter-credits", "many")
     assert done.returncode == ExitCode.USAGE
     assert "starter_credits" in done.stderr

@@ -54,7 +54,7 @@ def control(svcnb, runtime: Path, ready):
     return lambda *arguments, **given: svcnb("emulator", *arguments, XDG_RUNTIME_DIR=str(runtime), **given)
 
 
-def test_status_finds_it_and_shows_no_token(control, ready) -> None:
+def test_status_finds_the_emulator_and_shows_no_token(control, ready) -> None:
     header, row = (line.split() for line in control("status").stdout.splitlines())
     shown = dict(zip(header, row, strict=True))
     assert shown["ADDRESS"] == ready["base_url"]
@@ -98,7 +98,7 @@ def test_the_faucet_adds_ether(control) -> None:
     assert control("faucet", "0x00000000000000000000000000000000000A11cE", "--wei", "0").returncode == ExitCode.USAGE
 
 
-def test_credit_is_given_and_a_snapshot_restores(control, svcnb, ready) -> None:
+def test_credit_is_added_and_a_snapshot_restores_the_old_credit(control, svcnb, ready) -> None:
     made = json.loads(svcnb("account", "create", "paid", "--json", SVC_BASE_URL=str(ready["base_url"])).stdout)
     assert control("snapshot", "save", "before").returncode == 0
     assert "before" in control("snapshot", "list").stdout
@@ -125,7 +125,7 @@ def test_a_profile_chooses_the_emulator(control, ready, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_two_need_an_address_and_stop_ends_one(control, runtime: Path, ready) -> None:
+def test_with_two_emulators_an_address_is_required_and_stop_ends_one(control, runtime: Path, ready) -> None:
     with started(runtime) as second:
         assert second.stdout is not None
         address = json.loads(second.stdout.readline())["base_url"]
@@ -145,7 +145,7 @@ def test_two_need_an_address_and_stop_ends_one(control, runtime: Path, ready) ->
 
 
 @pytest.mark.slow
-def test_one_with_a_chosen_token_needs_its_address_and_token(control, runtime: Path, ready) -> None:
+def test_an_emulator_with_a_chosen_token_needs_its_address_and_token(control, runtime: Path, ready) -> None:
     with started(runtime, "--control-token", "chosen") as second:
         assert second.stdout is not None
         address = json.loads(second.stdout.readline())["base_url"]
@@ -159,7 +159,7 @@ def test_one_with_a_chosen_token_needs_its_address_and_token(control, runtime: P
         second.wait(300)
 
 
-def test_without_an_emulator_the_error_says_how_to_start_one(svcnb, tmp_path: Path) -> None:
+def test_without_an_emulator_the_error_explains_how_to_start_one(svcnb, tmp_path: Path) -> None:
     done = svcnb("emulator", "clock", XDG_RUNTIME_DIR=str(tmp_path))
     assert done.returncode == ExitCode.FAILED
     assert "svcnb emulator" in done.stderr

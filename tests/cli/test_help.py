@@ -26,13 +26,13 @@ def every_command() -> dict[str, click.Command]:
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
-def test_the_line_in_the_list_is_the_first_line_of_the_command(name: str) -> None:
+def test_the_overview_shows_the_first_line_of_each_command(name: str) -> None:
     command = every_command()[name]
     assert COMMANDS[name] == (command.help or "").partition("\n")[0]
 
 
 @pytest.mark.parametrize("name", sorted(every_command()))
-def test_every_command_and_option_says_what_it_does(name: str) -> None:
+def test_every_command_and_option_has_a_description(name: str) -> None:
     command = every_command()[name]
     assert (command.help or "").strip().endswith((".", ")"))
     options = [option for option in command.params if isinstance(option, click.Option)]
@@ -48,7 +48,7 @@ EXAMPLES = [
 
 
 @pytest.mark.parametrize(("name", "line"), EXAMPLES, ids=[line for _, line in EXAMPLES])
-def test_every_example_is_one_of_its_command_with_options_that_it_has(name: str, line: str) -> None:
+def test_every_example_uses_its_command_with_existing_options(name: str, line: str) -> None:
     words = shlex.split(line)
     assert words[: len(name.split())] == name.split()
     command = every_command()[name]
@@ -61,7 +61,7 @@ def test_every_example_is_one_of_its_command_with_options_that_it_has(name: str,
 
 
 @pytest.mark.parametrize("name", ["run", "account create", "keys create", "triggers create", "workshop start"])
-def test_a_command_that_begins_something_shows_an_example_as_it_is_typed(name: str, svcnb) -> None:
+def test_first_commands_of_a_task_show_an_example(name: str, svcnb) -> None:
     done = svcnb(*name.split(), "-h")
     assert next(f"  svcnb {line}" for other, line in EXAMPLES if other == name) in done.stdout
 
@@ -70,7 +70,7 @@ READING = {"list", "show", "balance", "exists", "cid", "run", "doctor"}
 
 
 @pytest.mark.parametrize("name", sorted(name for name in every_command() if name.split()[-1] in READING))
-def test_every_command_that_reads_can_answer_in_json(name: str) -> None:
+def test_every_command_that_reads_supports_json(name: str) -> None:
     assert "--json" in {flag for option in every_command()[name].params for flag in option.opts}
 
 
@@ -82,20 +82,20 @@ def test_no_command_takes_a_secret_as_an_argument() -> None:
         assert flags & {"--api-key", "--key", "--private-key", "--token"} == set(), name
 
 
-def test_the_list_of_commands_names_each_once(svcnb) -> None:
+def test_the_overview_contains_each_command_once(svcnb) -> None:
     done = svcnb("--help")
     assert done.returncode == ExitCode.OK
     listed = done.stdout.partition("Commands:\n")[2].partition("\n\n")[0].splitlines()
     assert [line.split()[0] for line in listed] == sorted(COMMANDS)
 
 
-def test_every_exit_code_is_told(svcnb) -> None:
+def test_the_help_documents_every_exit_code(svcnb) -> None:
     told = svcnb("--help").stdout.partition("Exit codes:")[2]
     for code in ExitCode:
         assert f" {code.value} " in told
 
 
-def test_every_way_to_ask_for_help_gets_the_same(svcnb) -> None:
+def test_every_help_option_prints_the_same_text(svcnb) -> None:
     assert svcnb().stdout == svcnb("-h").stdout == svcnb("--help").stdout == cli.get_help(CONTEXT) + "\n"
 
 
@@ -103,7 +103,7 @@ def test_the_module_and_the_command_are_the_same(svcnb) -> None:
     assert svcnb("--version").stdout.startswith("svcnb 0.")
 
 
-def test_an_unknown_command_is_refused_without_a_trace(svcnb) -> None:
+def test_an_unknown_command_is_an_error_without_a_traceback(svcnb) -> None:
     done = svcnb("lap")
     assert done.returncode == ExitCode.USAGE
     assert "No such command 'lap'" in done.stderr

@@ -30,7 +30,7 @@ def answer(url: str, token: str) -> object:
         return json.load(page)
 
 
-def test_the_workbench_is_a_notebook_of_one_cell_that_shows_it(tmp_path: Path, session_emulator) -> None:
+def test_the_workbench_notebook_has_one_cell_that_shows_the_panels(tmp_path: Path, session_emulator) -> None:
     folder = workbench_folder(tmp_path / "new")
     notebook = nbformat.read(folder / NAME, as_version=4)  # type: ignore[no-untyped-call]  # of another library
     nbformat.validate(notebook)
@@ -46,7 +46,7 @@ def test_the_workbench_is_a_notebook_of_one_cell_that_shows_it(tmp_path: Path, s
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_it_opens_the_first_lesson_beside_an_emulator_and_stops_both(tmp_path: Path, number: signal.Signals) -> None:
+def test_lab_opens_the_first_lesson_with_an_emulator_and_stops_both(tmp_path: Path, number: signal.Signals) -> None:
     own = {name: str(tmp_path / name) for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")}
     own["IPYTHONDIR"] = str(tmp_path / "ipython")
     with subprocess.Popen(
@@ -78,7 +78,7 @@ def test_it_opens_the_first_lesson_beside_an_emulator_and_stops_both(tmp_path: P
             urllib.request.urlopen(gone, timeout=5)  # noqa: S310 - loopback
 
 
-def test_a_learner_with_a_place_in_a_workshop_uses_the_emulator_on_its_machine(tmp_path: Path) -> None:
+def test_a_learner_of_a_workshop_uses_the_emulator_on_its_machine(tmp_path: Path) -> None:
     folder = tmp_path / "room"
     svcnb = [sys.executable, "-m", "svcnb"]
     jupyter = {name: str(tmp_path / name) for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")}

@@ -32,7 +32,7 @@ def key_of(svcnb, emulator: Emulator) -> str:
     return str(json.loads(made.stdout)["api_key"])
 
 
-def test_a_stored_key_is_used_without_options_and_no_one_else_may_read_it(home, svcnb, emulator: Emulator) -> None:
+def test_commands_use_a_stored_key_that_only_the_user_can_read(home, svcnb, emulator: Emulator) -> None:
     run, config = home
     key = key_of(svcnb, emulator)
     done = run("login", "--base-url", emulator.base_url, "--key-file", "-", stdin=key)
@@ -42,7 +42,7 @@ def test_a_stored_key_is_used_without_options_and_no_one_else_may_read_it(home, 
     assert run("account", "exists").stdout == "yes\n"
 
 
-def test_a_profile_keeps_the_others_and_is_chosen_by_option_or_environment(home, svcnb, emulator: Emulator) -> None:
+def test_a_new_profile_keeps_the_others_and_options_or_variables_choose_one(home, svcnb, emulator: Emulator) -> None:
     run, config = home
     key = key_of(svcnb, emulator)
     config.write_text('base_url = "http://127.0.0.1:9"\nhistory = "off"\n')
@@ -83,7 +83,7 @@ def test_a_profile_also_has_the_address_of_the_triggers_service(
     assert "omit --base-url" in refused.stderr
 
 
-def test_the_environment_of_the_process_is_as_before_once_a_command_has_ended(home, svcnb, emulator: Emulator) -> None:
+def test_a_command_restores_the_environment_of_the_process(home, svcnb, emulator: Emulator) -> None:
     run, _ = home
     key = key_of(svcnb, emulator)
     before = dict(os.environ)
@@ -95,7 +95,7 @@ def test_the_environment_of_the_process_is_as_before_once_a_command_has_ended(ho
     assert dict(os.environ) == before
 
 
-def test_an_unknown_key_is_not_stored_unless_it_is_asked_for(home, emulator: Emulator) -> None:
+def test_login_stores_an_unknown_key_only_with_an_option(home, emulator: Emulator) -> None:
     run, config = home
     refused = run("login", "--base-url", emulator.base_url, "--key-file", "-", stdin="c3RyYW5nZXI=")
     assert refused.returncode == ExitCode.FAILED
@@ -106,7 +106,7 @@ def test_an_unknown_key_is_not_stored_unless_it_is_asked_for(home, emulator: Emu
     )
 
 
-def test_a_stored_key_goes_to_the_address_it_was_stored_with_and_to_no_other(home, svcnb, emulator: Emulator) -> None:
+def test_clients_send_a_stored_key_only_to_its_address(home, svcnb, emulator: Emulator) -> None:
     run, config = home
     key = key_of(svcnb, emulator)
     config.touch(0o600)

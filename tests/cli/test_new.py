@@ -8,7 +8,7 @@ from pathlib import Path
 from svcnb.exit_codes import ExitCode
 
 
-def test_the_recipes_are_listed_and_one_becomes_a_project(svcnb, tmp_path: Path) -> None:
+def test_new_lists_the_recipes_and_creates_a_project(svcnb, tmp_path: Path) -> None:
     listed = svcnb("new", "--list", "--json")
     assert listed.returncode == ExitCode.OK
     name = json.loads(listed.stdout)[0]["name"]
@@ -18,7 +18,7 @@ def test_the_recipes_are_listed_and_one_becomes_a_project(svcnb, tmp_path: Path)
     assert (tmp_path / "project" / "action.js").is_file()
 
 
-def test_a_wrong_call_says_what_is_missing_and_makes_nothing(svcnb, tmp_path: Path) -> None:
+def test_an_incomplete_call_is_an_error_and_creates_nothing(svcnb, tmp_path: Path) -> None:
     assert "svcnb new --list" in svcnb("new").stderr
     assert svcnb("new", "price-oracle").returncode == ExitCode.USAGE
     unknown = svcnb("new", "price-orcale", str(tmp_path / "project"))

@@ -27,7 +27,7 @@ def test_cid_reads_standard_input(svcnb) -> None:
     assert svcnb("cid", "-", stdin="hello world\n").stdout == f"{HELLO}\n"
 
 
-def test_cid_in_json_tells_the_hash_that_the_chain_knows(svcnb) -> None:
+def test_cid_in_json_contains_the_hash_on_the_chain(svcnb) -> None:
     from Crypto.Hash import keccak
 
     told = json.loads(svcnb("cid", "-", "--json", stdin="hello world\n").stdout)
@@ -35,7 +35,7 @@ def test_cid_in_json_tells_the_hash_that_the_chain_knows(svcnb) -> None:
     assert told == {"cid": HELLO, "hashed_cid": f"0x{hashed}"}
 
 
-def test_cid_of_a_plan_lists_its_actions_with_derived_ones(svcnb, tmp_path: Path) -> None:
+def test_cid_of_a_plan_lists_its_actions_including_derived_ones(svcnb, tmp_path: Path) -> None:
     (tmp_path / "hello.js").write_text("hello world\n")
     lines = [
         'file = "hello.js"',
@@ -52,14 +52,14 @@ def test_cid_of_a_plan_lists_its_actions_with_derived_ones(svcnb, tmp_path: Path
     assert svcnb("cid", str(tmp_path / "account.toml")).stdout.splitlines()[1].split() == ["hello", HELLO]
 
 
-def test_cid_of_a_file_that_is_not_there_is_told_without_a_trace(svcnb, tmp_path: Path) -> None:
+def test_cid_of_a_missing_file_is_an_error_without_a_traceback(svcnb, tmp_path: Path) -> None:
     done = svcnb("cid", str(tmp_path / "nothing.js"))
     assert done.returncode == ExitCode.USAGE
     assert "nothing.js" in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_a_command_without_an_address_says_what_to_set(svcnb) -> None:
+def test_a_command_without_an_address_names_the_missing_setting(svcnb) -> None:
     done = svcnb("wallets", "list")
     assert done.returncode == ExitCode.USAGE
     assert "SVC_BASE_URL" in done.stderr
@@ -82,7 +82,7 @@ def test_a_command_without_an_address_says_what_to_set(svcnb) -> None:
     ],
     ids=lambda given: " ".join(given[:2]),
 )
-def test_a_mistake_is_told_without_a_trace(svcnb, tmp_path: Path, arguments: list[str]) -> None:
+def test_a_user_error_is_shown_without_a_traceback(svcnb, tmp_path: Path, arguments: list[str]) -> None:
     (tmp_path / "add.js").write_text("async function main() {}")
     done = svcnb(
         *(each.format(here=tmp_path) for each in arguments),
@@ -96,16 +96,16 @@ def test_a_mistake_is_told_without_a_trace(svcnb, tmp_path: Path, arguments: lis
     assert "hidden" not in done.stderr, "a database's password was shown"
 
 
-def test_a_mistyped_command_is_answered_with_its_neighbours(svcnb) -> None:
+def test_a_mistyped_command_gets_suggestions(svcnb) -> None:
     assert "Did you mean 'run'?" in svcnb("runn").stderr
 
 
-def test_a_list_of_commands_tells_whole_sentences(svcnb) -> None:
+def test_a_list_of_commands_shows_complete_sentences(svcnb) -> None:
     for group in ("account", "triggers"):
         assert "..." not in svcnb(group, "--help", COLUMNS="60").stdout.partition("Commands:")[2]
 
 
-def test_doctor_finds_a_missing_part_and_says_how_to_get_it(svcnb, tmp_path: Path) -> None:
+def test_doctor_finds_a_missing_tool_and_explains_how_to_install_it(svcnb, tmp_path: Path) -> None:
     done = svcnb("doctor", "--json", SVC_CACHE=str(tmp_path))
     assert done.returncode == ExitCode.PART_MISSING
     findings = {finding["what"]: finding for finding in json.loads(done.stdout)}
@@ -116,7 +116,7 @@ def test_doctor_finds_a_missing_part_and_says_how_to_get_it(svcnb, tmp_path: Pat
     assert findings["signatures"]["seen"].startswith("coincurve " if sys.version_info < (3, 14) else "wallycore ")
 
 
-def test_doctor_notices_a_service_that_does_not_answer(svcnb) -> None:
+def test_doctor_reports_a_service_that_does_not_respond(svcnb) -> None:
     done = svcnb("doctor", SVC_BASE_URL="http://127.0.0.1:9")
     assert done.returncode == ExitCode.UNREACHABLE
     assert "MISS  service" in done.stdout
@@ -142,12 +142,12 @@ def test_doctor_checks_the_service_of_the_option_the_profile_and_the_file(svcnb,
         assert found in wrong.stdout
 
 
-def test_doctor_names_failed_checks_alone_with_quiet(svcnb, tmp_path: Path) -> None:
+def test_doctor_with_quiet_prints_only_the_names_of_failed_checks(svcnb, tmp_path: Path) -> None:
     done = svcnb("doctor", "--quiet", SVC_CACHE=str(tmp_path), SVC_BASE_URL="http://127.0.0.1:9")
     assert done.stdout == "anvil\nservice\n"
 
 
-def test_quiet_leaves_out_the_text_for_people(svcnb, tmp_path: Path) -> None:
+def test_quiet_omits_the_text_for_people(svcnb, tmp_path: Path) -> None:
     assert svcnb("triggers", "cron", "0 9 * * *", "--count", "2", "--quiet").stdout.count("09:00:00\n") == 2
     good, bad = tmp_path / "good.js", tmp_path / "bad.js"
     good.write_text("async function main() { return 1; }")
@@ -163,7 +163,7 @@ def test_quiet_leaves_out_the_text_for_people(svcnb, tmp_path: Path) -> None:
     assert svcnb("new", "price-oracle", str(project), "--quiet").stdout == f"{project}\n"
 
 
-def test_the_names_of_the_configuration_reach_commands_without_a_service(svcnb, tmp_path: Path) -> None:
+def test_commands_without_a_service_use_the_names_from_the_configuration(svcnb, tmp_path: Path) -> None:
     config = tmp_path / "config.toml"
     config.write_text('[profiles.acme]\nservice_name = "acme"\n')
     chosen = {"SVCNB_CONFIG": str(config), "SVC_PROFILE": "acme"}
@@ -179,7 +179,7 @@ def test_the_names_of_the_configuration_reach_commands_without_a_service(svcnb, 
     )
 
 
-def test_the_lessons_are_copied_once_and_never_over_a_change(tmp_path: Path) -> None:
+def test_the_copy_of_the_lessons_never_overwrites_a_change(tmp_path: Path) -> None:
     from svcnb.cli import lab
     from svcnb.lessons import lessons_folder
 
@@ -192,14 +192,14 @@ def test_the_lessons_are_copied_once_and_never_over_a_change(tmp_path: Path) -> 
     assert (folder / "02-actions-and-cids.ipynb").is_file()
 
 
-def test_a_working_copy_opens_its_own_lessons() -> None:
+def test_a_working_copy_opens_its_lessons_in_place() -> None:
     from svcnb.cli import lab
     from svcnb.lessons import lessons_folder
 
     assert (lessons_folder(None) / lab.FIRST_LESSON).samefile(Path("notebooks") / lab.FIRST_LESSON)
 
 
-def test_a_workshop_looks_at_every_name_before_it_makes_an_account(svcnb, tmp_path: Path) -> None:
+def test_a_workshop_checks_all_names_before_it_adds_a_learner(svcnb, tmp_path: Path) -> None:
     folder = tmp_path / "room"
     done = svcnb("workshop", "start", "ada", "x" * 201, "--folder", str(folder))
     assert done.returncode != ExitCode.OK
@@ -208,7 +208,7 @@ def test_a_workshop_looks_at_every_name_before_it_makes_an_account(svcnb, tmp_pa
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::"])  # noqa: S104 - it is refused
-def test_a_workshop_wants_an_address_that_learners_can_reach(svcnb, tmp_path: Path, host: str) -> None:
+def test_a_workshop_requires_an_address_that_learners_can_reach(svcnb, tmp_path: Path, host: str) -> None:
     folder = tmp_path / "room"
     done = svcnb("workshop", "start", "ada", "--host", host, "--folder", str(folder))
     assert done.returncode == ExitCode.USAGE
@@ -216,13 +216,13 @@ def test_a_workshop_wants_an_address_that_learners_can_reach(svcnb, tmp_path: Pa
     assert not folder.exists()
 
 
-def test_a_place_in_a_workshop_leaves_no_state_to_keep(svcnb, tmp_path: Path) -> None:
+def test_a_learner_of_a_workshop_cannot_keep_a_local_state(svcnb, tmp_path: Path) -> None:
     place = {"SVC_BASE_URL": "http://127.0.0.1:9", "SVC_WORKSHOP_URL": "http://127.0.0.1:9"}
     done = svcnb("lab", "--no-browser", "--folder", str(tmp_path), "--state", str(tmp_path / "state"), **place)
     assert done.returncode == ExitCode.USAGE
     assert "Omit --state, or unset SVC_WORKSHOP_URL." in done.stderr
 
 
-def test_a_workshop_that_does_not_run_is_looked_for_in_a_folder(svcnb, tmp_path: Path) -> None:
+def test_without_a_running_workshop_the_error_contains_the_folder(svcnb, tmp_path: Path) -> None:
     done = svcnb("workshop", "board", "--folder", str(tmp_path))
     assert f"no workshop is running in the folder {tmp_path}. Start one: " in done.stderr

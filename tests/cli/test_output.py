@@ -38,11 +38,11 @@ def test_a_table_has_a_header_and_aligned_columns(run) -> None:
     assert {line.index("[") for line in lines} == {header.index("GROUPS")}
 
 
-def test_json_is_one_document_by_both_names(run) -> None:
+def test_both_options_for_json_print_one_document(run) -> None:
     assert json.loads(run("--json").stdout) == json.loads(run("--output", "json").stdout) == ENTRIES
 
 
-def test_csv_has_the_members_of_the_json_and_no_cell_that_a_spreadsheet_would_run(run) -> None:
+def test_csv_has_the_members_of_the_json_and_no_formulas(run) -> None:
     rows = list(csv.DictReader(io.StringIO(run("--output", "csv").stdout)))
     assert rows == [
         {"id": "1", "name": "short", "groups": "[1, 2]", "on": "true"},
@@ -50,14 +50,14 @@ def test_csv_has_the_members_of_the_json_and_no_cell_that_a_spreadsheet_would_ru
     ]
 
 
-def test_quiet_prints_identifiers_alone_and_excludes_another_format(run) -> None:
+def test_quiet_prints_only_identifiers_and_excludes_other_formats(run) -> None:
     assert run("--quiet").stdout == "1\n22\n"
     refused = run("--quiet", "--json")
     assert refused.exit_code == 2
     assert "omit --output json" in refused.stderr
 
 
-def test_colours_appear_on_a_terminal_only_and_never_with_no_color(run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_colours_appear_only_on_a_terminal_without_no_color(run, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "\x1b" not in run(color=True).stdout
     monkeypatch.setattr("svcnb.cli._output._is_terminal", lambda: True)
     assert "\x1b[1m" in run(color=True).stdout
@@ -66,14 +66,14 @@ def test_colours_appear_on_a_terminal_only_and_never_with_no_color(run, monkeypa
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_each_shell_gets_a_script_that_asks_this_program(svcnb, shell: str) -> None:
+def test_the_completion_script_of_each_shell_calls_this_program(svcnb, shell: str) -> None:
     done = svcnb("completion", shell)
     assert done.returncode == 0, done.stderr
     assert f"_SVCNB_COMPLETE={shell}_complete" in done.stdout
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_a_new_shell_reads_the_script_without_an_error(svcnb, shell: str, tmp_path: Path) -> None:
+def test_a_new_shell_loads_the_script_without_an_error(svcnb, shell: str, tmp_path: Path) -> None:
     if (program := shutil.which(shell)) is None:
         pytest.skip(f"{shell} is not installed")
     script = tmp_path / "script"

@@ -30,7 +30,7 @@ def master(svcnb, emulator: Emulator) -> Callable[..., object]:
     )
 
 
-def test_the_main_job_from_the_command_line(master, tmp_path: Path) -> None:
+def test_the_main_task_works_on_the_command_line(master, tmp_path: Path) -> None:
     file = tmp_path / "add.js"
     file.write_text(SOURCE)
     wallet = master("wallets", "create").stdout.strip()
@@ -64,7 +64,7 @@ def test_a_derived_action_of_a_plan_runs_with_its_constant(master, tmp_path: Pat
     assert "small, large" in master("run", str(file)).stderr
 
 
-def test_a_key_file_can_be_what_apply_saved(master, tmp_path: Path) -> None:
+def test_a_key_file_can_have_the_format_of_apply(master, tmp_path: Path) -> None:
     (tmp_path / "account.toml").write_text(
         "[actions.one]\nsource = 'const main = () => 1'\n[groups.all]\nactions = ['one']\n"
         "[keys.caller]\nexecute_in_groups = ['all']\n"
@@ -81,7 +81,7 @@ def test_a_key_file_can_be_what_apply_saved(master, tmp_path: Path) -> None:
         assert secret not in refused.stderr
 
 
-def test_a_new_account_key_is_printed_once_and_the_advice_beside_it(svcnb, emulator: Emulator) -> None:
+def test_a_new_account_key_and_a_reminder_are_printed_separately(svcnb, emulator: Emulator) -> None:
     done = svcnb("account", "create", "mine", "--base-url", emulator.base_url)
     lines = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
     assert set(lines) == {"api_key", "wallet_address"}
@@ -89,7 +89,7 @@ def test_a_new_account_key_is_printed_once_and_the_advice_beside_it(svcnb, emula
 
 
 @pytest.mark.slow
-def test_the_lines_of_the_readme_work_as_they_stand(emulator: Emulator, tmp_path: Path) -> None:
+def test_the_commands_of_the_readme_work_unchanged(emulator: Emulator, tmp_path: Path) -> None:
     readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
     block = next(text for text in readme.split("```sh\n")[1:] if text.startswith("svcnb emulator")).partition("```")[0]
     start, address, *lines = block.splitlines()
@@ -109,7 +109,7 @@ def test_the_lines_of_the_readme_work_as_they_stand(emulator: Emulator, tmp_path
     assert "42" in done.stdout.splitlines()
 
 
-def test_a_new_key_is_kept_in_a_file_of_its_owner_alone_and_never_written_over(master, tmp_path: Path) -> None:
+def test_a_new_key_is_saved_privately_and_never_overwritten(master, tmp_path: Path) -> None:
     file = tmp_path / "runner.key"
     made = master("keys", "create", "runner", "--save", str(file))
     assert made.returncode == ExitCode.OK
@@ -126,14 +126,14 @@ def test_a_new_key_is_kept_in_a_file_of_its_owner_alone_and_never_written_over(m
     assert master("keys", "list").stdout == before, "a key was made that could not be kept"
 
 
-def test_a_refused_call_leaves_no_empty_key_file(svcnb, emulator: Emulator, tmp_path: Path) -> None:
+def test_a_rejected_call_leaves_no_empty_key_file(svcnb, emulator: Emulator, tmp_path: Path) -> None:
     file = tmp_path / "runner.key"
     done = svcnb("keys", "create", "r", "--save", str(file), SVC_BASE_URL=emulator.base_url, SVC_API_KEY="c3RyYW5nZXI=")
     assert done.returncode == ExitCode.FAILED
     assert not file.exists()
 
 
-def test_advice_is_given_in_commands(svcnb, master, emulator: Emulator, tmp_path: Path) -> None:
+def test_hints_contain_commands(svcnb, master, emulator: Emulator, tmp_path: Path) -> None:
     file = tmp_path / "add.js"
     file.write_text(SOURCE)
     without = svcnb("run", str(file), SVC_BASE_URL=emulator.base_url, SVC_API_KEY="").stderr
@@ -149,9 +149,7 @@ def test_advice_is_given_in_commands(svcnb, master, emulator: Emulator, tmp_path
 @pytest.mark.parametrize(
     ("content", "told"), [(b"\xff\xfe", "not UTF-8 text"), (b"", "is empty")], ids=["other encoding", "empty"]
 )
-def test_a_file_that_is_no_source_is_refused_before_anything_is_sent(
-    svcnb, tmp_path: Path, content: bytes, told: str
-) -> None:
+def test_a_file_without_source_is_an_error_before_any_request(svcnb, tmp_path: Path, content: bytes, told: str) -> None:
     file = tmp_path / "odd.js"
     file.write_bytes(content)
     done = svcnb("run", str(file), SVC_BASE_URL="http://127.0.0.1:9")
@@ -159,7 +157,7 @@ def test_a_file_that_is_no_source_is_refused_before_anything_is_sent(
     assert told in done.stderr
 
 
-def test_a_list_has_its_columns_under_each_other_and_says_when_there_is_nothing(master) -> None:
+def test_a_list_has_aligned_columns_and_an_empty_list_has_a_message(master) -> None:
     nothing = master("groups", "list")
     assert (nothing.stdout, nothing.stderr) == ("", "No entries.\n")
     for name in ("a", "longer"):
@@ -171,7 +169,7 @@ def test_a_list_has_its_columns_under_each_other_and_says_when_there_is_nothing(
     assert master("groups", "list", "--output", "csv").stdout.splitlines()[0].startswith("id,name,description")
 
 
-def test_a_usage_key_is_changed_and_what_is_left_out_stays(master) -> None:
+def test_an_update_of_a_usage_key_keeps_omitted_settings(master) -> None:
     group = master("groups", "create", "adders").stdout.strip()
     key = json.loads(master("keys", "create", "runner", "--can-create-groups", "--json").stdout)["api_key_hash"]
     done = master("keys", "update", key, "--execute-in-group", group, "--description", "new", "--json")
@@ -201,13 +199,13 @@ def test_credit_is_bought_and_shown(master) -> None:
     assert json.loads(master("billing", "balance", "--json").stdout)["available_cents"] == before + 500
 
 
-def test_less_than_the_smallest_payment_is_refused(master) -> None:
+def test_an_amount_below_the_minimum_payment_is_an_error(master) -> None:
     done = master("billing", "top-up", "499")
     assert done.returncode in {ExitCode.FAILED, ExitCode.USAGE}
     assert "500" in done.stderr
 
 
-def test_an_action_that_throws_ends_with_one_and_its_message(master, tmp_path: Path) -> None:
+def test_a_failed_action_exits_with_code_1_and_its_message(master, tmp_path: Path) -> None:
     file = tmp_path / "throws.js"
     file.write_text("async function main() { throw new Error('out of ideas'); }")
     done = master("run", str(file))
@@ -217,7 +215,7 @@ def test_an_action_that_throws_ends_with_one_and_its_message(master, tmp_path: P
     assert "Traceback" not in done.stderr
 
 
-def test_params_that_are_no_json_are_refused_before_anything_is_sent(master, tmp_path: Path) -> None:
+def test_params_that_are_not_json_are_an_error_before_any_request(master, tmp_path: Path) -> None:
     file = tmp_path / "add.js"
     file.write_text(SOURCE)
     done = master("run", str(file), "--params", "{n: 1}")
@@ -225,7 +223,7 @@ def test_params_that_are_no_json_are_refused_before_anything_is_sent(master, tmp
     assert "invalid JSON" in done.stderr
 
 
-def test_an_action_is_registered_listed_and_forgotten(master, svcnb, tmp_path: Path) -> None:
+def test_an_action_is_registered_listed_and_deleted(master, svcnb, tmp_path: Path) -> None:
     file = tmp_path / "add.js"
     file.write_text(SOURCE)
     master("actions", "register", str(file), "--name", "adder")
@@ -236,7 +234,7 @@ def test_an_action_is_registered_listed_and_forgotten(master, svcnb, tmp_path: P
     assert json.loads(master("actions", "list", "--json").stdout) == []
 
 
-def test_doctor_names_requests_that_the_live_service_would_refuse(svcnb, start_emulator) -> None:
+def test_doctor_lists_requests_that_the_live_service_would_reject(svcnb, start_emulator) -> None:
     with start_emulator(starter_credits=1_000) as own:
         account = own.client().accounts.create("sloppy")
         headers = {"X-Api-Key": account.api_key.reveal()}
@@ -252,13 +250,13 @@ def test_doctor_reaches_the_service(svcnb, emulator: Emulator) -> None:
     assert f"contract {emulator.contract_address}" in done.stdout
 
 
-def test_a_service_that_is_not_there_ends_with_its_exit_code(svcnb) -> None:
+def test_an_unreachable_service_has_its_exit_code(svcnb) -> None:
     done = svcnb("account", "exists", SVC_BASE_URL="http://127.0.0.1:9", SVC_API_KEY="c3RyYW5nZXI=")
     assert done.returncode == ExitCode.UNREACHABLE
     assert "Traceback" not in done.stderr
 
 
-def test_record_writes_the_answers_of_a_service_and_needs_a_confirmation(svcnb, emulator: Emulator, tmp_path) -> None:
+def test_record_writes_responses_after_a_confirmation(svcnb, emulator: Emulator, tmp_path) -> None:
     folder = tmp_path / "made"
     assert svcnb("record", "--folder", str(folder), SVC_BASE_URL=emulator.base_url).returncode == ExitCode.USAGE
     assert not folder.exists()

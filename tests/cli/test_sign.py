@@ -29,7 +29,7 @@ def test_a_signature_equals_that_of_another_library(svcnb, tmp_path: Path, flow:
     assert json.loads(done.stdout) == {name: case[name] for name in ("address", "typed_data", "signature")}
 
 
-def test_what_is_no_key_is_refused_and_not_repeated(svcnb) -> None:
+def test_the_error_for_an_invalid_key_does_not_contain_the_key(svcnb) -> None:
     done = svcnb(
         "sign", "create-wallet", "--wallet-key-file", "-", "--chain-id", "1", "--issued-at", "1", stdin="ab" * 31
     )
@@ -38,7 +38,7 @@ def test_what_is_no_key_is_refused_and_not_repeated(svcnb) -> None:
     assert "abab" not in done.stderr
 
 
-def test_an_unknown_flow_is_refused_with_those_that_exist(svcnb) -> None:
+def test_the_error_for_an_unknown_flow_lists_the_flows(svcnb) -> None:
     done = svcnb("sign", "transfer", "--wallet-key-file", "-")
     assert done.returncode == ExitCode.USAGE
     assert "convert-account" in done.stderr

@@ -23,7 +23,7 @@ def command(svcnb, emulator: Emulator):
     return lambda *arguments: svcnb(*arguments, **environment)
 
 
-def test_names_in_lists_are_shown_without_what_controls_a_terminal(command) -> None:
+def test_names_in_lists_are_shown_without_control_characters(command) -> None:
     assert command("groups", "create", HOSTILE).returncode == 0
     shown = command("groups", "list")
     assert "]0;owned" in shown.stdout
@@ -37,7 +37,7 @@ def test_json_keeps_the_name_and_escapes_it(command) -> None:
     assert not UNSAFE & set(shown.stdout)
 
 
-def test_logs_responses_and_errors_of_actions_are_shown_without_it(command, tmp_path) -> None:
+def test_logs_responses_and_errors_are_shown_without_control_characters(command, tmp_path) -> None:
     text = json.dumps(HOSTILE)
     file = tmp_path / "action.js"
     for source in (
@@ -57,13 +57,13 @@ def test_a_name_with_line_breaks_adds_no_lines_to_a_table(command) -> None:
 
 
 @pytest.mark.parametrize("arguments", [["no-such\x1b[2J"], ["cid", "no-such\x1b[2J.js"], ["run", "--par\u202e"]])
-def test_errors_about_arguments_are_shown_without_it(svcnb, arguments) -> None:
+def test_errors_about_arguments_are_shown_without_control_characters(svcnb, arguments) -> None:
     shown = svcnb(*arguments)
     assert shown.returncode != 0
     assert not {"\x1b", "\u202e"} & set(shown.stdout + shown.stderr)
 
 
-def test_a_traceback_is_shown_without_it() -> None:
+def test_a_traceback_is_shown_without_control_characters() -> None:
     code = (
         "import svcnb.cli._root as root\n"
         "def fail(given): raise RuntimeError('\\x1b[2J')\n"

@@ -42,7 +42,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.mark.chain
 @pytest.mark.engine
-def test_a_described_account_is_planned_applied_and_used(master, folder: Path) -> None:
+def test_plan_and_apply_create_a_usable_account(master, folder: Path) -> None:
     file, secrets = str(folder / "account.toml"), folder / "keys.json"
     assert master("plan", file, "--check").returncode == ExitCode.FAILED
     assert json.loads(master("plan", file, "--json").stdout)["cents"] == 3
@@ -64,7 +64,7 @@ def test_a_described_account_is_planned_applied_and_used(master, folder: Path) -
 
 @pytest.mark.chain
 @pytest.mark.engine
-def test_explain_names_the_missing_link_and_ends_with_one(master, folder: Path) -> None:
+def test_explain_shows_the_missing_link_and_exits_with_code_1(master, folder: Path) -> None:
     made = json.loads(master("keys", "create", "runner", "--json").stdout)
     refused = master("explain", str(folder / "add.js"), "--key-hash", made["api_key_hash"])
     assert refused.returncode == ExitCode.FAILED
@@ -74,7 +74,7 @@ def test_explain_names_the_missing_link_and_ends_with_one(master, folder: Path) 
 
 @pytest.mark.chain
 @pytest.mark.engine
-def test_history_lists_and_adds_up_what_ran(master, folder: Path) -> None:
+def test_history_lists_runs_and_adds_up_their_cost(master, folder: Path) -> None:
     kept = str(folder / "history.sqlite")
     for number in range(2):
         master("run", str(folder / "add.js"), "--params", f'{{"n": {number}}}', SVC_HISTORY=kept)
@@ -96,7 +96,7 @@ def test_doctor_compares_a_live_service(svcnb, emulator: Emulator) -> None:
     assert svcnb("doctor", "--live", "http://127.0.0.1:1").returncode == ExitCode.UNREACHABLE
 
 
-def test_lint_says_where_and_ends_with_one_for_what_fails(svcnb, folder: Path) -> None:
+def test_lint_shows_the_position_and_exits_with_code_1_for_an_error(svcnb, folder: Path) -> None:
     good, bad = folder / "add.js", folder / "bad.js"
     bad.write_text("const run = () => 1;\n")
     assert (svcnb("lint", str(good)).returncode, svcnb("lint", str(good)).stdout) == (0, "")
@@ -107,7 +107,7 @@ def test_lint_says_where_and_ends_with_one_for_what_fails(svcnb, folder: Path) -
     assert found[0]["findings"][0]["code"] == "main_missing"
 
 
-def test_types_are_written_once_and_again(svcnb, folder: Path) -> None:
+def test_types_can_be_written_repeatedly(svcnb, folder: Path) -> None:
     svcnb("types", str(folder))
     assert "getPrivateKey(" in (folder / "action.d.ts").read_text()
     (folder / "jsconfig.json").write_text("{}")

@@ -37,7 +37,7 @@ def told(svcnb, emulator: Emulator, tmp_path: Path) -> Iterator[Callable[..., An
         )
 
 
-def test_a_webhook_from_its_making_to_its_runs(told, emulator: Emulator, tmp_path: Path) -> None:
+def test_a_webhook_is_created_and_its_runs_are_listed(told, emulator: Emulator, tmp_path: Path) -> None:
     file = tmp_path / "action.js"
     file.write_text(SOURCE)
     made = told("triggers", "create", "shout", str(file), "--params", '{"suffix": "!"}', "--json")
@@ -56,7 +56,7 @@ def test_a_webhook_from_its_making_to_its_runs(told, emulator: Emulator, tmp_pat
     assert trigger["id"] not in told("triggers", "list").stdout
 
 
-def test_a_schedule_that_cannot_be_used_is_told_in_words(told, tmp_path: Path) -> None:
+def test_the_error_for_an_invalid_schedule_explains_it(told, tmp_path: Path) -> None:
     file = tmp_path / "action.js"
     file.write_text(SOURCE)
     refused = told("triggers", "create", "often", str(file), "--kind", "schedule", "--cron", "* * * * * *")
@@ -65,7 +65,7 @@ def test_a_schedule_that_cannot_be_used_is_told_in_words(told, tmp_path: Path) -
     assert "Traceback" not in refused.stderr
 
 
-def test_authorize_keeps_the_token_in_a_file_of_its_owner_alone(svcnb, emulator: Emulator, tmp_path: Path) -> None:
+def test_authorize_stores_the_token_in_a_private_file(svcnb, emulator: Emulator, tmp_path: Path) -> None:
     file = tmp_path / "token"
     waited = svcnb(
         "triggers", "authorize", str(file), "--triggers-url", emulator.triggers_url, "--timeout", "0.1", "--no-browser"
@@ -81,7 +81,7 @@ def test_authorize_keeps_the_token_in_a_file_of_its_owner_alone(svcnb, emulator:
     assert file.read_text().strip() == token
 
 
-def test_cron_and_event_ask_nobody(svcnb) -> None:
+def test_cron_and_event_send_no_request(svcnb) -> None:
     lines = svcnb("triggers", "cron", "0 9 * * MON", "--count", "3").stdout.splitlines()
     assert lines[0] == "At 09:00 on Monday (UTC)"
     assert [line[11:] for line in lines[1:]] == ["09:00:00"] * 3

@@ -17,7 +17,7 @@ HASHES = [f"0x{number:064x}" for number in range(1, 14)]
 
 
 class Service:
-    """Remembers what was posted, and answers lists from what it is given."""
+    """Simulated service that records posted bodies, and returns the given lists."""
 
     def __init__(self, actions=(), wallets=(), fail_at: int | None = None) -> None:
         self.actions, self.wallets, self.fail_at = actions, wallets, fail_at
@@ -96,7 +96,7 @@ def test_a_creation_that_stops_half_way_says_what_exists(scripted) -> None:
     with pytest.raises(errors.OutOfCredit) as caught:
         scripted(service).groups.create("g", actions=ACTIONS)
     (note,) = caught.value.__notes__
-    assert "group 7 exists" in note
+    assert "Group 7 was created" in note
     assert "1 of 3" in note
     assert ACTIONS[11].cid in note
 

@@ -47,7 +47,7 @@ def test_the_own_wheel_holds_what_a_page_runs_and_nothing_else(wheel):
         "svcnb/emulator/in_page.py",
         "svcnb/emulator/chain/static/chain.js.gz",
         "svcnb/emulator/sandbox/static/fast_page.js.gz",
-        "svcnb/protocol/static/primitives.js",
+        "svcnb/protocol/static/primitives.js.gz",
         "regex.py",
         "Crypto/Hash/keccak.py",
         "py_ecc/bls.py",

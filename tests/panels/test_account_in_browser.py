@@ -32,7 +32,7 @@ def test_an_account_is_created_and_its_key_is_shown_once(notebook):
     assert nb.value("panel.client.config.api_key.reveal()") == key
 
 
-def test_a_key_that_opens_nothing_is_told_with_what_to_do(notebook):
+def test_the_error_for_a_key_without_an_account_contains_the_fix(notebook):
     panel = notebook(CELL).panel("Account")
     panel.get_by_label("Account key or usage key").fill("bm90aGluZw==")
     panel.get_by_role("button", name="Open", exact=True).click()
@@ -42,7 +42,7 @@ def test_a_key_that_opens_nothing_is_told_with_what_to_do(notebook):
     assert field.input_value() == "bm90aGluZw=="
 
 
-def test_a_cell_that_awaits_does_not_stop_the_panel(notebook):
+def test_a_waiting_cell_does_not_stop_the_panel(notebook):
     nb = notebook(CELL, "import asyncio\nwhile not panel.state['address']:\n    await asyncio.sleep(0.05)", run=False)
     nb.begin("notebook:run-all-cells")
     panel = nb.panel("Account")
@@ -86,7 +86,7 @@ def created(notebook):
     return nb
 
 
-def test_credit_is_added_at_the_processors_page(created):
+def test_credit_is_added_on_the_processors_page(created):
     panel = created.account
     panel.get_by_label("Amount").select_option("$25.00")
     panel.get_by_role("button", name="Add credit").click()
@@ -142,7 +142,7 @@ def test_an_account_is_created_on_the_chain_and_opened_again(notebook, owner):
     again.get_by_role("row", name=f"Owner {owner.address}").wait_for()
 
 
-def test_a_wallet_without_gas_is_told_how_to_get_some(notebook):
+def test_the_error_for_a_wallet_without_gas_explains_how_to_get_gas(notebook):
     panel = notebook(CELL).panel("Account")
     own(panel, LocalSigner.random())
     panel.get_by_label("Name on the chain").fill("treasury")
@@ -153,7 +153,7 @@ def test_a_wallet_without_gas_is_told_how_to_get_some(notebook):
     failure.get_by_role("button", name="Add test ETH").wait_for()
 
 
-def test_the_keyboard_alone_is_enough(notebook):
+def test_the_panel_works_with_only_the_keyboard(notebook):
     nb = notebook(CELL)
     panel = nb.panel("Account")
     panel.get_by_label("Name", exact=True).focus()

@@ -21,7 +21,7 @@ COMMENT = """number => {
 }"""
 
 
-def test_an_action_is_read_as_javascript_and_its_neighbours_as_python(notebook):
+def test_action_cells_are_javascript_and_other_cells_python(notebook):
     nb = notebook(ACTION, PYTHON, run=False)
     nb.tab.wait_for_function(f'() => ({COMMENT})(0).includes("// it\'s JavaScript")')
     assert nb.tab.evaluate(LIKE_CONST, 0) == ["const"]
@@ -29,7 +29,7 @@ def test_an_action_is_read_as_javascript_and_its_neighbours_as_python(notebook):
     assert {"for", "in", "# it"} <= set(nb.tab.evaluate(COMMENT, 1))
 
 
-def test_a_cell_changes_with_its_first_line(notebook):
+def test_a_change_of_the_first_line_changes_the_language(notebook):
     nb = notebook("const main = () => 1; // comment", run=False)
     tab = nb.tab
     assert "// comment" not in tab.evaluate(COMMENT, 0)

@@ -32,7 +32,7 @@ async def editor(svc):
     await made.service.close()
 
 
-async def test_a_run_answers_response_logs_and_timeline(editor):
+async def test_the_result_of_a_run_contains_response_logs_and_timeline(editor):
     answer = await editor.run(ADD.source, '{"n": 41}')
     assert (answer["ok"], answer["response"], answer["logs"].strip()) == (True, "42", "got 41")
     assert [row["kind"] for row in answer["trace"]["rows"]] == ["start", "console", "end"]
@@ -41,7 +41,7 @@ async def test_a_run_answers_response_logs_and_timeline(editor):
     assert editor.result.response == 42
 
 
-async def test_a_run_that_throws_answers_its_line_its_logs_and_its_timeline(editor):
+async def test_the_result_of_a_failed_run_contains_line_logs_and_timeline(editor):
     source = "async function main() {\n  console.log('here');\n  return missing;\n}\n"
     answer = await editor.run(source, "")
     assert (answer["ok"], answer["stage"], answer["name"], answer["line"]) == (False, "run", "ReferenceError", 3)
@@ -51,14 +51,14 @@ async def test_a_run_that_throws_answers_its_line_its_logs_and_its_timeline(edit
     assert isinstance(editor.error, svcnb.ActionError)
 
 
-async def test_the_name_of_the_clients_key_is_offered_if_it_is_a_usage_key(editor, svc):
+async def test_the_choices_contain_the_clients_key_if_it_is_a_usage_key(editor, svc):
     assert (await editor.resources())["client_key"] == ""
     key = svc.usage_keys.create("night shift", execute_in_groups=[svc.groups.create("adders", actions=[ADD])])
     editor.client = svc.with_key(key)
     assert (await editor.resources())["client_key"] == "night shift"
 
 
-async def test_a_refused_run_is_explained_with_what_repairs_it(editor, svc):
+async def test_the_explanation_of_a_rejected_run_contains_repairs(editor, svc):
     key = svc.usage_keys.create("nothing")
     editor.client = svc.with_key(key)
     with pytest.raises(svcnb.Forbidden):
@@ -69,7 +69,7 @@ async def test_a_refused_run_is_explained_with_what_repairs_it(editor, svc):
     assert told["group"] == 0
 
 
-async def test_a_refusal_names_the_group_that_lacks_only_the_action_or_the_wallet(editor, svc):
+async def test_a_rejection_contains_the_group_that_lacks_only_one_permission(editor, svc):
     group, wallet = svc.groups.create("adders"), svc.wallets.create()
     editor.client = svc.with_key(svc.usage_keys.create("night shift", execute_in_groups=[group]))
     assert (await editor.explain(ADD.source))["group"] == group.id
@@ -82,7 +82,7 @@ async def test_a_refusal_names_the_group_that_lacks_only_the_action_or_the_walle
     assert (told["permitted"], told["group"]) == (True, 0)
 
 
-async def test_the_account_tells_names_and_groups_of_a_cid(editor, svc):
+async def test_the_panel_reads_the_name_and_the_groups_of_a_cid(editor, svc):
     svc.actions.register(ADD)
     adders = svc.groups.create("adders", actions=[ADD])
     every = svc.groups.create("every", actions=[svcnb.everything])
@@ -94,13 +94,13 @@ async def test_the_account_tells_names_and_groups_of_a_cid(editor, svc):
     ]
 
 
-async def test_registering_names_the_action(editor, svc):
+async def test_registering_stores_the_name_of_the_action(editor, svc):
     await editor.register(ADD.source, "one more")
     assert [action.name for action in svc.actions.list()] == ["one more"]
     assert editor.action.name == "one more"
 
 
-async def test_what_was_done_is_python_that_does_it_again(editor, svc, monkeypatch):
+async def test_the_recorded_python_repeats_the_actions(editor, svc, monkeypatch):
     await editor.run(ADD.source, '{"n": 41}')
     editor.derive("const main = () => LIMIT.cents;\n", '{"cents": 500}', "LIMIT", 2)
     monkeypatch.setenv("SVC_API_KEY", svc.config.api_key.reveal())
@@ -113,51 +113,51 @@ async def test_what_was_done_is_python_that_does_it_again(editor, svc, monkeypat
     around["svc"].close()  # type: ignore[attr-defined]
 
 
-async def test_what_is_done_twice_with_one_source_names_the_source_once(editor):
+async def test_the_recorded_python_contains_a_source_once(editor):
     await editor.run(ADD.source, '{"n": 1}')
     await editor.run(ADD.source, '{"n": 2}')
     assert editor.as_code().count("svcnb.Action(") == 1
 
 
-async def test_secrets_among_the_parameters_are_not_told(editor):
+async def test_the_recorded_python_contains_no_secret_parameters(editor):
     secret = "0x" + "5e" * 32
     await editor.run("const main = () => 1;\n", json.dumps({"privateKey": secret}))
     assert secret not in editor.as_code() + repr(editor) + json.dumps(editor.get_state(), default=str)
 
 
-async def test_a_derived_action_is_that_of_the_toolkit(editor):
+async def test_the_derived_action_is_the_same_as_in_the_toolkit(editor):
     derived = editor.derive(ADD.source, '{"b": 1, "a": "é"}', "CONST", 1)
     assert derived["cid"] == ADD.derive({"b": 1, "a": "é"}).cid
     assert ADD.source + derived["added"] == derived["source"]
 
 
 @pytest.mark.parametrize("text", ["{n: 1}", "[1,]", "nothing"])
-async def test_what_is_no_json_is_refused_before_anything_runs(editor, text):
+async def test_invalid_json_is_rejected_before_the_run(editor, text):
     with pytest.raises(InvalidArgument, match="the parameters"):
         await editor.run(ADD.source, text)
     with pytest.raises(InvalidArgument, match="the constant"):
         editor.derive(ADD.source, text, "CONST", 1)
 
 
-async def test_the_linter_tells_lines_and_columns(editor):
+async def test_the_linter_returns_lines_and_columns(editor):
     assert editor.lint(ADD.source) == {"marks": [], "missing": ""}
     (mark,) = editor.lint("const main = () => missing;\n")["marks"]
     assert (mark["line"], mark["column"], mark["severity"]) == (1, 20, "error")
 
 
-async def test_the_editor_tells_itself_by_its_cid(editor, svc):
+async def test_the_repr_of_the_editor_contains_the_cid(editor, svc):
     assert repr(editor) == f"ActionEditor(cid={ADD.cid!r}, size={ADD.size})"
     assert (editor.action, editor.params) == (ADD, {"n": 41})
     assert ActionEditor(svc, ADD.source).params is None
     assert ActionEditor(svc).params == {"n": 41}  # an example to start with
 
 
-async def test_something_that_is_no_action_is_refused(svc):
+async def test_a_value_that_is_not_an_action_is_rejected(svc):
     with pytest.raises(InvalidArgument, match="not int"):
         ActionEditor(svc, 7)  # type: ignore[arg-type] # on purpose
 
 
-async def test_the_bundle_is_named_by_its_content_and_sent_when_asked(editor):
+async def test_the_bundle_is_identified_by_its_content_and_sent_on_request(editor):
     told = editor.editor_bundle(with_script=False)
     assert set(told) == {"hash"}
     sent = editor.editor_bundle(with_script=True)
@@ -168,11 +168,11 @@ async def test_the_bundle_is_named_by_its_content_and_sent_when_asked(editor):
 @pytest.mark.parametrize(
     "source", ["x\n", "x", 'a"""b\n', "a\\n\n", "x\r\n", "'\"\n", '"""', "`${x}`\n", "\n", 'tail "\n']
 )
-def test_a_source_as_python_is_the_same_source(source):
+def test_a_source_as_a_python_literal_is_unchanged(source):
     assert eval(python_text(source)) == source  # noqa: S307 - our own text
 
 
-def test_every_function_of_the_service_is_offered_under_its_names():
+def test_the_completions_contain_every_function_of_the_service():
     words = Vocabulary(service="acme")
     offered = names(words)
     for owner in ("Acme.Actions", "AcmeActions"):

@@ -34,7 +34,7 @@ def source_of(panel: Any) -> Any:
     return panel.get_by_role("textbox", name="Source of the action")
 
 
-def test_an_action_is_written_run_and_read_back(notebook):
+def test_a_user_writes_and_runs_an_action_and_python_reads_it(notebook):
     nb = notebook(CELL)
     panel = ready(nb)
     panel.get_by_text("Registered as add.").wait_for()
@@ -54,7 +54,7 @@ def test_an_action_is_written_run_and_read_back(notebook):
     assert nb.value("[panel.action.source, panel.result.response]") == [changed, 42]
 
 
-def test_the_keyboard_alone_is_enough(notebook):
+def test_the_editor_works_with_only_the_keyboard(notebook):
     nb = notebook(CELL)
     panel = ready(nb)
     keys = nb.tab.keyboard
@@ -77,7 +77,7 @@ def test_the_keyboard_alone_is_enough(notebook):
     panel.get_by_text("The parameters are not valid JSON").wait_for()
 
 
-def test_names_of_the_service_and_of_ethers_are_offered(notebook):
+def test_the_completions_contain_names_of_the_service_and_of_ethers(notebook):
     nb = notebook(CELL)
     panel = ready(nb)
     source_of(panel).press("Control+a")
@@ -89,7 +89,7 @@ def test_names_of_the_service_and_of_ethers_are_offered(notebook):
     offered.get_by_role("option", name="keccak256", exact=True).wait_for()
 
 
-def test_what_the_linter_finds_and_where_a_run_failed_is_marked(notebook):
+def test_findings_of_the_linter_and_errors_of_a_run_are_marked(notebook):
     nb = notebook(CELL)
     panel = ready(nb)
     source_of(panel).press("Control+a")
@@ -113,7 +113,7 @@ def test_a_run_can_be_cancelled(notebook):
     assert panel.get_by_role("button", name="Run", exact=True).get_attribute("aria-busy") is None
 
 
-def test_a_refused_run_is_explained_in_the_panel(notebook):
+def test_the_panel_explains_a_rejected_run(notebook):
     nb = notebook(CELL.replace("panel = svcnb", 'svc = svc.with_key(svc.usage_keys.create("nothing"))\npanel = svcnb'))
     panel = ready(nb)
     panel.get_by_role("button", name="Run", exact=True).click()
@@ -138,7 +138,7 @@ def test_an_action_is_derived_and_registered(notebook):
     assert nb.value("sorted(each.name for each in svc.actions.list())") == ["add", "derived"]
 
 
-def test_the_editor_is_loaded_once_however_many_panels_a_page_has(notebook):
+def test_a_page_loads_the_editor_once_for_all_panels(notebook):
     nb = notebook(CELL, "svcnb.panels.ActionEditor(svc)", "svcnb.panels.ActionEditor(svc)")
     nb.tab.wait_for_function(
         "() => [...document.querySelectorAll('.svcnb-panel[data-ready] .cm-editor')]"
@@ -147,7 +147,7 @@ def test_the_editor_is_loaded_once_however_many_panels_a_page_has(notebook):
     assert nb.tab.evaluate("() => globalThis[Symbol.for('svcnb.codemirror')].size") == 1
 
 
-def test_a_new_cid_is_on_screen_within_a_tenth_of_a_second(notebook, record_property):
+def test_a_new_cid_appears_within_a_tenth_of_a_second(notebook, record_property):
     nb = notebook(CELL)
     panel = ready(nb)
     source_of(panel).press("Control+a")
@@ -176,7 +176,7 @@ def test_a_new_cid_is_on_screen_within_a_tenth_of_a_second(notebook, record_prop
     assert int(size.split()[1]) > 10_000
 
 
-def test_the_source_is_saved_but_no_parameters_and_one_writes_on_when_the_kernel_is_gone(notebook):
+def test_the_notebook_contains_the_source_but_no_parameters(notebook):
     nb = notebook(CELL.replace('"n": 41', '"n": 41, "private": "do-not-save-" + "this"'), own=True)
     panel = ready(nb)
     saved = nb.save()

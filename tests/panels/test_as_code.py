@@ -93,7 +93,7 @@ def owner(emulator, monkeypatch):
     return signer
 
 
-def test_a_signature_and_its_sending(emulator, owner, run, show):
+def test_signing_and_sending_an_envelope(emulator, owner, run, show):
     with emulator.client() as svc:
         panel = show(SigningPanel, svc)
         typed_data = svc.chain_secured.sign(owner, "CreateWallet").typed_data
@@ -106,7 +106,7 @@ def test_a_signature_and_its_sending(emulator, owner, run, show):
         assert again.wallet_address != first["wallet_address"]
 
 
-def test_a_signature_in_the_name_of_a_contract(emulator, owner, run, show):
+def test_signing_for_a_contract_wallet(emulator, owner, run, show):
     contract = emulator.contract_wallet(owner.address)
     with emulator.client() as svc:
         panel = show(SigningPanel, svc, signer=owner)
@@ -116,7 +116,7 @@ def test_a_signature_in_the_name_of_a_contract(emulator, owner, run, show):
         assert signed.address.lower() == contract.lower()
 
 
-def test_an_account_and_its_conversion(emulator, owner, run, show, monkeypatch):
+def test_creating_and_converting_an_account(emulator, owner, run, show, monkeypatch):
     with emulator.client() as svc:
         panel = show(AccountPanel, svc)
         key = click(panel, "create", name="treasury")["api_key"]
@@ -130,7 +130,7 @@ def test_an_account_and_its_conversion(emulator, owner, run, show, monkeypatch):
         assert run(panel.as_code())["mine"].describe().admin == other.address
 
 
-def test_an_account_on_the_chain_opened_again(emulator, owner, run, show):
+def test_opening_an_account_on_the_chain_again(emulator, owner, run, show):
     with emulator.client() as svc:
         made = show(AccountPanel, svc, owner=owner)
         confirm(made)
@@ -141,7 +141,7 @@ def test_an_account_on_the_chain_opened_again(emulator, owner, run, show):
         assert run(panel.as_code())["mine"].api_key_hash == made.state["hash"]
 
 
-def test_permissions_by_a_key(emulator, run, show, monkeypatch):
+def test_changing_permissions_with_a_key(emulator, run, show, monkeypatch):
     with emulator.client() as nobody:
         svc = nobody.with_key(nobody.accounts.create("office"))
         monkeypatch.setenv("SVC_API_KEY", svc.config.api_key.reveal())
@@ -156,7 +156,7 @@ def test_permissions_by_a_key(emulator, run, show, monkeypatch):
         assert [each.address for each in again.groups.contents(group).wallets] == [wallet.address]
 
 
-def test_permissions_on_the_chain(emulator, owner, run, show):
+def test_changing_permissions_on_the_chain(emulator, owner, run, show):
     with emulator.client() as svc:
         mine = svc.chain_secured.create(owner, "office")
         group = mine.groups.create("desk")
@@ -170,7 +170,7 @@ def test_permissions_on_the_chain(emulator, owner, run, show):
         assert [each.hashed_cid for each in again.groups.contents(group).actions] == [ADD.hashed_cid]
 
 
-def test_a_schedule_made_switched_and_deleted(emulator, run, show, monkeypatch):
+def test_creating_disabling_and_deleting_a_schedule(emulator, run, show, monkeypatch):
     with emulator.client() as nobody, emulator.triggers() as door:
         svc = nobody.with_key(nobody.accounts.create("office"))
         monkeypatch.setenv("SVC_API_KEY", svc.config.api_key.reveal())
@@ -192,7 +192,7 @@ def test_a_schedule_made_switched_and_deleted(emulator, run, show, monkeypatch):
         assert (new.name, new.kind, new.config["cron"]) == ("nightly", "schedule", "0 3 * * *")
 
 
-def test_the_notebooks_client_is_in_the_account_that_a_tab_created(emulator, run, show):
+def test_the_notebooks_client_uses_the_account_from_a_tab(emulator, run, show):
     with emulator.client() as svc:
         bench = show(Workbench, svc)
         click(bench, "open_tab", name="Signing")
@@ -210,7 +210,7 @@ def panels() -> list[type[Panel]]:
     return [each for each in found if isinstance(each, type) and issubclass(each, Panel)]
 
 
-def test_every_command_that_changes_something_is_recorded_as_python():
+def test_every_command_that_changes_data_records_python():
     excused = {name for names in UNRECORDED.values() for name in names}
     seen, silent = set(), set()
     for panel in panels():
@@ -222,7 +222,7 @@ def test_every_command_that_changes_something_is_recorded_as_python():
     assert excused - seen == set(), "these commands do not exist any more"
 
 
-def test_a_record_is_given_up_and_the_account_is_left(emulator, owner, run, show):
+def test_deleting_a_record_and_closing_the_account(emulator, owner, run, show):
     class Stops(svcnb.LocalSigner):
         """Wallet that signs, but does not send the transaction."""
 

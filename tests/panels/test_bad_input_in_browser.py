@@ -177,7 +177,7 @@ def prepare(place: Any, case: Case) -> None:
                 field.fill("")
 
 
-def test_a_message_stands_beside_every_field_before_an_account_is_open(notebook, emulator):
+def test_each_field_shows_its_error_before_an_account_is_open(notebook, emulator):
     bench = bench_of(notebook)
     found = {}
     owner = LocalSigner.random()
@@ -194,7 +194,7 @@ def test_a_message_stands_beside_every_field_before_an_account_is_open(notebook,
     assert {f"{case.field} {case.value[:12]!r}": wrong for case, wrong in found.items()} == {}
 
 
-def test_a_message_stands_beside_every_field_of_an_open_account(notebook, emulator):
+def test_each_field_of_an_open_account_shows_its_error(notebook, emulator):
     bench = bench_of(notebook)
     bench.create_account()
     bench.tab("Actions").locator(".svcnb-panel[data-ready]").wait_for()
@@ -211,7 +211,7 @@ def test_a_message_stands_beside_every_field_of_an_open_account(notebook, emulat
     assert seen - known == set(), "add a case for each new field"
 
 
-def test_a_file_that_is_no_key_file_and_an_owner_that_is_no_address(notebook, emulator, tmp_path):
+def test_an_invalid_key_file_and_an_invalid_owner_are_errors(notebook, emulator, tmp_path):
     bench = bench_of(notebook)
     place = bench.place("Account")
     (tmp_path / "wrong.json").write_text(json.dumps({"version": 3}), encoding="utf-8")
@@ -247,7 +247,7 @@ bench
 """
 
 
-def test_a_run_without_credit_has_a_button_that_leads_to_the_credit(notebook):
+def test_a_run_without_credit_shows_a_button_for_the_credit(notebook):
     bench = Bench(notebook(NO_CREDIT, own=True))
     bench.create_account()
     try:
@@ -259,7 +259,7 @@ def test_a_run_without_credit_has_a_button_that_leads_to_the_credit(notebook):
         bench.nb.run("emu.close()")
 
 
-def test_a_run_that_is_not_permitted_has_a_button_that_leads_to_permissions(notebook):
+def test_a_forbidden_run_shows_a_button_for_permissions(notebook):
     bench = Bench(notebook(CELL, own=True))
     bench.create_account()
     bench.nb.run("group = svc.groups.create('empty'); key = svc.usage_keys.create('k', execute_in_groups=[group])")

@@ -35,7 +35,7 @@ def deno(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-def test_the_panels_behave_over_a_fake_model() -> None:
+def test_the_typescript_tests_of_the_panels_pass() -> None:
     allowed = (
         "--no-prompt",
         "--cached-only",

@@ -36,7 +36,7 @@ async def reply(panel: SigningPanel, heard: queue.Queue[dict[str, Any]], value: 
     return ask
 
 
-async def test_it_connects_and_then_has_an_address(panel, heard):
+async def test_the_signer_has_an_address_after_the_connection(panel, heard):
     signer = svcnb.BrowserSigner(panel)
     connecting = asyncio.create_task(signer.connect())
     ask = await reply(panel, heard, {"address": OWNER.address.lower(), "name": "Fox"})
@@ -47,7 +47,7 @@ async def test_it_connects_and_then_has_an_address(panel, heard):
     assert panel.wallet["name"] == "Fox"
 
 
-async def test_it_signs_what_is_awaited(panel, heard):
+async def test_the_signer_signs_in_an_awaited_call(panel, heard):
     panel.connected(OWNER.address, "Fox")
     signing = asyncio.create_task(sign_flow_async(svcnb.BrowserSigner(panel), "CreateWallet", 31337, 1_767_225_600))
     ask = await reply(panel, heard, "0x" + "12" * 65)
@@ -56,7 +56,7 @@ async def test_it_signs_what_is_awaited(panel, heard):
     assert signed.signature == "0x" + "12" * 65
 
 
-async def test_it_sends_what_is_awaited_and_tells_it_decoded(panel, heard):
+async def test_the_signer_sends_a_transaction_and_shows_it_decoded(panel, heard):
     panel.connected(OWNER.address, "Fox")
     fields = {"from": OWNER.address, "to": OWNER.address, "data": "0x", "gas": "0x1"}
     sending = asyncio.create_task(svcnb.BrowserSigner(panel).send_transaction_async(fields))
@@ -66,14 +66,14 @@ async def test_it_sends_what_is_awaited_and_tells_it_decoded(panel, heard):
     assert await sending == "0xhash"
 
 
-def test_it_refuses_what_is_not_awaited(panel):
+def test_the_signer_rejects_calls_that_are_not_awaited(panel):
     signer = svcnb.BrowserSigner(panel)
     with pytest.raises(SigningError, match="requires an asynchronous client") as caught:
         signer.sign_typed_data({})
     assert "to_async" in caught.value.hint
 
 
-def test_without_a_wallet_it_says_how_to_connect_one(panel):
+def test_without_a_wallet_the_error_explains_how_to_connect_one(panel):
     signer = svcnb.BrowserSigner(panel)
     assert repr(signer) == "BrowserSigner(not connected)"
     with pytest.raises(SigningError, match="no wallet is connected") as caught:
@@ -81,12 +81,12 @@ def test_without_a_wallet_it_says_how_to_connect_one(panel):
     assert "connect()" in caught.value.hint
 
 
-def test_an_address_that_is_none_is_refused(panel):
+def test_an_invalid_address_is_rejected(panel):
     panel.connected("0x12", "Fox")
     with pytest.raises(SigningError, match="the browser wallet reported"):
         _ = svcnb.BrowserSigner(panel).address
 
 
-def test_a_flow_that_there_is_not_cannot_be_shown(panel):
+def test_an_unknown_flow_is_rejected(panel):
     with pytest.raises(svcnb.InvalidArgument):
         panel.flow = "Steal"

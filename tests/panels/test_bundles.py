@@ -20,7 +20,7 @@ pytestmark = pytest.mark.engine
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(STATIC).as_posix())
-def test_a_bundle_loads_nothing_from_elsewhere_and_each_variable_of_jupyterlab_has_a_fallback(path: Path) -> None:
+def test_a_bundle_loads_no_other_files_and_has_fallbacks_for_jupyterlab(path: Path) -> None:
     content = path.read_bytes()
     text = (gzip.decompress(content) if path.suffix == ".gz" else content).decode()
     assert IMPORT.findall(text) == []
@@ -29,11 +29,13 @@ def test_a_bundle_loads_nothing_from_elsewhere_and_each_variable_of_jupyterlab_h
 
 
 def test_every_panel_has_a_bundle() -> None:
-    panels = {path.stem for path in FILES if path.parent == STATIC and path.suffix == ".js"}
-    assert len(panels) == len({path.stem for path in FILES if path.parent == STATIC and path.suffix == ".css"}) == 7
+    names = {path.name.removesuffix(".gz") for path in FILES if path.parent == STATIC}
+    panels = {name.removesuffix(".js") for name in names if name.endswith(".js")}
+    assert names == {f"{panel}.{kind}" for panel in panels for kind in ("js", "css")}
+    assert len(panels) == 7
 
 
-def test_the_patterns_find_what_they_look_for() -> None:
+def test_the_patterns_match_their_examples() -> None:
     assert IMPORT.search('import{a}from"./b.js"')
     assert IMPORT.search('var a=1;import"./b.js"')
     assert not IMPORT.search('label:"import"')

@@ -64,7 +64,7 @@ def create(bench: Bench, place: Any, what: str, name: str, done: Any) -> None:
     bench.settle(done)
 
 
-def test_the_whole_job_by_mouse(open_bench, wallet):
+def test_all_steps_by_mouse(open_bench, wallet):
     bench = open_bench(own=True)
     place = connect(bench)
     create_on_chain(bench, place, wallet.signer.address)
@@ -134,7 +134,7 @@ def pay_by_keyboard(bench: Bench, account: Any) -> None:
     page.close()
 
 
-def test_the_whole_job_by_keyboard(open_bench, wallet):
+def test_all_steps_by_keyboard(open_bench, wallet):
     bench = open_bench()
     root, keys, account, place = bench.root, bench.keys, bench.place("Account"), bench.place("Actions")
     root.get_by_role("tab", name="Account").focus()

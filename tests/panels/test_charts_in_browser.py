@@ -33,7 +33,7 @@ def test_a_chart_is_a_readable_image_with_its_description_in_either_theme(notebo
     assert max(corner[:3]) < 24 if theme == "dark" else min(corner[:3]) == 255
 
 
-def test_two_charts_stand_under_one_another(notebook):
+def test_two_charts_appear_one_below_the_other(notebook):
     nb = notebook(CELL, "charts.run_timeline(runs) & charts.success_rate(runs)")
     nb.tab.get_by_role("img", name="Success rate per hour (%)").wait_for()
 

@@ -81,9 +81,7 @@ def ended(nb: Any, panel: Any, case: Case) -> None:
     nb.tab.wait_for_function("button => !button.hasAttribute('aria-busy')", arg=button)
 
 
-def test_an_emulator_that_was_stopped_is_told_and_everything_goes_on_when_it_is_back(
-    notebook, start_emulator, tmp_path
-):
+def test_panels_report_a_stopped_emulator_and_work_again_after_its_restart(notebook, start_emulator, tmp_path):
     settings = {"starter_credits": 1000, "state": str(tmp_path / "state")}
     emulator = start_emulator(**settings)
     nb = standing(notebook, emulator)
@@ -104,7 +102,7 @@ def test_an_emulator_that_was_stopped_is_told_and_everything_goes_on_when_it_is_
         panel.locator(".svcnb-failure").wait_for(state="detached")
 
 
-def test_a_kernel_that_was_stopped_is_told_with_the_next_step(notebook, start_emulator):
+def test_panels_report_a_stopped_kernel_and_the_next_step(notebook, start_emulator):
     nb = standing(notebook, start_emulator(starter_credits=1000), own=True)
     nb.shut_down()
     for case in CASES:

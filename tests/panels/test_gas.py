@@ -21,7 +21,7 @@ async def panel(emulator):
         await made.service.close()
 
 
-async def test_a_wallet_without_gas_is_named_and_the_emulator_funds_it(panel):
+async def test_the_error_contains_a_wallet_without_gas_and_the_emulator_funds_it(panel):
     with pytest.raises(svcnb.ChainError) as caught:
         await panel.create_on_chain("treasury")
     told = failure(caught.value)

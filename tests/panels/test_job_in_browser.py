@@ -14,7 +14,7 @@ def bench(notebook):
     return Bench(notebook(CELL))
 
 
-def test_from_nothing_to_a_verified_signature_by_mouse(bench):
+def test_all_steps_to_a_verified_signature_by_mouse(bench):
     root = bench.root
     bench.create_account()
     root.get_by_role("group", name="Open account").get_by_text("$10.00 credit").wait_for()
@@ -58,7 +58,7 @@ def test_from_nothing_to_a_verified_signature_by_mouse(bench):
     assert names is True  # the recorded Python repeats the actions
 
 
-def test_from_nothing_to_a_verified_signature_by_keyboard(bench):
+def test_all_steps_to_a_verified_signature_by_keyboard(bench):
     root, keys = bench.root, bench.keys
     root.get_by_role("tab", name="Account").focus()
     bench.walk("Name")
@@ -100,7 +100,7 @@ def test_from_nothing_to_a_verified_signature_by_keyboard(bench):
     place.get_by_text("✓ Signed by wallet 1 of this account").wait_for()
 
 
-def test_a_change_on_one_tab_is_seen_on_the_others(bench):
+def test_a_change_on_one_tab_appears_on_the_others(bench):
     bench.create_account()
     actions = bench.tab("Actions")
     actions.get_by_label("Group").wait_for()
@@ -117,7 +117,7 @@ def test_a_change_on_one_tab_is_seen_on_the_others(bench):
     bench.root.get_by_role("group", name="Open account").get_by_text("$9.96 credit").wait_for()
 
 
-def test_a_result_is_marked_as_soon_as_it_is_out_of_date(bench):
+def test_an_outdated_result_is_marked_immediately(bench):
     bench.create_account()
     place = bench.tab("Actions")
     place.locator(".svcnb-panel[data-ready]").wait_for()
@@ -131,7 +131,7 @@ def test_a_result_is_marked_as_soon_as_it_is_out_of_date(bench):
         place.get_by_text("Out of date").wait_for()
 
 
-def test_an_error_of_the_service_has_a_button_that_leads_to_its_repair(bench):
+def test_an_error_of_the_service_shows_a_button_for_its_fix(bench):
     place = bench.tab("Permissions")
     failure = place.get_by_role("alert").filter(has_text="Create an account, or open an account with its key.")
     failure.get_by_role("button", name="Open Account").click()
@@ -139,7 +139,7 @@ def test_an_error_of_the_service_has_a_button_that_leads_to_its_repair(bench):
     assert "POST" not in bench.root.inner_text()
 
 
-def test_bad_input_is_said_beside_its_field_and_nothing_is_lost(bench):
+def test_an_invalid_input_stays_and_its_field_shows_the_error(bench):
     place = bench.root.get_by_role("tabpanel", name="Account")
     place.get_by_role("button", name="Create", exact=True).click()
     place.get_by_text("Enter a name for the account.").wait_for()

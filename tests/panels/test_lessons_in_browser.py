@@ -174,7 +174,7 @@ TASKS: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("lesson", TASKS)
-def test_the_task_of_a_panel_can_be_done_in_its_lesson(notebook, lesson):
+def test_a_learner_can_complete_the_panel_task_of_a_lesson(notebook, lesson):
     TASKS[lesson](open_lesson(notebook, lesson))
 
 
@@ -199,7 +199,7 @@ def ask_a_wallet(nb: Any, desk: Any) -> tuple[Any, int, str]:
     return panel, number, owner.address
 
 
-def test_a_wallet_of_the_browser_opens_an_account_in_its_lesson(notebook, desk):
+def test_a_browser_wallet_opens_an_account_in_its_lesson(notebook, desk):
     nb = open_lesson(notebook, WALLET_LESSON, script=SCRIPT)
     assert run_again(nb, "theirs = await") == "No wallet is connected in the panel.\n"
     panel, number, address = ask_a_wallet(nb, desk)

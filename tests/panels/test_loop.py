@@ -22,7 +22,7 @@ async def work(value: object) -> object:
     return value
 
 
-async def test_work_is_done_on_the_running_loop(background):
+async def test_work_runs_on_the_running_loop(background):
     done = background.submit(work(42))
     heard = []
     done.add_done_callback(lambda each: heard.append(each.result()))
@@ -30,7 +30,7 @@ async def test_work_is_done_on_the_running_loop(background):
     assert heard == [42]
 
 
-async def test_an_error_of_the_work_reaches_who_waits(background):
+async def test_an_error_of_the_work_reaches_the_waiting_code(background):
     with pytest.raises(ValueError, match="no"):
         await asyncio.wrap_future(background.submit(work(ValueError("no"))))
 

@@ -81,19 +81,19 @@ def browser(panel):
     return Browser(panel)
 
 
-def test_a_command_is_taken_up_and_answered(browser):
+def test_a_command_starts_and_gets_a_response(browser):
     answer = browser.call("add", one=1, other=2)
     assert answer == {"type": "answer", "id": "c1", "ok": True, "value": 3}
 
 
-def test_a_command_runs_off_the_thread_that_takes_messages(panel, browser):
+def test_a_command_does_not_run_on_the_thread_of_messages(panel, browser):
     seen = []
     panel.channel._commands = {"where": lambda: seen.append(threading.current_thread())}
     browser.call("where")
     assert seen[0] is not threading.current_thread()
 
 
-def test_a_failure_is_answered_with_its_hint(browser):
+def test_the_response_to_a_failed_command_contains_the_hint(browser):
     assert browser.call("refuse")["error"] == {
         "type": "InvalidArgument",
         "message": "that is no number",
@@ -102,11 +102,11 @@ def test_a_failure_is_answered_with_its_hint(browser):
     }
 
 
-def test_what_is_irreversible_is_answered_with_what_it_would_do(browser):
+def test_the_response_to_an_irreversible_command_contains_the_consequences(browser):
     assert browser.call("confirm")["error"]["consequences"] == ["It stays."]
 
 
-def test_a_fault_is_answered_too_and_masked(browser, caplog):
+def test_an_unexpected_error_gets_a_masked_response(browser, caplog):
     error = browser.call("break_down")["error"]
     assert error["type"] == "RuntimeError"
     assert SECRET not in json.dumps(error)
@@ -121,7 +121,7 @@ def test_only_commands_can_be_called(browser, name):
     assert "no command" in answer["error"]["message"]
 
 
-def test_arguments_that_do_not_fit_are_refused(browser):
+def test_invalid_arguments_are_rejected(browser):
     answer = browser.call("add", one=1)
     assert not answer["ok"]
     assert "other" in answer["error"]["message"]
@@ -136,12 +136,12 @@ def test_a_command_can_be_cancelled(browser):
 
 
 @pytest.mark.parametrize("message", [None, 7, {}, {"type": "command"}, {"type": "cancel", "id": "x"}, {"type": "?"}])
-def test_a_message_that_is_none_is_passed_over(panel, browser, message):
+def test_an_invalid_message_is_ignored(panel, browser, message):
     panel.channel.receive(message)
     assert browser.heard.empty()
 
 
-async def test_the_person_is_asked_and_answers(panel, browser):
+async def test_the_user_replies_to_a_question(panel, browser):
     asked = asyncio.create_task(panel.channel.ask("sign", {"digest": "0x12"}, within=300))
     ask = await asyncio.to_thread(browser.next, "ask")
     assert (ask["name"], ask["args"]) == ("sign", {"digest": "0x12"})
@@ -151,7 +151,7 @@ async def test_the_person_is_asked_and_answers(panel, browser):
     assert browser.next("settled")["id"] == ask["id"]
 
 
-async def test_of_two_views_that_answer_the_first_counts(panel, browser):
+async def test_the_first_reply_of_two_views_counts(panel, browser):
     asked = asyncio.create_task(panel.channel.ask("sign", {}, within=300))
     ask = await asyncio.to_thread(browser.next, "ask")
     for value in ("first", "second"):
@@ -159,7 +159,7 @@ async def test_of_two_views_that_answer_the_first_counts(panel, browser):
     assert await asked == "first"
 
 
-async def test_a_person_who_declines_is_an_error_with_a_hint(panel, browser):
+async def test_a_declined_question_is_an_error_with_a_hint(panel, browser):
     asked = asyncio.create_task(panel.channel.ask("sign", {}, within=300))
     ask = await asyncio.to_thread(browser.next, "ask")
     browser.says(type="reply", id=ask["id"], ok=False, error={"message": "declined", "hint": "Ask again."})
@@ -174,7 +174,7 @@ async def test_a_question_that_no_view_shows_ends(panel, browser):
     assert browser.next("settled")
 
 
-async def test_a_question_that_is_shown_but_not_answered_ends_when_its_time_is_up(panel, browser):
+async def test_a_question_without_a_reply_ends_after_its_time_limit(panel, browser):
     asks: list[dict[str, Any]] = []
 
     def show(message: dict[str, Any]) -> None:
@@ -189,7 +189,7 @@ async def test_a_question_that_is_shown_but_not_answered_ends_when_its_time_is_u
     browser.says(type="reply", id=ask["id"], ok=True, value="late")  # the panel ignores it
 
 
-async def test_a_view_that_opens_later_is_asked_too(panel, browser):
+async def test_a_view_that_opens_later_also_shows_the_question(panel, browser):
     asked = asyncio.create_task(panel.channel.ask("sign", {}, within=300))
     first = await asyncio.to_thread(browser.next, "ask")
     browser.says(type="hello")
@@ -198,14 +198,14 @@ async def test_a_view_that_opens_later_is_asked_too(panel, browser):
     assert await asked == 1
 
 
-def test_what_was_done_is_python_that_runs(browser, panel):
+def test_the_recorded_python_runs(browser, panel):
     browser.call("add", one=1, other=2)
     assert panel.as_code() == "import svcnb\n\n1 + 2\n"
     assert browser.call("code")["value"] == {"code": panel.as_code()}
     exec(panel.as_code(), {})  # noqa: S102 - our own lines
 
 
-def test_the_client_is_named_without_its_key():
+def test_the_recorded_client_does_not_contain_its_key():
     with svcnb.Client("http://127.0.0.1:9", api_key=SECRET) as client:
         probe = Probe(client)
         assert "svc = svcnb.Client('http://127.0.0.1:9')  # its key: SVC_API_KEY" in probe.as_code()
@@ -216,17 +216,17 @@ def test_the_repr_is_the_same_at_every_run(panel):
     assert repr(panel) == "Probe(probe=1)"
 
 
-def test_something_that_is_no_client_is_refused():
+def test_a_value_that_is_not_a_client_is_rejected():
     with pytest.raises(InvalidArgument, match="first argument of a panel must be a client, not str"):
         Probe("http://127.0.0.1")  # type: ignore[arg-type] # on purpose
 
 
-def test_a_panel_without_a_client_says_so_when_it_needs_one(panel):
+def test_a_panel_without_a_client_raises_an_error_when_it_needs_one(panel):
     with pytest.raises(ConfigError, match="has no client"):
         _ = panel.client
 
 
-def test_a_bundle_that_is_not_built_says_how_to_build_it():
+def test_the_error_for_a_missing_bundle_explains_how_to_build_it():
     with pytest.raises(ConfigError, match=r"no_such\.js is missing") as caught:
         type("Broken", (Panel,), {}, bundle="no_such")
     assert "hatch_build.py" in caught.value.hint

@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.chain, pytest.mark.engine]
 ADD = svcnb.Action("const main = ({ n }) => n + 1", name="add")
 
 
-async def test_calls_that_were_not_shown_are_not_made(emulator) -> None:
+async def test_the_panel_rejects_calls_that_it_did_not_show(emulator) -> None:
     client = emulator.client()
     svc = client.with_key(client.accounts.create("owner"))
     group = svc.groups.create("adders")

@@ -31,7 +31,7 @@ def box(panel: Any, label: str) -> Any:
     return panel.get_by_role("checkbox", name=label, exact=True)
 
 
-def test_a_wallet_is_permitted_by_a_tick_after_its_cost_was_shown(notebook):
+def test_a_selected_cell_permits_a_wallet_after_the_cost_is_shown(notebook):
     nb = notebook(CELL, own=True)
     panel = nb.panel("Permissions")
     before = nb.value("svc.billing.balance().available_cents")
@@ -58,16 +58,16 @@ def test_a_wallet_is_permitted_by_a_tick_after_its_cost_was_shown(notebook):
         assert each not in code
 
 
-def test_danger_is_named_before_and_after(notebook):
+def test_warnings_appear_before_and_after_a_change(notebook):
     panel = notebook(CELL).panel("Permissions")
-    box(panel, "every wallet may be used in group 1 signers").check()
+    box(panel, "every wallet can be used in group 1 signers").check()
     panel.get_by_text("permits the account's master wallet").wait_for()
     panel.get_by_role("button", name="Apply anyway").click()
     panel.get_by_text("Warnings").wait_for()
-    assert box(panel, "every wallet may be used in group 1 signers").is_checked()
+    assert box(panel, "every wallet can be used in group 1 signers").is_checked()
 
 
-def test_the_matrix_is_worked_by_keyboard_alone(notebook):
+def test_the_matrix_works_with_only_the_keyboard(notebook):
     nb = notebook(CELL)
     panel = nb.panel("Permissions")
     box(panel, "every action is permitted in group 1 signers").wait_for()
@@ -91,7 +91,7 @@ def test_the_matrix_is_worked_by_keyboard_alone(notebook):
     assert nb.value("len(svc.groups.contents(2).actions)") == 1
 
 
-def test_why_a_key_is_refused_is_drawn_with_its_repair(notebook):
+def test_the_graph_explains_a_rejected_key_and_the_fix(notebook):
     nb = notebook(CELL)
     panel = nb.panel("Permissions")
     panel.get_by_label("Wallet", exact=True).select_option(nb.value("ops.address"))
@@ -100,20 +100,20 @@ def test_why_a_key_is_refused_is_drawn_with_its_repair(notebook):
     assert panel.get_by_label("Fix 1 as Python code").inner_text().startswith("svc.groups.add_wallet(1, ")
 
 
-def test_an_account_that_changed_meanwhile_is_not_overwritten(notebook):
+def test_changes_from_other_clients_are_not_overwritten(notebook):
     nb = notebook(CELL)
     panel = nb.panel("Permissions")
-    box(panel, "night shift may execute in group 2 desk").check()
+    box(panel, "night shift can execute in group 2 desk").check()
     panel.get_by_role("button", name="Apply").wait_for()
     # This change needs a different client, because the panel follows the changes of its own client.
     nb.run("svcnb.Client(svc.base_url, api_key=svc.config.api_key).usage_keys.update(key, execute_in_groups=[])")
     panel.get_by_role("button", name="Apply").click()
     panel.get_by_role("alert").filter(has_text="no transaction was sent").wait_for()
     assert nb.value("list(svc.usage_keys.list()[0].execute_in_groups)") == []
-    assert not box(panel, "night shift may execute in group 1 signers").is_checked()
+    assert not box(panel, "night shift can execute in group 1 signers").is_checked()
 
 
-def test_a_usage_key_may_look_and_is_told_that_it_may_not_change(notebook):
+def test_a_usage_key_can_view_the_matrix_but_not_change_it(notebook):
     nb = notebook(CELL + "svcnb.panels.PermissionsPanel(svc.with_key(key), [sign])")
     panel = nb.panel("Permissions")
     box(panel, "sign is permitted in group 2 desk").check()
@@ -126,7 +126,7 @@ def test_a_usage_key_may_look_and_is_told_that_it_may_not_change(notebook):
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_it_is_to_be_read_in_both_themes(notebook, theme):
+def test_the_panel_is_readable_in_both_themes(notebook, theme):
     panel = notebook(CELL, theme=theme).panel("Permissions")
     box(panel, "every action is permitted in group 1 signers").check()
     panel.get_by_role("button", name="Apply anyway").wait_for()
@@ -156,7 +156,7 @@ panel
 """
 
 
-def test_an_owner_sees_the_transaction_with_its_gas_and_sends_it_by_keyboard_alone(notebook):
+def test_an_owner_sees_and_sends_a_transaction_with_only_the_keyboard(notebook):
     nb = notebook(ON_CHAIN, own=True)
     panel = nb.panel("Permissions")
     press = nb.tab.keyboard.press
@@ -183,7 +183,7 @@ def test_an_owner_sees_the_transaction_with_its_gas_and_sends_it_by_keyboard_alo
     assert nb.value("owner.reveal()")[2:] not in nb.save() + nb.value("panel.as_code()")
 
 
-def test_an_owner_who_is_none_any_more_is_told_before_anything_is_sent(notebook):
+def test_a_former_owner_gets_an_error_before_any_transaction(notebook):
     nb = notebook(ON_CHAIN)
     panel = nb.panel("Permissions")
     box(panel, "sign is permitted in group 2 desk").wait_for()

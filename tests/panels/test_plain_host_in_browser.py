@@ -89,7 +89,7 @@ def panels():
 
 
 @pytest.mark.parametrize("theme", sorted(SCHEMES))
-def test_every_panel_stands_on_a_bare_page_in_its_theme_and_says_that_no_kernel_answers(browser, panels, theme):
+def test_every_panel_works_on_a_plain_page_and_reports_a_missing_kernel(browser, panels, theme):
     page: Any = browser.new_page()
     troubles: list[str] = []
     page.on("pageerror", lambda error: troubles.append(str(error)))

@@ -28,7 +28,7 @@ async def panel(svc):
     await made.service.close()
 
 
-async def test_runs_are_told_with_names_and_amounts(panel, svc, emulator):
+async def test_runs_have_names_and_amounts(panel, svc, emulator):
     key = svc.usage_keys.create("night shift", execute_in_groups=[svc.groups.create("adders", actions=[ADD])])
     ran = svc.with_key(key).run(ADD, n=1)
     with pytest.raises(svcnb.ActionError):
@@ -50,7 +50,7 @@ async def test_a_usage_key_of_the_client_has_its_name(svc):
     await panel.service.close()
 
 
-async def test_a_view_that_has_seen_it_all_is_told_nothing_new(panel, svc):
+async def test_a_view_with_current_runs_receives_no_data(panel, svc):
     svc.run(ADD, n=1)
     first = await panel.read("")
     assert await panel.read(first["state"]) == {"state": first["state"]}
@@ -58,7 +58,7 @@ async def test_a_view_that_has_seen_it_all_is_told_nothing_new(panel, svc):
     assert len((await panel.read(first["state"]))["rows"]) == 2
 
 
-async def test_a_filter_shows_what_fits(panel, svc):
+async def test_a_filter_shows_only_matching_runs(panel, svc):
     svc.run(ADD, n=1)
     svc.run("const main = () => 1;\n")
     panel.choose({**panel.filters, "action": ADD.cid})
@@ -69,7 +69,7 @@ async def test_a_filter_shows_what_fits(panel, svc):
     assert repr(panel) == f"RunsPanel(action={ADD.cid!r}, status='failed')"
 
 
-async def test_runs_of_other_accounts_are_shown_when_asked_for(panel, emulator):
+async def test_runs_of_other_accounts_are_shown_on_request(panel, emulator):
     with emulator.client(history=False) as other:
         ran = other.with_key(other.accounts.create("stranger")).run(ADD, n=1)
     assert (await panel.read(""))["rows"] == []
@@ -77,7 +77,7 @@ async def test_runs_of_other_accounts_are_shown_when_asked_for(panel, emulator):
     assert ran.request_id in [row["id"] for row in (await panel.read(""))["rows"]]
 
 
-async def test_an_opened_run_tells_all_that_is_known(panel, svc):
+async def test_an_open_run_shows_all_available_data(panel, svc):
     with pytest.raises(svcnb.ActionError) as caught:
         svc.run(ADD, n=None)
     await panel.read("")
@@ -87,7 +87,7 @@ async def test_an_opened_run_tells_all_that_is_known(panel, svc):
     assert told["trace"]["rows"][-1]["failed"]
 
 
-async def test_a_run_of_a_trigger_is_one_row_with_its_timeline_and_what_it_printed(svc, emulator):
+async def test_a_run_of_a_trigger_is_one_row_with_timeline_and_output(svc, emulator):
     with emulator.triggers() as triggers:
         key = svc.usage_keys.create("bell", execute_in_groups=[svc.groups.create("bells", actions=[ADD])])
         hook = triggers.webhook("bell", ADD, key, default_params={"n": 1})
@@ -104,7 +104,7 @@ async def test_a_run_of_a_trigger_is_one_row_with_its_timeline_and_what_it_print
     assert [each["kind"] for each in told["trace"]["rows"]] == ["start", "console", "end"]
 
 
-async def test_charts_are_drawn_of_the_runs_that_are_shown(panel, svc, monkeypatch):
+async def test_the_charts_show_the_displayed_runs(panel, svc, monkeypatch):
     with pytest.raises(svcnb.InvalidArgument, match="no runs to draw"):
         await panel.draw()
     svc.run(ADD, n=1)
@@ -122,13 +122,13 @@ async def test_charts_are_drawn_of_the_runs_that_are_shown(panel, svc, monkeypat
     around["svc"].close()  # type: ignore[attr-defined]
 
 
-async def test_a_run_that_is_gone_is_refused_with_a_hint(panel):
+async def test_the_error_for_a_deleted_run_has_a_hint(panel):
     with pytest.raises(svcnb.InvalidArgument, match="no longer stored") as caught:
         await panel.look_at("no-such-run")
     assert caught.value.hint
 
 
-async def test_secrets_of_a_run_are_shown_nowhere(panel, svc):
+async def test_no_part_of_the_panel_shows_secrets_of_a_run(panel, svc):
     secret = "0x" + "5e" * 32
     ran = svc.run("const main = (given) => given;\n", privateKey=secret)
     answer = await panel.read("")
@@ -136,7 +136,7 @@ async def test_secrets_of_a_run_are_shown_nowhere(panel, svc):
     assert secret not in json.dumps([answer, told, panel.get_state()], default=str) + panel.as_code()
 
 
-async def test_what_was_chosen_is_python_that_runs(panel, svc, monkeypatch):
+async def test_the_recorded_filters_are_runnable_python(panel, svc, monkeypatch):
     ran = svc.run(ADD, n=1)
     await panel.read("")
     panel.choose({**panel.filters, "action": ADD.cid, "status": "success"})

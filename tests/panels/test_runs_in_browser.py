@@ -31,7 +31,7 @@ def runs_of(nb: Any) -> Any:
     return panel
 
 
-def test_a_run_appears_by_itself(notebook):
+def test_a_run_appears_automatically(notebook):
     nb = notebook(CELL)
     panel = runs_of(nb)
     assert panel.locator("tr[data-run]").count() == 2
@@ -40,7 +40,7 @@ def test_a_run_appears_by_itself(notebook):
     assert panel.get_by_role("img").get_attribute("aria-label").startswith("3 runs, 2 succeeded")
 
 
-def test_a_paused_panel_stands_still_until_it_is_told(notebook):
+def test_a_paused_panel_does_not_change_until_it_continues(notebook):
     nb = notebook(CELL)
     panel = runs_of(nb)
     panel.get_by_role("button", name="Live").click()
@@ -51,7 +51,7 @@ def test_a_paused_panel_stands_still_until_it_is_told(notebook):
     panel.locator("tr[data-run]").nth(2).wait_for()
 
 
-def test_runs_are_filtered_and_opened_by_keyboard_alone(notebook):
+def test_the_user_filters_and_opens_runs_with_only_the_keyboard(notebook):
     nb = notebook(CELL)
     panel = runs_of(nb)
     keys = nb.tab.keyboard
@@ -96,7 +96,7 @@ def test_the_focus_stays_while_runs_arrive(notebook):
     assert panel.locator("tr[data-run]:focus-within").get_attribute("data-run") == number
 
 
-def test_nothing_of_a_run_is_saved_with_the_notebook(notebook):
+def test_the_saved_notebook_contains_no_data_of_a_run(notebook):
     nb = notebook(CELL.replace("n=41", "n=414243"), own=True, theme="dark")
     runs_of(nb).get_by_role("button", name="Open the run of add").click()
     nb.tab.locator(".svcnb-run").get_by_text("got 414243").wait_for()

@@ -46,7 +46,7 @@ def through(desk: Desk, url: str) -> str:
     return f"{desk.lab.url}/proxy/{urlsplit(url).port}/"
 
 
-def test_a_person_pays_approves_and_reads_the_api_through_the_proxy(nb, desk, session_emulator):
+def test_payment_approval_and_api_view_work_through_the_proxy(nb, desk, session_emulator):
     panel = nb.panel("Workbench")
     panel.get_by_label("Name", exact=True).fill("remote")
     panel.get_by_role("button", name="Create", exact=True).click()

@@ -20,7 +20,7 @@ async def svc(emulator):
         yield client
 
 
-async def test_the_credit_is_read_with_a_usage_key_if_the_wallet_asks_its_user(svc, emulator):
+async def test_the_credit_is_read_with_a_usage_key_instead_of_a_browser_wallet(svc, emulator):
     owner = svcnb.LocalSigner.random()
     emulator.faucet(owner.address)
     service = svc.to_async()

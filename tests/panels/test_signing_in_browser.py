@@ -51,7 +51,7 @@ def value_of(panel: Any, field: str) -> Any:
     return panel.locator(".svcnb-envelope tr", has=panel.page.get_by_role("rowheader", name=field)).locator("td").first
 
 
-def test_the_envelope_is_explained_and_hashed_as_python_hashes_it(opened, emulator):
+def test_the_envelope_is_explained_and_has_the_same_hash_as_in_python(opened, emulator):
     panel = opened.signing
     panel.get_by_label("Purpose").select_option("AddUsageApiKey")
     panel.get_by_label("a private key").check()
@@ -64,7 +64,7 @@ def test_the_envelope_is_explained_and_hashed_as_python_hashes_it(opened, emulat
     assert "expired" in panel.locator(".svcnb-countdown").inner_text()
 
 
-def test_a_typed_key_signs_every_rule_holds_and_the_service_makes_a_wallet(opened):
+def test_a_typed_key_signs_a_valid_envelope_that_creates_a_wallet(opened):
     panel = opened.signing
     panel.get_by_label("a private key").check()
     panel.get_by_label("Private key", exact=True).fill(KEY)
@@ -80,7 +80,7 @@ def test_a_typed_key_signs_every_rule_holds_and_the_service_makes_a_wallet(opene
     assert KEY[2:] not in panel.inner_html()
 
 
-def test_the_wallet_of_the_browser_is_found_signs_and_sends(opened, wallet):
+def test_a_browser_wallet_is_found_and_signs_and_sends(opened, wallet):
     panel = opened.signing
     panel.get_by_role("button", name="Connect Test Wallet").click()
     panel.get_by_text("Test Wallet is connected").wait_for()
@@ -91,7 +91,7 @@ def test_the_wallet_of_the_browser_is_found_signs_and_sends(opened, wallet):
     panel.get_by_text("The wallet is not part of an account until").wait_for()
 
 
-def test_a_contract_wallet_is_signed_for_by_its_owner(opened, wallet, emulator):
+def test_the_owner_signs_for_a_contract_wallet(opened, wallet, emulator):
     contract = emulator.contract_wallet(wallet.signer.address)
     panel = opened.signing
     panel.get_by_label("Sign for a contract wallet").check()
@@ -102,7 +102,7 @@ def test_a_contract_wallet_is_signed_for_by_its_owner(opened, wallet, emulator):
     panel.get_by_text("The wallet is not part of an account until").wait_for()
 
 
-def test_a_wallet_that_says_no_is_shown_with_the_next_step(opened, wallet):
+def test_the_error_for_a_rejecting_wallet_contains_the_next_step(opened, wallet):
     wallet.rejects.add("eth_signTypedData_v4")
     panel = opened.signing
     panel.get_by_role("button", name="Sign", exact=True).click()
@@ -114,7 +114,7 @@ def test_a_wallet_that_says_no_is_shown_with_the_next_step(opened, wallet):
     assert "✗ failed" not in verdicts(panel)
 
 
-def test_a_wallet_on_another_chain_is_switched_and_taught_the_chain(opened, wallet, emulator):
+def test_a_wallet_on_another_chain_adds_and_selects_the_correct_chain(opened, wallet, emulator):
     wallet.chain_id, wallet.known = 1, {1}
     panel = opened.signing
     panel.get_by_role("button", name="Sign", exact=True).click()
@@ -123,7 +123,7 @@ def test_a_wallet_on_another_chain_is_switched_and_taught_the_chain(opened, wall
     assert wallet.asked.index("wallet_switchEthereumChain") < wallet.asked.index("wallet_addEthereumChain")
 
 
-def test_a_wallet_that_stays_on_another_chain_is_told_with_the_next_step(opened, wallet, emulator):
+def test_the_error_for_a_wallet_on_a_wrong_chain_contains_the_next_step(opened, wallet, emulator):
     wallet.chain_id, wallet.known = 1, {1}
     wallet.rejects.add("wallet_addEthereumChain")
     panel = opened.signing
@@ -134,7 +134,7 @@ def test_a_wallet_that_stays_on_another_chain_is_told_with_the_next_step(opened,
     assert "eth_signTypedData_v4" not in wallet.asked
 
 
-def test_an_expired_signature_is_named_and_refused_by_the_service(opened):
+def test_the_service_rejects_an_expired_signature(opened):
     panel = opened.signing
     issued = panel.get_by_label("Issued at")
     issued.fill(str(int(issued.input_value()) - 400))
@@ -147,7 +147,7 @@ def test_an_expired_signature_is_named_and_refused_by_the_service(opened):
     panel.locator(".svcnb-countdown.svcnb-good").wait_for()
 
 
-def test_a_usage_key_is_shown_once_and_billing_shows_its_refusal(opened):
+def test_a_usage_key_is_shown_once_and_a_rejected_billing_request_is_shown(opened):
     panel = opened.signing
     panel.get_by_label("Purpose").select_option("AddUsageApiKey")
     panel.get_by_role("button", name="Sign", exact=True).click()
@@ -188,7 +188,7 @@ class Hands:
             self.press(key)
 
 
-def test_an_envelope_is_made_signed_and_sent_by_keyboard_alone(opened, wallet):
+def test_the_user_creates_signs_and_sends_an_envelope_with_only_the_keyboard(opened, wallet):
     panel, hands = opened.signing, Hands(opened.tab)
     panel.get_by_label("Purpose").focus()
     hands.press("Space")  # this key opens the list
@@ -240,7 +240,7 @@ made = await mine.wallets.create("ops")
 """
 
 
-def test_python_is_signed_for_by_the_wallet_of_the_browser(notebook, wallet):
+def test_the_browser_wallet_signs_requests_of_python(notebook, wallet):
     nb = notebook(CELL, WHOLE_LIFE, script=SCRIPT, run=False)
     nb.begin("notebook:run-all-cells")
     panel = nb.panel("Signing")
@@ -274,7 +274,7 @@ except svcnb.SigningError as error:
         (["eth_signTypedData_v4"], "Sign in the wallet", "rejected in Test Wallet"),
     ],
 )
-def test_a_refusal_reaches_python_with_its_next_step(notebook, wallet, rejects, button, told):
+def test_a_rejection_reaches_python_with_its_next_step(notebook, wallet, rejects, button, told):
     wallet.rejects.update(rejects)
     nb = notebook(CELL, ONE_SIGNATURE, script=SCRIPT, run=False)
     nb.begin("notebook:run-all-cells")
@@ -305,7 +305,7 @@ def test_a_request_on_the_wrong_chain_can_be_tried_again(notebook, wallet):
 
 
 @pytest.mark.usefixtures("wallet")
-def test_nothing_secret_is_saved(notebook):
+def test_the_saved_notebook_contains_no_secret(notebook):
     nb = notebook(CELL, script=SCRIPT, own=True)
     panel = nb.panel("Signing")
     panel.get_by_label("Purpose").select_option("AddUsageApiKey")

@@ -22,7 +22,7 @@ def contract():
     return Web3().eth.contract(abi=abi())
 
 
-def test_a_write_is_told_with_its_arguments_and_what_it_may_cost(contract):
+def test_a_transaction_is_described_with_its_arguments_and_maximum_cost(contract):
     data = contract.encode_abi("addGroup", args=[7, "adders", "adds", [5], [OWNER]])
     told = decoded({"to": TO, "data": data, "gas": hex(100_000), "maxFeePerGas": hex(2 * 10**9), "value": "0x0"})
     assert told["known"]
@@ -33,7 +33,7 @@ def test_a_write_is_told_with_its_arguments_and_what_it_may_cost(contract):
     assert (told["to"], told["through"], told["max_cost"]) == (TO, "", "0.0002 ETH")
 
 
-def test_what_a_contract_wallet_is_told_to_do_is_unwrapped(contract):
+def test_the_call_inside_a_call_to_a_contract_wallet_is_described(contract):
     from eth_abi.abi import encode
 
     inner = contract.encode_abi("removeGroup", args=[7, 3])
@@ -45,7 +45,7 @@ def test_what_a_contract_wallet_is_told_to_do_is_unwrapped(contract):
 
 
 @pytest.mark.parametrize("data", ["0x", "0x12345678", "0xb61d27f6", "0xb61d27f6" + "ff" * 96])
-def test_a_call_that_is_not_known_is_said_to_be_so(data):
+def test_an_unknown_call_is_marked_as_unknown(data):
     told = decoded({"to": TO, "data": data, "gas": "0x1"})
     assert not told["known"]
     assert told["arguments"] == []

@@ -42,7 +42,7 @@ def make_webhook(panel: Any, name: str = "orders") -> None:
     panel.get_by_role("heading", name=f"Runs of {name}").wait_for()
 
 
-def test_the_approval_page_lets_the_panel_in(notebook):
+def test_the_approval_page_authorises_the_panel(notebook):
     nb = notebook(CELL)
     panel = nb.panel("Triggers")
     with nb.tab.context.expect_page() as opening:
@@ -55,7 +55,7 @@ def test_the_approval_page_lets_the_panel_in(notebook):
     panel.get_by_text("Authorised by owner@localhost").wait_for()
 
 
-def test_a_webhook_is_made_and_its_runs_arrive_by_themselves(opened):
+def test_a_webhook_is_created_and_its_runs_appear_automatically(opened):
     nb, panel = opened(own=True)
     before = nb.value("svc.billing.balance().available_cents")
     make_webhook(panel)
@@ -79,7 +79,7 @@ def test_a_webhook_is_made_and_its_runs_arrive_by_themselves(opened):
         assert secret not in saved
 
 
-def test_a_trigger_that_is_switched_off_takes_no_posts_until_it_is_on_again(opened):
+def test_a_disabled_trigger_accepts_no_posts(opened):
     nb, panel = opened()
     make_webhook(panel, "switched")
     switched = "switched fires"
@@ -97,7 +97,7 @@ def test_a_trigger_that_is_switched_off_takes_no_posts_until_it_is_on_again(open
     panel.get_by_role("region", name="Runs").get_by_text("✓ success").wait_for()
 
 
-def test_a_schedule_shows_its_next_times_and_is_made(opened):
+def test_a_schedule_shows_its_next_times_and_is_created(opened):
     nb, panel = opened()
     panel.get_by_text("New trigger").click()
     panel.get_by_label("Name", exact=True).fill("at three")
@@ -115,7 +115,7 @@ def test_a_schedule_shows_its_next_times_and_is_made(opened):
     assert "kind='schedule', config={'cron': '0 3 * * *'}" in nb.value("panel.as_code()")
 
 
-def test_a_chain_event_says_what_its_signature_means_and_is_made(opened):
+def test_a_chain_event_trigger_explains_its_signature_and_is_created(opened):
     nb, panel = opened()
     panel.get_by_text("New trigger").click()
     panel.get_by_label("Name", exact=True).fill("transfers")
@@ -130,7 +130,7 @@ def test_a_chain_event_says_what_its_signature_means_and_is_made(opened):
     assert kept["contract_address"].lower() == "0x" + "11" * 20
 
 
-def test_a_refused_trigger_says_why_and_makes_nothing(opened):
+def test_a_rejected_trigger_shows_the_reason_and_creates_nothing(opened):
     nb, panel = opened()
     panel.get_by_text("New trigger").click()
     panel.get_by_role("button", name="Create").click()
@@ -142,7 +142,7 @@ def test_a_refused_trigger_says_why_and_makes_nothing(opened):
     assert nb.value("len(svc.groups.list())") == 0
 
 
-def test_it_is_worked_by_keyboard_alone(opened):
+def test_the_panel_works_with_only_the_keyboard(opened):
     nb, panel = opened()
     make_webhook(panel, "typed")
     press = nb.tab.keyboard.press
@@ -163,7 +163,7 @@ def test_it_is_worked_by_keyboard_alone(opened):
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_it_is_to_be_read_in_both_themes(opened, theme):
+def test_the_panel_is_readable_in_both_themes(opened, theme):
     _, panel = opened(theme=theme)
     make_webhook(panel, "seen")
     panel.get_by_role("button", name="Send").click()

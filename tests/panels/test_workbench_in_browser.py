@@ -29,7 +29,7 @@ def create(bench: Any) -> None:
     bench.get_by_role("button", name="Hide key").click()
 
 
-def test_the_account_of_the_first_tab_is_the_account_of_all(opened):
+def test_all_tabs_use_the_account_of_the_first_tab(opened):
     bench = opened.bench
     bench.get_by_role("tab", name="Permissions").click()
     bench.get_by_role("tabpanel", name="Permissions").get_by_role("alert").filter(has_text="key").first.wait_for()
@@ -45,7 +45,7 @@ def test_the_account_of_the_first_tab_is_the_account_of_all(opened):
     assert "svc.accounts.create('treasury')" in code
 
 
-def test_every_tab_opens_by_the_keyboard_alone(opened):
+def test_every_tab_opens_with_only_the_keyboard(opened):
     bench, keys = opened.bench, opened.tab.keyboard
     create(bench)
     bench.get_by_role("tab", name="Account").focus()
@@ -63,7 +63,7 @@ def test_every_tab_opens_by_the_keyboard_alone(opened):
     assert last.evaluate("panel => panel.contains(document.activeElement)")
 
 
-def test_a_whole_morning_without_a_mouse(opened, emulator):
+def test_all_tabs_work_without_a_mouse(opened, emulator):
     """Creates an account in API mode and then one on the chain, with only the keyboard."""
     owner = LocalSigner.random()
     emulator.faucet(owner.address)
@@ -92,6 +92,6 @@ def test_a_whole_morning_without_a_mouse(opened, emulator):
     bench.get_by_role("row", name="Mode ChainSecured").wait_for()
 
 
-def test_the_checker_sees_a_fault_where_there_is_one(opened):
+def test_the_accessibility_checker_finds_a_fault(opened):
     opened.bench.evaluate("bench => bench.append(document.createElement('input'))")
     assert any(fault.startswith("label:") for fault in faults(opened.tab))

@@ -1,4 +1,4 @@
-"""What takes the place of the usual libraries in a browser gives the same results: here it runs in Deno."""
+"""The libraries for browser pages return the same results as the usual libraries. Deno runs them in this test."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from urllib.parse import quote
 import pytest
 
 from svcnb import tools
+from svcnb.bundles import read_bundle
 from svcnb.protocol.aes_gcm import seal
 from svcnb.protocol.curve import library
 from svcnb.protocol.in_page import bundle
@@ -18,8 +19,7 @@ from svcnb.protocol.keccak import keccak256
 pytestmark = pytest.mark.engine
 
 _PROGRAM = """
-const script = await Deno.readTextFile(Deno.args[0]);
-const calls = JSON.parse(await new Response(Deno.stdin.readable).text());
+const [script, calls] = JSON.parse(await new Response(Deno.stdin.readable).text());
 const primitives = (0, eval)(script);
 console.log(JSON.stringify(calls.map(([name, ...args]) => primitives[name](...args))));
 """
@@ -27,9 +27,9 @@ console.log(JSON.stringify(calls.map(([name, ...args]) => primitives[name](...ar
 
 def call(*calls: tuple[Any, ...]) -> list[Any]:
     program = "data:text/javascript," + quote(_PROGRAM)
-    options = ["--quiet", "--no-config", "--no-lock", f"--allow-read={bundle()}"]
-    command = [str(tools.deno()), "run", *options, program, str(bundle())]
-    done = subprocess.run(command, input=json.dumps(calls), capture_output=True, text=True, check=True, timeout=300)
+    command = [str(tools.deno()), "run", "--quiet", "--no-config", "--no-lock", program]
+    given = json.dumps([read_bundle(bundle()).decode(), calls])
+    done = subprocess.run(command, input=given, capture_output=True, text=True, check=True, timeout=300)
     found: list[Any] = json.loads(done.stdout)
     return found
 

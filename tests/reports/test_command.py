@@ -47,7 +47,7 @@ def test_what_wants_attention_is_told_by_the_exit_code(report, place, tmp_path) 
     assert done.returncode == ExitCode.ATTENTION, done.stderr
     told = json.loads(done.stdout)
     assert told["html"] == "audits/today.html"
-    assert "the key may add actions to group 1 and run them there" in " ".join(told["attention"])
+    assert "the key can add actions to group 1 and run them there" in " ".join(told["attention"])
     html = (tmp_path / told["html"]).read_text(encoding="utf-8")
     assert "Permissions of each usage key in each group" in html
     assert html.count("data:image/svg+xml") == 2
@@ -160,7 +160,7 @@ def test_the_webhook_gets_the_result_and_the_reason_of_a_failure(report, hook) -
     assert "responded to the notification with status 500" in refused.stderr
     assert [(each["status"], each["exit_code"]) for each in hook.got] == [("attention", 7), ("failed", 2), ("ok", 0)]
     assert hook.got[0]["html"] == "today.html"
-    assert "the key may add actions to group 1" in hook.got[0]["text"]
+    assert "the key can add actions to group 1" in hook.got[0]["text"]
     assert "cannot use shown = 'none'" in hook.got[1]["attention"][0]
     for done in (problem, missing, refused):
         assert "marked-secret" not in done.stdout + done.stderr

@@ -40,7 +40,7 @@ CASES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "permission-audit": (
         {"since": "1d"},
         [
-            "the key may add actions to group 1 and run them there",
+            "the key can add actions to group 1 and run them there",
             "in API mode, admin 0x",
             "which can execute in group 1",
             "Changes of an account per",

@@ -36,7 +36,7 @@ def test_the_events_of_the_account_in_the_period_are_listed_oldest_first(svc) ->
 
 
 @pytest.mark.slow
-def test_what_cannot_be_read_is_said(svc) -> None:
+def test_unavailable_events_have_a_reason(svc) -> None:
     key = svc.usage_keys.create("runner", execute_in_groups=[])
     with_usage_key = read_changes(svc.with_key(key), svc.usage_keys.list(), Period.back("1h"))
     assert "use the account key" in with_usage_key.not_visible[0]

@@ -21,7 +21,7 @@ END = datetime(2026, 1, 8, tzinfo=UTC)
 @pytest.mark.slow
 @pytest.mark.chain
 @pytest.mark.engine
-def test_of_two_emulators_in_one_record_only_the_chosen_account_counts(start_emulator, tmp_path) -> None:
+def test_a_record_of_two_emulators_counts_only_the_chosen_account(start_emulator, tmp_path) -> None:
     file = tmp_path / "history.sqlite"
     both = [start_emulator(starter_credits=cents) for cents in (500, 900)]
     for emulator in both:
@@ -57,7 +57,7 @@ def test_of_two_emulators_in_one_record_only_the_chosen_account_counts(start_emu
 @pytest.mark.slow
 @pytest.mark.chain
 @pytest.mark.engine
-def test_what_another_machine_ran_is_read_from_the_emulator_itself(start_emulator, tmp_path) -> None:
+def test_runs_of_another_machine_come_from_the_emulator(start_emulator, tmp_path) -> None:
     token = "a-token-of-this-test"
     emulator = start_emulator(starter_credits=500, control_token=token)
     account = emulator.client(history=False).accounts.create("demo")
@@ -72,7 +72,7 @@ def test_what_another_machine_ran_is_read_from_the_emulator_itself(start_emulato
     assert not [each for each in data.not_visible if "SVC_CONTROL_TOKEN" in each]
 
 
-def test_a_service_that_does_not_answer_leaves_what_is_recorded(tmp_path) -> None:
+def test_an_unreachable_service_leaves_the_local_record(tmp_path) -> None:
     svc = svcnb.Client("http://127.0.0.1:9", api_key="bm9ib2R5IGtub3dzIHRoaXMga2V5IG9mIDMyIGJ5dGVzIQ==", history=False)
     data = read_account_data(svc.with_options(retries=0), History(tmp_path / "none.sqlite"), Period.back("1d"))
     assert not data.reachable
@@ -80,7 +80,7 @@ def test_a_service_that_does_not_answer_leaves_what_is_recorded(tmp_path) -> Non
     assert (data.spent_cents, data.cents_per_day, data.days_left, data.check) == (0, None, None, None)
 
 
-def test_a_service_that_does_not_answer_hides_no_run_of_a_known_account(tmp_path) -> None:
+def test_an_unreachable_service_hides_no_run_of_a_known_account(tmp_path) -> None:
     secret = "bm9ib2R5IGtub3dzIHRoaXMga2V5IG9mIDMyIGJ5dGVzIQ=="
     own, usage, wallet = api_key_hash(secret), "0x" + "1" * 64, "0x" + "a" * 40
     svc = svcnb.Client("http://127.0.0.1:9", api_key=secret, history=False).with_options(retries=0)
@@ -120,7 +120,7 @@ def data_of(runs: pd.DataFrame, previous: pd.DataFrame | None = None, balance: i
     return AccountData("http://a.test", "0x1", {}, period, runs, before, balance=balance)
 
 
-def test_an_action_that_always_fails_is_named_with_the_time_since_when() -> None:
+def test_the_alarm_for_a_failing_action_has_its_first_failure() -> None:
     runs = frame(
         *(("bad", "failed", hours, 0) for hours in range(1, 7)), *(("good", "success", hours, 1) for hours in range(94))
     )
@@ -131,7 +131,7 @@ def test_an_action_that_always_fails_is_named_with_the_time_since_when() -> None
     assert alarm.sentence("Europe/Vienna").endswith("since 2026-01-07 19:00 Europe/Vienna")
 
 
-def test_failures_after_the_last_success_say_since_when() -> None:
+def test_an_alarm_starts_with_the_first_failure_after_the_last_success() -> None:
     runs = frame(("a", "failed", 9, 0), ("a", "success", 8, 1), ("a", "failed", 3, 0), ("a", "failed", 2, 0))
     [alarm] = alarms(data_of(runs), Thresholds())
     assert alarm.since == END - timedelta(hours=3)
@@ -140,7 +140,7 @@ def test_failures_after_the_last_success_say_since_when() -> None:
     assert list(alarms(data_of(runs), Thresholds(max_failed_percent=None))) == []
 
 
-def test_latency_spend_and_silence_have_thresholds_of_their_own() -> None:
+def test_latency_spend_and_silence_have_separate_thresholds() -> None:
     runs = frame(*(("a", "success", hours, 4) for hours in range(30, 40)))
     before = frame(*(("a", "success", hours + 200, 2) for hours in range(5)), ("b", "success", 200, 1))
     thresholds = Thresholds(max_p95_seconds=3, max_action_cents=39, silent_after="1d")
@@ -156,7 +156,7 @@ def test_latency_spend_and_silence_have_thresholds_of_their_own() -> None:
         alarms(data_of(runs), Thresholds(silent_after="soon"))
 
 
-def test_an_action_that_is_named_needs_no_earlier_runs_for_an_alarm_on_silence() -> None:
+def test_an_expected_action_needs_no_earlier_runs_for_an_alarm() -> None:
     once = data_of(frame(), frame(("nightly", "success", 200, 1)))
     assert list(alarms(once, Thresholds(silent_after="1d"))) == []
     [alarm] = alarms(once, Thresholds(silent_after="1d", expected="nightly"))
@@ -169,7 +169,7 @@ def test_an_action_that_is_named_needs_no_earlier_runs_for_an_alarm_on_silence()
         alarms(data_of(frame()), Thresholds(silent_after="15d", expected="nightly"))
 
 
-def test_figures_stand_beside_those_of_the_period_before() -> None:
+def test_figures_include_the_previous_period() -> None:
     rows = {
         each.action: each for each in figures(data_of(frame(("a", "failed", 1, 0)), frame(("b", "success", 200, 1))))
     }
@@ -178,14 +178,14 @@ def test_figures_stand_beside_those_of_the_period_before() -> None:
     assert list(figures(data_of(frame()))) == []
 
 
-def test_runs_of_triggers_without_a_key_are_counted_and_named() -> None:
+def test_runs_of_triggers_without_a_key_are_counted_and_reported() -> None:
     frame = pd.DataFrame({"key": ["0x1", "", ""]})
     [sentence] = _without_key(frame)
     assert "counts 2 runs without a key, which can belong to any account" in sentence
     assert _without_key(frame[:1]) == []
 
 
-def test_the_pace_uses_the_recorded_span_and_not_the_period() -> None:
+def test_the_spending_rate_uses_the_recorded_days_and_not_the_period() -> None:
     data = data_of(frame(("a", "success", 48, 10), ("a", "success", 1, 10)), balance=100)
     assert (data.recorded_days, data.cents_per_day, data.days_left) == (2.0, 10.0, 10.0)
     short = data_of(frame(("a", "success", 2, 10)), balance=100)

@@ -16,7 +16,7 @@ LISTED = True
 ACCESS_LIST = recipe("transfer-gate").artifact("AccessList")
 
 
-def test_both_forms_of_a_signature_are_of_one_signer() -> None:
+def test_both_forms_of_a_signature_have_the_same_signer() -> None:
     account = Account.create()
     message = encode_defunct(text="hello")
     one = "0x" + account.sign_message(message).signature.hex()
@@ -27,7 +27,7 @@ def test_both_forms_of_a_signature_are_of_one_signer() -> None:
 
 
 @pytest.mark.parametrize("signature", ["", "0x", "0x" + "00" * 64])
-def test_a_signature_of_another_length_is_refused(signature: str) -> None:
+def test_a_signature_of_the_wrong_length_is_rejected(signature: str) -> None:
     with pytest.raises(InvalidArgument, match="65 bytes"):
         vrs(signature)
 
@@ -40,7 +40,7 @@ def w3(emulator: Any) -> Any:
 
 
 @pytest.mark.chain
-def test_a_contract_is_deployed_called_and_refuses_strangers(w3: Any) -> None:
+def test_a_contract_is_deployed_and_called_and_rejects_other_callers(w3: Any) -> None:
     access, someone = deploy(w3, ACCESS_LIST), Account.create().address
     assert send(access.functions.set(someone, LISTED))["gasUsed"] > 21_000
     assert access.functions.listed(someone).call()
@@ -49,7 +49,7 @@ def test_a_contract_is_deployed_called_and_refuses_strangers(w3: Any) -> None:
 
 
 @pytest.mark.chain
-def test_another_refusal_or_none_is_a_failure(w3: Any) -> None:
+def test_a_different_revert_or_no_revert_fails_the_check(w3: Any) -> None:
     access, someone = deploy(w3, ACCESS_LIST), Account.create().address
     with pytest.raises(AssertionError, match=r"expected NotTheGate\(\)"), reverts("NotTheGate()"):
         access.functions.set(someone, LISTED).call({"from": someone})

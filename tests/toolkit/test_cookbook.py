@@ -33,14 +33,14 @@ def made(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 @every_recipe
-def test_the_notebook_is_made_from_the_folder_of_the_recipe(name: str, made: ModuleType) -> None:
+def test_the_notebook_is_generated_from_the_folder_of_the_recipe(name: str, made: ModuleType) -> None:
     stored = json.loads((made.NOTEBOOKS / f"{name}.ipynb").read_text("utf-8"))["cells"]
     wanted = [(cell.id, cell.cell_type, cell.source) for cell in made.notebook(recipe(name)).cells]
     assert [(cell["id"], cell["cell_type"], "".join(cell["source"])) for cell in stored] == wanted, STALE
 
 
 @every_recipe
-def test_the_notebook_shows_all_that_a_recipe_must_show(name: str, made: ModuleType) -> None:
+def test_the_notebook_shows_all_required_parts_of_a_recipe(name: str, made: ModuleType) -> None:
     kinds = made.cells(recipe(name))
     text = "\n".join(source for kind, source in kinds if kind == "markdown")
     action = (recipe(name).folder / "action.js").read_text("utf-8").rstrip("\n")
@@ -62,21 +62,21 @@ def test_the_notebook_shows_all_that_a_recipe_must_show(name: str, made: ModuleT
 
 
 @every_recipe
-def test_the_picture_is_made_from_the_folder_of_the_recipe(name: str, made: ModuleType) -> None:
+def test_the_picture_is_generated_from_the_folder_of_the_recipe(name: str, made: ModuleType) -> None:
     wanted = made.picture(recipe(name))
     minidom.parseString(wanted)  # noqa: S318 - our own
     assert (recipe(name).folder / "diagram.svg").read_text("utf-8") == wanted, STALE
     assert (made.NOTEBOOKS / "images" / f"{name}.svg").read_text("utf-8") == wanted, STALE
 
 
-def test_the_gallery_is_made_from_the_recipes(made: ModuleType) -> None:
+def test_the_gallery_is_generated_from_the_recipes(made: ModuleType) -> None:
     page = made.GALLERY.read_text("utf-8")
     assert made.page_with_gallery(page) == page, STALE
     assert all(f"svcnb new {name} " in page for name in NAMES)
 
 
 @every_recipe
-def test_the_linter_is_clean(name: str) -> None:
+def test_the_linter_finds_no_problem_in_a_recipe(name: str) -> None:
     described = tomllib.loads((recipe(name).folder / "account.toml").read_text())
     for told in described["actions"].values():
         if "constant" in told:
@@ -90,14 +90,14 @@ def test_a_recipe_has_at_least_eight_attacks(name: str) -> None:
     assert file.read_text("utf-8").count("\ndef test_") >= 10  # including tests of correct use
 
 
-def test_a_contract_that_a_recipe_lacks_is_refused() -> None:
+def test_an_unknown_contract_of_a_recipe_is_an_error() -> None:
     with pytest.raises(InvalidArgument, match="has no contract 'PriceOracle'") as refused:
         recipe("price-oracle").artifact("PriceOracle")
     assert "PriceConsumer" in str(refused.value.hint)
 
 
 @every_recipe
-def test_a_project_has_all_that_it_needs(name: str, tmp_path: Path) -> None:
+def test_a_project_contains_all_its_files(name: str, tmp_path: Path) -> None:
     made = create_project(name, tmp_path / "project")
     found = {path.relative_to(made).as_posix() for path in made.rglob("*") if path.is_file()}
     assert found >= {
@@ -114,7 +114,7 @@ def test_a_project_has_all_that_it_needs(name: str, tmp_path: Path) -> None:
     assert (made / "diagram.svg").is_file()
 
 
-def test_nothing_is_written_over(tmp_path: Path) -> None:
+def test_no_existing_file_is_overwritten(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(InvalidArgument, match="not empty"):
         create_project(NAMES[0], tmp_path)
@@ -126,7 +126,7 @@ def test_nothing_is_written_over(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["price-orcale", "", "../price_oracle", "Price oracle"])
-def test_an_unknown_recipe_is_refused_and_the_known_ones_are_named(name: str, tmp_path: Path) -> None:
+def test_the_error_for_an_unknown_recipe_lists_the_recipes(name: str, tmp_path: Path) -> None:
     with pytest.raises(InvalidArgument, match=r"expected one of .*price-oracle"):
         create_project(name, tmp_path / "project")
     assert not (tmp_path / "project").exists()
@@ -135,7 +135,7 @@ def test_an_unknown_recipe_is_refused_and_the_known_ones_are_named(name: str, tm
 @every_recipe
 @pytest.mark.chain
 @pytest.mark.engine
-def test_the_plan_of_a_project_makes_its_account(name: str, svc: Any, tmp_path: Path) -> None:
+def test_the_plan_of_a_project_creates_its_account(name: str, svc: Any, tmp_path: Path) -> None:
     made = create_project(name, tmp_path / "project")
     state, secrets = tmp_path / "state.json", tmp_path / "keys.json"
     plan(svc, made / "account.toml", state=state).apply(secrets=secrets)
@@ -152,7 +152,7 @@ def test_the_plan_of_a_project_makes_its_account(name: str, svc: Any, tmp_path: 
 @pytest.mark.slow
 @every_recipe
 @pytest.mark.skipif(not tools.solc_fetched(), reason="needs the compiler: svcnb fetch --compiler")
-def test_the_committed_contract_is_what_its_source_compiles_to(name: str, made: ModuleType) -> None:
+def test_the_committed_contract_equals_its_compiled_source(name: str, made: ModuleType) -> None:
     for source in recipe(name).folder.glob("*.sol"):
         assert json.loads(source.with_suffix(".json").read_text("utf-8")) == made.compiled(source), STALE
 

@@ -54,7 +54,7 @@ def check(tmp_path):
         "const main = () => Svc.Actions.setResponse({ response: [1] });",
     ],
 )
-def test_a_right_action_is_accepted(check, source) -> None:
+def test_a_correct_action_is_accepted(check, source) -> None:
     assert check(source) == ""
 
 
@@ -69,7 +69,7 @@ def test_a_right_action_is_accepted(check, source) -> None:
         ("const main = () => { Svc.Actions.Encrypt = null; };", "read-only"),
     ],
 )
-def test_a_wrong_action_is_objected_to(check, source, said) -> None:
+def test_a_wrong_action_has_type_errors(check, source, said) -> None:
     assert said in check(source)
 
 
@@ -80,5 +80,5 @@ def test_every_function_of_every_vocabulary_is_declared() -> None:
     assert "Svc" not in declarations(Vocabulary(service="acme"))
 
 
-def test_the_declarations_of_the_editor_panels_are_the_generated_ones() -> None:
+def test_the_declarations_in_the_panels_are_up_to_date() -> None:
     assert (ROOT / "widgets/src/lib/action.d.ts").read_text() == declarations()

@@ -165,7 +165,7 @@ NEWS = {
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
-def test_every_change_of_a_service_is_named(description, change) -> None:
+def test_every_change_of_a_service_is_found(description, change) -> None:
     changed = copy.deepcopy(description)
     change(changed)
     assert said(changed, "breaks", "suspect") == CHANGES[change]
@@ -173,7 +173,7 @@ def test_every_change_of_a_service_is_named(description, change) -> None:
         assert NEWS[change] in said(changed, "news")
 
 
-def test_an_older_description_with_other_forms_is_read_too(description) -> None:
+def test_a_description_in_an_older_format_is_supported(description) -> None:
     changed = copy.deepcopy(description)
     changed["openapi"] = "3.0.0"
     changed["paths"] = {path.removeprefix(API): operations for path, operations in changed["paths"].items()}
@@ -183,12 +183,12 @@ def test_an_older_description_with_other_forms_is_read_too(description) -> None:
 
 
 @pytest.mark.slow
-def test_a_service_of_other_names_is_compared_under_them(start_emulator) -> None:
+def test_a_service_with_other_names_is_compared_with_these_names(start_emulator) -> None:
     emulator = start_emulator(service_name="acme", processor_name="payco")
     assert [each for each in live_drift(emulator.client()) if each.weight != "news"] == []
 
 
-def test_clocks_far_apart_are_told(emulator) -> None:
+def test_a_large_difference_between_clocks_is_found(emulator) -> None:
     svc = emulator.client()
     assert clock_drift(svc) is None
 
@@ -196,7 +196,7 @@ def test_clocks_far_apart_are_told(emulator) -> None:
 @pytest.mark.parametrize(
     ("date", "ahead"), [("Fri, 01 Jan 2100 00:00:00 GMT", "ahead of"), ("Sat, 01 Jan 2000 00:00:00 GMT", "behind")]
 )
-def test_a_clock_that_is_wrong_is_told(date, ahead) -> None:
+def test_a_wrong_clock_is_found(date, ahead) -> None:
     from svcnb.client import Client
     from svcnb.client._http import SyncTransport
 

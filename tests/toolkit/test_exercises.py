@@ -109,7 +109,7 @@ LOST: Final = [
     change("account", "belongs to 0x12"),
     change("account", "is in API mode"),
     change("usage key 'runner'", "is valid until 2035-12-30 00:00:00 UTC"),
-    change("usage key 'runner'", "may execute in group 1 'adders'"),
+    change("usage key 'runner'", "can execute in group 1 'adders'"),
 ]
 STATUSES: Final = {
     "a key that was deleted yesterday": 401,
@@ -291,7 +291,7 @@ WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
         (LOST[:2], "2 of the lost permissions are missing"),
         (LOST[2:], "2 of the lost permissions are missing"),
         ([], "the list is empty"),
-        ([*LOST, change("account", "is ChainSecured", "+")], "some of these permissions were gained"),
+        ([*LOST, change("account", "is ChainSecured", "+")], "the list contains added permissions"),
         ([*LOST, change("group 1 'adders'", "permits every action")], "too many"),
         (4, "a list of changes"),
     ],
@@ -427,7 +427,7 @@ WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
 PYTHON_INTERNALS: Final = ("AttributeError", "TypeError", "KeyError", "object at", "Traceback", "NoneType", "unpack")
 
 
-def test_every_exercise_has_at_least_five_wrong_answers_here() -> None:
+def test_every_exercise_has_at_least_five_wrong_answers() -> None:
     assert sorted(WRONG) == sorted(EXERCISES)
     assert [name for name, wrong in WRONG.items() if len(wrong) < 5] == []
 
@@ -440,7 +440,7 @@ def test_every_exercise_has_at_least_five_wrong_answers_here() -> None:
         for number, (answer, hint) in enumerate(wrong)
     ],
 )
-def test_a_wrong_answer_gets_a_hint_that_points_to_the_mistake(name: str, answer: Any, hint: str) -> None:
+def test_a_wrong_answer_gets_a_hint_about_its_mistake(name: str, answer: Any, hint: str) -> None:
     verdict = EXERCISES[name].check(answer)
     assert not verdict
     assert hint in verdict.words
@@ -448,7 +448,7 @@ def test_a_wrong_answer_gets_a_hint_that_points_to_the_mistake(name: str, answer
 
 
 @pytest.mark.parametrize("name", sorted(name for name in EXERCISES if not name.startswith("testing.")))
-def test_an_answer_of_any_other_kind_says_what_the_exercise_expects(name: str) -> None:
+def test_the_hint_for_another_type_describes_the_expected_answer(name: str) -> None:
     others: tuple[object, ...] = (
         None,
         "",
@@ -528,24 +528,24 @@ PROGRAMS: Final = {
         for number, (answer, hint) in enumerate(wrong)
     ],
 )
-def test_a_wrong_program_gets_a_hint_that_points_to_the_mistake(name: str, answer: str, hint: str) -> None:
+def test_a_wrong_program_gets_a_hint_about_its_mistake(name: str, answer: str, hint: str) -> None:
     verdict = EXERCISES[name].check(answer)
     assert not verdict
     assert hint in verdict.words
     assert [internal for internal in PYTHON_INTERNALS if internal in verdict.words] == []
 
 
-def test_three_dots_ask_for_an_answer() -> None:
+def test_three_dots_mean_that_there_is_no_answer() -> None:
     assert repr(check("primer.who", ...)) == (
         "Not yet: replace the three dots with your answer, then run this cell again."
     )
 
 
-def test_an_unknown_exercise_lists_the_known_ones() -> None:
+def test_the_error_for_an_unknown_exercise_lists_the_exercises() -> None:
     with pytest.raises(LookupError, match=r"expected one of audit\.culprit"):
         check("primer.nothing", 1)
 
 
-def test_the_template_of_the_exercise_is_the_one_of_the_lesson() -> None:
+def test_the_exercise_has_the_same_template_as_the_lesson() -> None:
     assert TEMPLATE.cid == TEMPLATE_CID
     assert EXERCISES["cids.derive"].check(TEMPLATE.derive({"cents": 1200}, name="LIMIT"))

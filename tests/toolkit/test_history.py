@@ -53,7 +53,7 @@ def past(tmp_path) -> History:
 
 @pytest.mark.chain
 @pytest.mark.engine
-def test_every_run_of_a_client_is_found_again(emulator, tmp_path) -> None:
+def test_the_record_contains_every_run_of_a_client(emulator, tmp_path) -> None:
     file = tmp_path / "history.sqlite"
     anyone = emulator.client(history=file)
     svc = anyone.with_key(anyone.accounts.create("recorded"))
@@ -82,7 +82,7 @@ def test_spend_is_added_up_by_action_key_and_day(past) -> None:
         past.spend("hour")
 
 
-def test_the_past_is_filtered_and_becomes_a_frame(past) -> None:
+def test_past_runs_are_filtered_and_converted_to_a_frame(past) -> None:
     assert [run.run_id for run in past.runs(status="failed")] == ["b"]
     assert [run.run_id for run in past.runs(limit=1)] == ["c"]
     since = datetime(2026, 1, 2, tzinfo=UTC)
@@ -93,7 +93,7 @@ def test_the_past_is_filtered_and_becomes_a_frame(past) -> None:
     assert frame["cost_cents"].sum() == 13
 
 
-def test_measures_hold_the_figures_of_every_run_oldest_first(tmp_path) -> None:
+def test_measures_contain_the_figures_of_every_run_oldest_first(tmp_path) -> None:
     file = tmp_path / "history.sqlite"
     given: list[dict[str, Any]] = [
         {
@@ -146,7 +146,7 @@ def triggered(count: int) -> SimpleNamespace:
     return SimpleNamespace(list=lambda: [trigger], runs=lambda _, limit=100: runs[:limit])
 
 
-def test_runs_of_triggers_stand_beside_the_client_s_and_are_read_twice_without_doubling(past) -> None:
+def test_repeated_reads_add_each_run_of_a_trigger_once(past) -> None:
     triggers = triggered(2)
     assert (past.add_trigger_runs(triggers), past.add_trigger_runs(triggers)) == (2, 2)
     found = past.runs(source="trigger")
@@ -161,13 +161,13 @@ def test_all_runs_of_a_trigger_are_read_and_not_only_the_newest_hundred(past) ->
     assert len(past.runs(source="trigger")) == 250
 
 
-def test_the_past_can_be_forgotten(past) -> None:
+def test_past_runs_can_be_deleted(past) -> None:
     assert past.clear(before=datetime(2026, 1, 2, tzinfo=UTC)) == 4
     assert past.clear() == 1
     assert len(past.runs()) == 0
 
 
-def test_a_file_that_is_not_a_history_is_refused_with_the_way_out(tmp_path) -> None:
+def test_the_error_for_a_file_that_is_not_a_history_contains_the_fix(tmp_path) -> None:
     other = tmp_path / "other.sqlite"
     other.write_bytes(b"not a database" * 100)
     folder = tmp_path / "folder"
@@ -179,7 +179,7 @@ def test_a_file_that_is_not_a_history_is_refused_with_the_way_out(tmp_path) -> N
             assert "SVC_HISTORY" in str(caught.value.hint)
 
 
-def test_where_nothing_is_kept_it_is_said(tmp_path, monkeypatch) -> None:
+def test_disabled_recording_is_an_error(tmp_path, monkeypatch) -> None:
     assert list(History(tmp_path / "none.sqlite").runs()) == []
     assert repr(History(tmp_path / "none.sqlite")) == "History(0 runs)"
     monkeypatch.setenv("SVC_HISTORY", "off")
@@ -206,7 +206,7 @@ def test_a_call_costs_what_the_service_will_charge(verb, sizes, cents) -> None:
     assert of_call(verb, **sizes).cents == cents
 
 
-def test_a_call_without_a_price_is_refused() -> None:
+def test_a_call_without_a_price_is_an_error() -> None:
     with pytest.raises(InvalidArgument, match=r"'groups\.vanish' is not a billed call"):
         of_call("groups.vanish")
 
@@ -242,7 +242,7 @@ def test_predicted_and_charged_cents_agree(emulator) -> None:
     assert before - svc.billing.balance().available_cents == predicted.cents == 5
 
 
-def test_a_run_s_cost_comes_from_its_past(past) -> None:
+def test_the_cost_of_a_run_is_estimated_from_past_runs(past) -> None:
     cost = of_run(ADD, history=past, longest=900)
     assert (cost.cents, cost.least, cost.most) == (1, 1, 900)
     assert "4 past runs" in cost.why
@@ -252,7 +252,7 @@ def test_a_run_s_cost_comes_from_its_past(past) -> None:
     assert str(batch) == "$30.00 (from $10.00, no limit): 1000 times a run"
 
 
-def test_a_schedule_costs_a_run_a_tick() -> None:
+def test_a_schedule_costs_one_run_for_each_time() -> None:
     assert of_schedule("0 * * * *", days=1).cents == 24
     assert of_schedule("*/30 * * * * *", of_run(seconds=2.5), days=1).cents == 2 * 2_880
     assert "30 runs in 30 days" in str(of_schedule("0 3 * * *"))

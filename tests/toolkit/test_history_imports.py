@@ -47,11 +47,12 @@ def history(path: Path, runs: list[dict[str, Any]], entries: list[dict[str, Any]
 def test_the_metered_calls_are_those_that_the_service_prices() -> None:
     from svcnb.emulator.areas import other_endpoints
     from svcnb.emulator.http.endpoint import API
+    from svcnb.emulator.http.router import Forgiven
     from svcnb.emulator.service import Service
     from svcnb.emulator.settings import Settings
 
     service = Service(Settings.load({}))
-    rows = other_endpoints(service, [])
+    rows = other_endpoints(service, [], Forgiven())
     asyncio.run(service.stop())
     managed = [row for row in rows if row.path.startswith(API) and row.price_cents and row.method == "POST"]
     priced = [row.path.removeprefix(API) for row in managed]
@@ -95,14 +96,14 @@ def test_files_of_two_machines_are_merged_without_counting_anything_twice(tmp_pa
     assert len(theirs.runs()) == 4, "the other file is unchanged"
 
 
-def test_rows_of_another_shape_are_left_out(tmp_path) -> None:
+def test_rows_with_another_structure_are_ignored(tmp_path) -> None:
     mine = history(tmp_path / "mine", [])
     theirs = history(tmp_path / "theirs", [row(run_id="a"), row(run_id="b", started_at="soon")])
     assert mine.merge(theirs.path).runs == 1
 
 
 @pytest.mark.parametrize("content", [b"", b"no database at all, and long enough to be looked at", None])
-def test_what_is_no_history_is_refused_and_nothing_is_added(tmp_path, content) -> None:
+def test_a_file_that_is_not_a_history_is_an_error_and_adds_nothing(tmp_path, content) -> None:
     mine, good = history(tmp_path / "mine", []), history(tmp_path / "good", [row()])
     wrong = tmp_path / "wrong"
     if content is not None:
@@ -119,7 +120,7 @@ def test_an_older_file_without_a_ledger_is_merged(tmp_path) -> None:
     assert mine.merge(old.path) == (1, 0)
 
 
-def test_the_record_of_an_emulator_corrects_amounts_and_adds_what_others_ran(tmp_path) -> None:
+def test_the_record_of_an_emulator_corrects_amounts_and_adds_other_runs(tmp_path) -> None:
     mine = history(tmp_path / "mine", [row(run_id="a", cost_cents=3)])
     served = {
         "request_id": "a", "correlation_id": "", "cid": ADD.cid, "api_key_hash": "0x" + "11" * 32, "status": "success",

@@ -178,12 +178,12 @@ PARAMS = {"n": 1, "list": [1]}
 
 
 @pytest.mark.parametrize("source", CARELESS)
-def test_the_mistakes_of_careless_recipes_are_found(source) -> None:
+def test_typical_mistakes_in_recipes_are_found(source) -> None:
     assert lint(source).codes == CARELESS[source]
 
 
 @pytest.mark.parametrize("source", CAREFUL)
-def test_what_only_looks_like_them_is_not_found(source) -> None:
+def test_correct_code_that_resembles_a_mistake_has_no_findings(source) -> None:
     assert lint(source).codes == []
 
 
@@ -194,27 +194,27 @@ def svc(session_emulator):
 
 
 @pytest.mark.parametrize("source", ERRORS)
-def test_what_will_fail_is_found(source) -> None:
+def test_actions_that_fail_have_errors(source) -> None:
     report = lint(source)
     assert sorted(report.codes) == sorted(ERRORS[source])
     assert not report.ok
 
 
 @pytest.mark.parametrize("source", WARNINGS)
-def test_what_may_go_wrong_is_found(source) -> None:
+def test_actions_that_can_fail_have_warnings(source) -> None:
     report = lint(source)
     assert (report.codes, report.ok) == (WARNINGS[source], True)
 
 
 @pytest.mark.parametrize("source", CLEAN)
-def test_what_is_right_raises_no_alarm(source) -> None:
+def test_correct_actions_have_no_findings(source) -> None:
     assert lint(source).codes == []
 
 
 @pytest.mark.chain
 @pytest.mark.engine
 @pytest.mark.parametrize("source", ERRORS)
-def test_the_runtime_agrees_that_it_fails(svc, source) -> None:
+def test_an_action_with_an_error_fails_in_the_runtime(svc, source) -> None:
     with pytest.raises((ActionError, BadRequest)):
         svc.run(source, PARAMS)
 
@@ -222,13 +222,13 @@ def test_the_runtime_agrees_that_it_fails(svc, source) -> None:
 @pytest.mark.chain
 @pytest.mark.engine
 @pytest.mark.parametrize("source", CLEAN)
-def test_the_runtime_agrees_that_it_runs(svc, source) -> None:
+def test_a_correct_action_runs_in_the_runtime(svc, source) -> None:
     svc.run(source, PARAMS)
 
 
 @pytest.mark.chain
 @pytest.mark.engine
-def test_the_linter_knows_every_global_of_the_runtime_and_none_else(svc) -> None:
+def test_the_linter_has_the_same_globals_as_the_runtime(svc) -> None:
     there = set(svc.run("const main = () => Object.getOwnPropertyNames(globalThis)").response)
     ours = set(namespaces(Vocabulary()))
     assert there - GLOBALS - set(ABSENT) - ours == {"main"} & there
@@ -242,7 +242,7 @@ def test_the_linter_knows_every_global_of_the_runtime_and_none_else(svc) -> None
     assert svc.run(source, sorted(ABSENT)).response == []
 
 
-def test_a_finding_says_where_and_what_to_do() -> None:
+def test_a_finding_contains_the_position_and_the_fix() -> None:
     report = lint(Action("async function main() {\n  return pkpId;\n}\n", name="sign"))
     assert repr(report) == (
         "sign:2:10: error param_as_global: pkpId is not defined\n"
@@ -252,13 +252,13 @@ def test_a_finding_says_where_and_what_to_do() -> None:
     assert repr(lint("const main = () => 1")) == "no problems found"
 
 
-def test_a_source_beyond_the_limit_is_found() -> None:
+def test_a_source_above_the_size_limit_is_found() -> None:
     report = lint("const main = () => 1" + " " * 100, limits=ActionLimits(max_code_length=50))
     assert report.codes == ["source_too_large"]
     assert "120 bytes; at most 50" in report[0].message
 
 
-def test_other_names_of_the_service_are_followed() -> None:
+def test_the_linter_supports_other_names_of_the_service() -> None:
     acme = Vocabulary(service="acme")
     assert lint("const main = async () => Acme.Actions.getAcmeActionPrivateKey().length", vocabulary=acme).ok
     report = lint(

@@ -30,7 +30,7 @@ def matrix(**changes: Any) -> Matrix:
     return Matrix(**held | changes)
 
 
-def test_members_come_and_go_one_by_one() -> None:
+def test_members_are_added_and_removed_one_by_one() -> None:
     edits = matrix().edits([
         Change("action", ADD.hashed_cid, 1, on=True),
         Change("action", OTHER, 1, on=False),
@@ -44,13 +44,13 @@ def test_members_come_and_go_one_by_one() -> None:
     assert cost_of(edits).cents == 3
 
 
-def test_an_action_known_by_its_hash_alone_writes_its_group_anew_with_the_complete_list() -> None:
+def test_an_action_with_an_unknown_cid_rewrites_its_group() -> None:
     (edit,) = matrix(cids={}).edits([Change("action", ADD.hashed_cid, 1, on=True)])
     assert edit.verb == "groups.update"
     assert edit.options == {"actions": sorted([OTHER, ADD.hashed_cid])}
 
 
-def test_everything_is_written_and_withdrawn_with_what_stays() -> None:
+def test_wildcards_are_added_and_removed_together_with_the_other_members() -> None:
     (edit,) = matrix().edits([Change("action", EVERY, 1, on=True)])
     assert edit.code == f"svc.groups.update(1, actions=[svcnb.everything, {OTHER!r}])"
     after = matrix().with_changes([Change("action", EVERY, 1, on=True)])
@@ -80,13 +80,13 @@ def test_a_change_that_changes_nothing_costs_nothing() -> None:
         (Change("key", KEY, EVERY_GROUP, on=True), "runner: the key has a wildcard"),
     ],
 )
-def test_what_reaches_too_far_is_said_before_it_is_so(change: Change, said: str) -> None:
+def test_broad_permissions_cause_warnings_before_the_change(change: Change, said: str) -> None:
     assert matrix().warnings() == []
     found = matrix().with_changes([change]).warnings()
     assert any(text.startswith(said) for text in found), found
 
 
-def test_an_account_without_a_master_wallet_has_none_to_reach() -> None:
+def test_an_account_without_a_master_wallet_has_no_warning_about_it() -> None:
     assert not any(
         "master" in text
         for text in matrix(master_wallet=None, wallets={1: frozenset({OPS}), 2: frozenset()}).warnings()
@@ -102,7 +102,7 @@ def test_an_account_without_a_master_wallet_has_none_to_reach() -> None:
         (Change("node", OTHER, 1, on=True), "unknown kind of permissions 'node'"),  # type: ignore[arg-type]
     ],
 )
-def test_a_cell_that_is_not_there_is_refused(change: Change, said: str) -> None:
+def test_an_unknown_cell_is_an_error(change: Change, said: str) -> None:
     with pytest.raises(InvalidArgument, match=said):
         matrix().edits([change])
 
@@ -116,7 +116,7 @@ def read(svc: svcnb.Client) -> Matrix:
 
 @pytest.mark.chain
 @pytest.mark.engine
-def test_after_its_calls_an_account_is_what_the_matrix_said(emulator) -> None:
+def test_after_the_calls_the_account_equals_the_matrix(emulator) -> None:
     svc = emulator.client()
     svc = svc.with_key(svc.accounts.create("matrix"))
     hidden = svcnb.Action("const main = () => 'known by hash alone'")

@@ -69,7 +69,7 @@ def steps(found: Plan) -> list[str]:
     return [str(step) for step in found]
 
 
-def test_a_plan_says_what_it_does_and_what_it_costs(svc, state) -> None:
+def test_a_plan_shows_its_steps_and_their_cost(svc, state) -> None:
     found = plan(svc, SMALL, state=state)
     assert repr(found) == textwrap.dedent("""\
         + action add: register
@@ -82,7 +82,7 @@ def test_a_plan_says_what_it_does_and_what_it_costs(svc, state) -> None:
     assert len(svc.groups.list()) == 0, "planning changes nothing"
 
 
-def test_applied_it_works_costs_what_was_said_and_leaves_nothing_to_do(svc, state, tmp_path) -> None:
+def test_an_applied_plan_works_has_the_shown_cost_and_leaves_no_steps(svc, state, tmp_path) -> None:
     found = plan(svc, SMALL, state=state)
     before = svc.billing.balance().available_cents
     found.apply(secrets=tmp_path / "keys.json")
@@ -95,7 +95,7 @@ def test_applied_it_works_costs_what_was_said_and_leaves_nothing_to_do(svc, stat
     assert svc.with_key(secrets["runner"]).run(ADD, n=1).response == 2
 
 
-def test_secrets_go_only_where_the_user_says(svc, state, tmp_path) -> None:
+def test_secrets_are_stored_only_where_the_user_chooses(svc, state, tmp_path) -> None:
     with pytest.raises(InvalidArgument, match="each secret is shown only once"):
         plan(svc, SMALL, state=state).apply()
     assert len(svc.wallets.list()) == 1, "nothing was done"
@@ -179,7 +179,7 @@ DRIFTS = {
 
 
 @pytest.mark.parametrize("drift", DRIFTS, ids=lambda drift: drift.__name__)
-def test_drift_made_by_hand_is_found_and_repaired(applied, state, tmp_path, drift) -> None:
+def test_manual_changes_are_found_and_reverted(applied, state, tmp_path, drift) -> None:
     drift(applied)
     found = plan(applied, SMALL, state=state)
     said = steps(found)
@@ -188,7 +188,7 @@ def test_drift_made_by_hand_is_found_and_repaired(applied, state, tmp_path, drif
     assert steps(plan(applied, SMALL, state=state)) == []
 
 
-def test_a_changed_source_replaces_the_old_action_after_the_new_one_is_in(applied, state) -> None:
+def test_a_changed_source_adds_the_new_action_before_it_removes_the_old_one(applied, state) -> None:
     found = plan(applied, changed(actions={"add": {"source": ADD + "\n"}}), state=state)
     assert steps(found) == [
         "+ action add: register",
@@ -197,7 +197,7 @@ def test_a_changed_source_replaces_the_old_action_after_the_new_one_is_in(applie
     ]
 
 
-def test_what_is_not_described_is_left_alone_unless_pruning_is_asked_for(applied, state) -> None:
+def test_resources_outside_the_description_stay_without_prune(applied, state) -> None:
     applied.groups.create("mine", actions=[ADD])
     applied.usage_keys.create("mine")
     applied.actions.register("const main = () => 3", name="three")
@@ -209,7 +209,7 @@ def test_what_is_not_described_is_left_alone_unless_pruning_is_asked_for(applied
 
 
 @pytest.mark.slow
-def test_more_than_ten_members_arrive_and_survive_a_full_replacement(svc, state) -> None:
+def test_more_than_ten_members_are_created_and_kept_in_an_update(svc, state) -> None:
     many = {
         "actions": {f"a{number}": {"source": f"const main = () => {number}"} for number in range(14)},
         "wallets": {f"w{number}": {} for number in range(12)},
@@ -227,7 +227,7 @@ def test_more_than_ten_members_arrive_and_survive_a_full_replacement(svc, state)
     assert steps(plan(svc, many, state=state)) == []
 
 
-def test_an_account_that_exists_is_taken_over_by_its_names(svc, state) -> None:
+def test_an_existing_account_is_matched_by_names(svc, state) -> None:
     wallet = svc.wallets.create()
     action = svc.actions.register(ADD, name="add", description="adds one")
     group = svc.groups.create("sums", actions=[ADD], wallets=[wallet])
@@ -240,7 +240,7 @@ def test_an_account_that_exists_is_taken_over_by_its_names(svc, state) -> None:
     assert action.cid == Action(ADD).cid
 
 
-def test_wildcards_and_the_master_wallet_are_described_by_words(svc, state) -> None:
+def test_the_description_supports_wildcards_and_the_master_wallet(svc, state) -> None:
     described = {
         "groups": {"all": {"actions": ["*"], "wallets": ["*"]}, "top": {"wallets": ["master"]}},
         "keys": {"any": {"execute_in_groups": ["*"], "can_create_groups": True}},
@@ -253,7 +253,7 @@ def test_wildcards_and_the_master_wallet_are_described_by_words(svc, state) -> N
     assert steps(plan(svc, described, state=state)) == []
 
 
-def test_files_and_templates_lie_beside_the_description(svc, tmp_path) -> None:
+def test_paths_are_relative_to_the_description(svc, tmp_path) -> None:
     (tmp_path / "add.js").write_text(ADD)
     (tmp_path / "template.js").write_text("const main = () => LIMIT.cents")
     file = tmp_path / "account.toml"
@@ -283,12 +283,12 @@ def test_files_and_templates_lie_beside_the_description(svc, tmp_path) -> None:
         ({"actions": {"a": {"file": "nowhere.js"}}, "groups": {"g": {"actions": ["a"]}}}, "action 'a'"),
     ],
 )
-def test_a_wrong_description_is_refused_with_the_place(described, said) -> None:
+def test_the_error_for_an_invalid_description_contains_the_location(described, said) -> None:
     with pytest.raises(InvalidArgument, match=said.replace(".", r"\.")):
         Description.of(described)
 
 
-def test_a_file_that_is_no_toml_is_refused(tmp_path) -> None:
+def test_a_file_that_is_not_toml_is_an_error(tmp_path) -> None:
     file = tmp_path / "account.toml"
     file.write_text("[actions")
     with pytest.raises(InvalidArgument, match="is not TOML"):
@@ -298,7 +298,7 @@ def test_a_file_that_is_no_toml_is_refused(tmp_path) -> None:
 
 
 @pytest.mark.usefixtures("applied")
-def test_what_is_ambiguous_or_another_account_s_is_refused(svc, emulator, state) -> None:
+def test_ambiguous_names_and_resources_of_other_accounts_are_errors(svc, emulator, state) -> None:
     with pytest.raises(InvalidArgument, match="without a state file"):
         plan(svc, SMALL)
     other = emulator.client().with_key(emulator.client().accounts.create("another"))
@@ -316,7 +316,7 @@ def test_what_is_ambiguous_or_another_account_s_is_refused(svc, emulator, state)
 
 
 @pytest.mark.slow
-def test_a_plan_that_the_credit_does_not_cover_does_nothing(start_emulator, state) -> None:
+def test_a_plan_without_enough_credit_changes_nothing(start_emulator, state) -> None:
     emulator = start_emulator(starter_credits=4)
     svc = emulator.client().with_key(emulator.client().accounts.create("poor"))
     with pytest.raises(OutOfCredit, match=r"costs \$0.05, but the account has \$0.04"):
@@ -344,7 +344,7 @@ def cut_off(account: Any, at: str, when: str, monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("at", ["wallets.create", "groups.create", "usage_keys.create", "actions.register"])
-def test_a_creation_cut_off_is_neither_lost_nor_made_twice(svc, state, monkeypatch, at, when) -> None:
+def test_an_interrupted_creation_is_neither_lost_nor_repeated(svc, state, monkeypatch, at, when) -> None:
     cut_off(svc, at, when, monkeypatch)
     with pytest.raises(Cut) as caught:
         plan(svc, SMALL, state=state).apply(secrets={})
@@ -358,7 +358,7 @@ def test_a_creation_cut_off_is_neither_lost_nor_made_twice(svc, state, monkeypat
     assert svc.with_key(kept["runner"]).run(ADD, n=1).response == 2
 
 
-def test_the_same_plan_applied_again_goes_on_where_it_stopped(svc, state, monkeypatch) -> None:
+def test_the_same_plan_continues_after_an_interruption(svc, state, monkeypatch) -> None:
     found = plan(svc, SMALL, state=state)
     monkeypatch.setattr(svc.groups, "create", lambda *_, **__: (_ for _ in ()).throw(Cut("gone")))
     with pytest.raises(Cut):
@@ -398,7 +398,7 @@ def test_on_chain_a_plan_costs_gas_and_no_credit(mine, emulator, tmp_path) -> No
 
 @pytest.mark.slow
 @pytest.mark.parametrize("drift", DRIFTS, ids=lambda drift: drift.__name__)
-def test_on_chain_drift_is_found_and_repaired(mine, state, drift) -> None:
+def test_on_chain_changes_of_others_are_found_and_reverted(mine, state, drift) -> None:
     plan(mine, SMALL, state=state).apply(secrets={})
     if drift is drift_master:
         mine.groups.add_wallet(1, mine.wallets.create("other"))
@@ -412,7 +412,7 @@ def test_on_chain_drift_is_found_and_repaired(mine, state, drift) -> None:
 
 @pytest.mark.parametrize("when", [pytest.param("before", marks=pytest.mark.slow), "after"])
 @pytest.mark.parametrize("at", ["wallets.create", "groups.create", "usage_keys.create", "actions.register"])
-def test_on_chain_a_creation_cut_off_is_neither_lost_nor_made_twice(mine, state, monkeypatch, at, when) -> None:
+def test_on_chain_an_interrupted_creation_is_neither_lost_nor_repeated(mine, state, monkeypatch, at, when) -> None:
     with monkeypatch.context() as broken:
         cut_off(mine, at, when, broken)
         with pytest.raises(Cut):
@@ -423,7 +423,7 @@ def test_on_chain_a_creation_cut_off_is_neither_lost_nor_made_twice(mine, state,
     assert [item.name for item in mine.wallets.list()].count("hot") == 1
 
 
-def test_an_account_without_a_master_wallet_says_so(mine) -> None:
+def test_a_missing_master_wallet_is_an_error(mine) -> None:
     with pytest.raises(InvalidArgument, match="has no master wallet"):
         plan(mine, {"groups": {"g": {"wallets": ["master"]}}}).apply()
 
@@ -497,7 +497,7 @@ def large_account(request, emulator, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_large_account_is_applied_killed_half_way_resumed_and_repaired(large_account, emulator, tmp_path) -> None:
+def test_a_large_plan_continues_after_a_killed_process(large_account, emulator, tmp_path) -> None:
     account, size, program, settings = large_account
     wanted = large(size)
     described, state, secrets = tmp_path / "large.json", tmp_path / "large.state.json", tmp_path / "keys.json"
@@ -555,7 +555,7 @@ def triggers(emulator):
         yield client
 
 
-def test_triggers_are_made_with_the_plan_s_own_keys_and_run(svc, state, triggers, tmp_path) -> None:
+def test_triggers_are_created_with_keys_of_the_plan_and_run(svc, state, triggers, tmp_path) -> None:
     found = plan(svc, TRIGGERED, state=state, triggers=triggers)
     assert [line for line in steps(found) if "trigger" in line] == [
         "+ trigger hook: create",
@@ -573,7 +573,7 @@ def test_triggers_are_made_with_the_plan_s_own_keys_and_run(svc, state, triggers
     assert (past.action, past.status, past.response, past.run_id) == ("hook", "success", 2, run.id)
 
 
-def test_drifted_triggers_are_found_and_repaired(svc, state, triggers, tmp_path) -> None:
+def test_changed_triggers_are_found_and_reverted(svc, state, triggers, tmp_path) -> None:
     keys = tmp_path / "keys.json"
     plan(svc, TRIGGERED, state=state, triggers=triggers).apply(secrets=keys)
     made = {trigger.name: trigger for trigger in triggers.list()}
@@ -591,9 +591,9 @@ def test_drifted_triggers_are_found_and_repaired(svc, state, triggers, tmp_path)
     assert steps(plan(svc, TRIGGERED, state=state, triggers=triggers)) == []
 
 
-def test_a_trigger_whose_key_s_secret_is_unknown_is_refused(svc, state, triggers, tmp_path) -> None:
+def test_a_trigger_with_an_unknown_secret_is_an_error(svc, state, triggers, tmp_path) -> None:
     plan(svc, SMALL, state=state).apply(secrets={})
     with pytest.raises(InvalidArgument, match="needs the secret of key 'runner'"):
         plan(svc, TRIGGERED, state=state, triggers=triggers).apply(secrets=tmp_path / "keys.json")
-    with pytest.raises(InvalidArgument, match="no triggers service was given"):
+    with pytest.raises(InvalidArgument, match="the argument triggers is missing"):
         plan(svc, TRIGGERED, state=state)

@@ -35,12 +35,12 @@ def differences(conversation: recorded.Conversation, account: Account) -> list[s
 
 @pytest.mark.slow
 @pytest.mark.parametrize("conversation", CONVERSATIONS, ids=lambda each: each.name)
-def test_the_emulator_answers_as_recorded(conversation: recorded.Conversation, account: Account) -> None:
+def test_the_emulator_responds_as_recorded(conversation: recorded.Conversation, account: Account) -> None:
     assert differences(conversation, account) == []
 
 
 @pytest.mark.slow
-def test_recordings_hold_no_secret_and_replay(account: Account, tmp_path: Path) -> None:
+def test_recordings_contain_no_secret_and_can_be_replayed(account: Account, tmp_path: Path) -> None:
     send = recorded.over_http(account.wire.base_url)
     for conversation in CONVERSATIONS:
         recorded.record(conversation, send, tmp_path, source="a test", key=account.key)
@@ -65,7 +65,7 @@ def test_recordings_hold_no_secret_and_replay(account: Account, tmp_path: Path) 
         ({"headers": {}}, "header.x-request-id: null, but a UUID was recorded"),
     ],
 )
-def test_a_difference_is_named(given: dict[str, Any], says: str) -> None:
+def test_a_difference_is_found(given: dict[str, Any], says: str) -> None:
     uuid = "3f2b8c1e-5d64-4a17-9c0f-7b1d2e3a4c5d"
     same = {"status": 200, "headers": {"x-request-id": uuid}, "body": {"success": True, "id": "0x" + "a" * 40}}
     exchange = {"title": "t", "request": {"method": "GET", "path": "/p"}, "answer": same}
@@ -79,7 +79,7 @@ def test_a_difference_is_named(given: dict[str, Any], says: str) -> None:
     assert says in difference
 
 
-def test_a_service_of_another_name_is_asked_under_its_names() -> None:
+def test_a_service_with_other_names_receives_requests_with_these_names() -> None:
     asked = []
 
     def send(method: str, path: str, _headers: object, body: bytes | None) -> recorded.Answer:
@@ -97,7 +97,7 @@ def test_a_service_of_another_name_is_asked_under_its_names() -> None:
     assert not any("Svc." in code for code in codes)
 
 
-def test_a_file_of_another_form_is_named(tmp_path: Path) -> None:
+def test_the_error_for_an_invalid_file_contains_its_name(tmp_path: Path) -> None:
     (tmp_path / "odd.json").write_text("{}")
     with pytest.raises(ValueError, match=r"odd\.json is not a recorded conversation"):
         recorded.load(tmp_path)

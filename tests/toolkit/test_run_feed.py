@@ -42,7 +42,7 @@ def test_a_run_that_both_sides_recorded_is_one_entry(svc, emulator):
 
 @pytest.mark.chain
 @pytest.mark.engine
-def test_what_others_ran_on_the_emulator_is_seen_too_and_newest_first(svc, emulator):
+def test_the_list_includes_runs_of_others_newest_first(svc, emulator):
     svc.run(ADD, n=1)
     with emulator.client(history=False) as elsewhere, pytest.raises(svcnb.ActionError):
         elsewhere.with_key(svc.config.api_key).run(ADD, n=None)
@@ -63,7 +63,7 @@ def test_logs_of_a_failed_run_come_from_the_emulator(svc):
 
 @pytest.mark.chain
 @pytest.mark.engine
-def test_a_refused_run_has_no_timeline(svc):
+def test_a_rejected_run_has_no_timeline(svc):
     key = svc.usage_keys.create("nothing")
     with pytest.raises(svcnb.Forbidden):
         svc.with_key(key).run(ADD, n=1)
@@ -89,7 +89,7 @@ def test_a_run_that_was_repeated_until_a_grant_is_effective_is_one_entry(svc, em
 
 @pytest.mark.chain
 @pytest.mark.engine
-def test_the_check_of_a_new_usage_key_is_no_run_of_the_user(svc, emulator):
+def test_the_list_omits_the_free_check_of_a_new_usage_key(svc, emulator):
     owner = svcnb.LocalSigner.random()
     emulator.faucet(owner.address)
     mine = svc.chain_secured.create(owner, "office")
@@ -108,7 +108,7 @@ def test_the_check_of_a_new_usage_key_is_no_run_of_the_user(svc, emulator):
 
 @pytest.mark.chain
 @pytest.mark.engine
-def test_runs_of_triggers_are_listed_when_their_client_is_given(svc, emulator):
+def test_the_list_includes_runs_of_triggers_with_their_client(svc, emulator):
     triggers = emulator.triggers()
     key = svc.usage_keys.create("bell", execute_in_groups=[svc.groups.create("bells", actions=[ADD])])
     trigger = triggers.webhook("bell", ADD, key, default_params={"n": 1})
@@ -123,7 +123,7 @@ def test_runs_of_triggers_are_listed_when_their_client_is_given(svc, emulator):
 
 
 @pytest.mark.chain
-def test_without_a_record_the_service_alone_is_read(svc):
+def test_without_a_local_record_the_list_contains_only_runs_of_the_service(svc):
     feed = RunFeed(svc.with_options())
     assert feed.history is not None  # the record of the client
     with svcnb.Client(svc.base_url, history=False) as silent:
@@ -133,7 +133,7 @@ def test_without_a_record_the_service_alone_is_read(svc):
         assert feed.has_service_record
 
 
-def test_a_service_that_is_gone_is_told():
+def test_an_unreachable_service_is_an_error():
     with svcnb.Client("http://127.0.0.1:9", history=False) as gone, pytest.raises(EmulatorError) as caught:
         RunFeed(gone).read()
     # The address can also belong to a live service, so the message does not mention a missing emulator.
@@ -147,7 +147,7 @@ def seen(at: float, status: str = "success", elapsed: float = 0.1, cents: int = 
     )
 
 
-def test_runs_are_added_up_by_time_without_gaps():
+def test_the_counts_over_time_have_no_gaps():
     found = summarise([seen(10.2), seen(10.9, "failed"), seen(13.0, "refused")])
     assert [(each.at, each.succeeded, each.failed) for each in found.buckets] == [
         (10, 1, 1),
@@ -159,7 +159,7 @@ def test_runs_are_added_up_by_time_without_gaps():
 
 
 @pytest.mark.parametrize("span", [1, 59, 3_600, 86_400 * 3, 86_400 * 400])
-def test_the_time_line_stays_short_whatever_it_covers(span):
+def test_the_counts_over_time_have_a_limited_number_of_spans(span):
     runs = [seen(1_000_000 + span * part / 10) for part in range(11)]
     found = summarise(runs)
     assert len(found.buckets) <= MOST_BUCKETS + 1
@@ -172,12 +172,12 @@ def test_percentiles_are_measured_values_of_successful_runs():
     assert summarise(runs).latency_s == ((50, 50), (95, 95), (99, 99), (100, 100))
 
 
-def test_spend_is_by_action_dearest_first():
+def test_spend_is_by_action_most_expensive_first():
     found = summarise([seen(1, cents=1), seen(2, cents=5, action="b"), seen(3, cents=2), seen(4, cents=0, action="c")])
     assert found.spend == (("b", 5), ("a", 3))
     assert found.total_cents == 8
 
 
-def test_nothing_adds_up_to_nothing():
+def test_the_summary_of_no_runs_is_empty():
     found = summarise([])
     assert (found.count, found.buckets, found.latency_s, found.spend) == (0, (), (), ())

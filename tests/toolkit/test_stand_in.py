@@ -10,7 +10,7 @@ import pytest
 from svcnb.toolkit.stand_in import Request, Response, StandIn
 
 
-def test_text_json_and_functions_are_answers() -> None:
+def test_a_response_can_be_text_json_or_a_function() -> None:
     with StandIn({"/text": "hello", "/json": {"n": [1]}, "/double": lambda request: request.json["n"] * 2}) as server:
         assert httpx.get(server.url + "/text").text == "hello"
         assert httpx.get(server.url + "/json?page=2").json() == {"n": [1]}
@@ -30,7 +30,7 @@ def test_a_missing_path_is_404_and_a_response_has_its_own_status() -> None:
         assert httpx.get(server.url + "/moved").headers["location"] == "/busy"
 
 
-def test_answers_change_while_it_runs_and_nothing_is_left_afterwards() -> None:
+def test_responses_can_change_and_the_server_stops_completely() -> None:
     before = threading.active_count()
     server = StandIn()
     server.answers["/"] = "one"
@@ -43,13 +43,13 @@ def test_answers_change_while_it_runs_and_nothing_is_left_afterwards() -> None:
         httpx.get(server.url + "/")
 
 
-def test_a_large_body_is_refused() -> None:
+def test_a_large_body_is_rejected() -> None:
     with StandIn({"/": "ok"}) as server:
         assert httpx.post(server.url + "/", content=b"", headers={"content-length": "0"}).text == "ok"
         assert httpx.post(server.url + "/", content=bytes(2 << 20)).status_code == 413
 
 
-def test_what_is_not_json_is_refused() -> None:
+def test_a_response_that_is_not_json_is_an_error() -> None:
     from svcnb.protocol.errors import MalformedValue
 
     with StandIn({"/": {1, 2}}) as server, pytest.raises(MalformedValue, match="response for / is not JSON"):

@@ -18,7 +18,7 @@ def templates(tmp_path) -> Templates:
     return made
 
 
-def test_a_derived_action_is_that_of_the_action_itself_and_is_remembered(templates) -> None:
+def test_the_registry_records_the_same_derived_action_as_derive(templates) -> None:
     action = templates.derive("limit@1", {"cents": 500}, name="small")
     assert action.cid == Action(SOURCE).derive({"cents": 500}, name="LIMIT", protocol_version=1).cid
     again = Templates(templates.path)
@@ -50,12 +50,12 @@ def test_one_changed_byte_of_a_template_stops_every_use(templates, change) -> No
     assert list(templates) == ["limit@1", "limit@2"]
 
 
-def test_a_registry_that_was_edited_by_hand_is_found_out(templates) -> None:
+def test_a_manually_changed_registry_is_detected(templates) -> None:
     templates.derive("limit@1", {"cents": 500}, name="small")
     text = templates.path.read_text()
     templates.path.write_text(text.replace('"cents": 500', '"cents": 501'))
     [wrong] = Templates(templates.path).check()
-    assert "small of limit@1 is stored as" in wrong
+    assert "for small of limit@1, but the constant results in" in wrong
 
 
 @pytest.mark.parametrize(
@@ -66,13 +66,13 @@ def test_a_registry_that_was_edited_by_hand_is_found_out(templates) -> None:
         (500, "has the structure"),
     ],
 )
-def test_a_constant_of_another_shape_than_its_sisters_is_refused(templates, constant, said) -> None:
+def test_a_constant_with_another_structure_is_rejected(templates, constant, said) -> None:
     templates.derive("limit@1", {"cents": 500}, name="small")
     with pytest.raises(InvalidArgument, match=said):
         templates.derive("limit@1", constant, name="other")
 
 
-def test_what_cannot_be_stamped_or_named_is_refused(templates, tmp_path) -> None:
+def test_invalid_constants_and_names_are_rejected(templates, tmp_path) -> None:
     with pytest.raises(InvalidArgument, match="rounds integers"):
         templates.derive("limit@1", {"cents": 2**60}, name="huge")
     templates.derive("limit@1", {"cents": 1}, name="one")

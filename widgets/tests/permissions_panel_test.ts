@@ -69,9 +69,9 @@ Deno.test("every cell says what it permits and where, and names are no HTML", as
     "<b>add</b> is permitted in group 2 desk",
   ]);
   equal(labels.slice(-3), [
-    "runner may execute in every group",
-    "runner may execute in group 1 signers",
-    "runner may execute in group 2 desk",
+    "runner can execute in every group",
+    "runner can execute in group 1 signers",
+    "runner can execute in group 2 desk",
   ]);
   equal(el.querySelector("b"), null);
   close();
@@ -79,7 +79,7 @@ Deno.test("every cell says what it permits and where, and names are no HTML", as
 
 Deno.test("a tick is not sent but added up, shown with its calls and cost, and withdrawn by ticking back", async () => {
   const { model, el, close } = await opened();
-  const box = tick(el, "ops may be used in group 1 signers");
+  const box = tick(el, "ops can be used in group 1 signers");
   equal(box.parentElement!.className, "svcnb-changed");
   const { name, args } = model.last("command");
   equal([name, args], ["preview", { changes: [{ kind: "wallet", id: WALLET, group: 1, on: true }] }]);
@@ -87,7 +87,7 @@ Deno.test("a tick is not sent but added up, shown with its calls and cost, and w
   const pending = find(el, ".svcnb-pending");
   equal(find(pending, "h3").textContent, "1 change by 1 call, cost: $0.01");
   equal(find(pending, "pre").textContent, "svc.groups.add_wallet(1, ...)");
-  tick(el, "ops may be used in group 1 signers");
+  tick(el, "ops can be used in group 1 signers");
   equal(el.querySelector(".svcnb-pending"), null);
   equal(commands(model, "apply"), []);
   close();
@@ -95,9 +95,9 @@ Deno.test("a tick is not sent but added up, shown with its calls and cost, and w
 
 Deno.test("an answer for older ticks does not overtake the newer ones", async () => {
   const { model, el, close } = await opened();
-  tick(el, "ops may be used in group 1 signers");
+  tick(el, "ops can be used in group 1 signers");
   const first = model.last("command").id;
-  tick(el, "ops may be used in group 2 desk");
+  tick(el, "ops can be used in group 2 desk");
   await model.answer({ calls: ["two"], writes: [], cost: "$0.02", warnings: [] });
   model.say({
     type: "answer",
@@ -112,7 +112,7 @@ Deno.test("an answer for older ticks does not overtake the newer ones", async ()
 
 Deno.test("what is applied is what was shown, and danger has another button", async () => {
   const { model, el, close } = await opened();
-  tick(el, "every wallet may be used in group 1 signers");
+  tick(el, "every wallet can be used in group 1 signers");
   await model.answer({
     calls: ["svc.groups.update(1)"],
     writes: [],
@@ -129,16 +129,16 @@ Deno.test("what is applied is what was shown, and danger has another button", as
   model.set("state", { ...STATE, on: [...STATE.on, ["wallet", "*", 1]] });
   await model.answer(null);
   equal(el.querySelector(".svcnb-pending"), null);
-  equal(find<HTMLInputElement>(el, 'input[aria-label="every wallet may be used in group 1 signers"]').checked, true);
+  equal(find<HTMLInputElement>(el, 'input[aria-label="every wallet can be used in group 1 signers"]').checked, true);
   close();
 });
 
 Deno.test("changes can be discarded", async () => {
   const { model, el, close } = await opened();
-  tick(el, "runner may execute in group 1 signers");
+  tick(el, "runner can execute in group 1 signers");
   await model.answer({ calls: ["svc.usage_keys.update()"], writes: [], cost: "$0.01", warnings: [] });
   click(button(el, "Discard"));
-  equal(find<HTMLInputElement>(el, 'input[aria-label="runner may execute in group 1 signers"]').checked, true);
+  equal(find<HTMLInputElement>(el, 'input[aria-label="runner can execute in group 1 signers"]').checked, true);
   equal(el.querySelector(".svcnb-changed"), null);
   close();
 });
@@ -159,12 +159,12 @@ Deno.test("the tab key stops once, and arrow keys walk over boxes alone", async 
       ["ArrowRight", "every action is permitted in group 2 desk"],
       ["ArrowRight", "every action is permitted in group 2 desk"],
       ["ArrowDown", "<b>add</b> is permitted in group 2 desk"],
-      ["ArrowDown", "every wallet may be used in group 2 desk"],
-      ["ArrowDown", "ops may be used in group 2 desk"],
-      ["ArrowDown", "runner may execute in group 2 desk"],
-      ["Home", "runner may execute in every group"],
-      ["ArrowUp", "runner may execute in every group"],
-      ["End", "runner may execute in group 2 desk"],
+      ["ArrowDown", "every wallet can be used in group 2 desk"],
+      ["ArrowDown", "ops can be used in group 2 desk"],
+      ["ArrowDown", "runner can execute in group 2 desk"],
+      ["Home", "runner can execute in every group"],
+      ["ArrowUp", "runner can execute in every group"],
+      ["End", "runner can execute in group 2 desk"],
     ] as const
   ) {
     press(key);
@@ -190,7 +190,7 @@ Deno.test("an owner sees every transaction decoded with its gas before anything 
   const { model, el, close } = await opened({ managed: false, owner });
   equal(find(el, ".svcnb-muted code").textContent, owner);
   equal(find(el, "input[type=checkbox]").getAttribute("aria-disabled"), null);
-  tick(el, "ops may be used in group 1 signers");
+  tick(el, "ops can be used in group 1 signers");
   const write = {
     what: "permits wallet <b>ops</b> in group 1",
     function: "addPkpToGroup",
@@ -211,7 +211,7 @@ Deno.test("an owner sees every transaction decoded with its gas before anything 
   equal(commands(model, "apply"), []);
   click(button(el, "Apply"));
   equal((model.last("command").args as { calls: string[] }).calls, calls);
-  tick(el, "every wallet may be used in group 1 signers");
+  tick(el, "every wallet can be used in group 1 signers");
   await model.answer({ calls, cost: "", writes: [{ ...write, first_of_several: true }], warnings: [] });
   equal(find(el, ".svcnb-writes").textContent!.includes("first of several"), true);
   close();

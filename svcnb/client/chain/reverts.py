@@ -47,7 +47,7 @@ ADVICE: Final[dict[str, str]] = {
     "InvalidRequest": "Correct the problem that the message describes. No change was made.",
     "NotContractOwner": "Do not call this function: it is reserved for the deployer of the contract.",
     "FunctionNotFound": (
-        "The deployed contract has a different version: svc.chain_secured.drift() lists the missing functions."
+        "Call svc.chain_secured.drift() to list the missing functions. The deployed contract has a different version."
     ),
     "DirectETHTransferNotAllowed": "Do not send ETH to the contract. Send it to the admin wallet, which pays the gas.",
 }

@@ -77,7 +77,7 @@ def _account(owner: AnySigner | None) -> LocalAccount | None:
     if isinstance(owner, LocalSigner):
         return owner.account
     raise InvalidArgument(
-        f"web3 signs with a key in this process, but {type(owner).__name__} has none",
+        f"web3 signs with a key in this process, but {type(owner).__name__} has no key",
         hint="Pass a LocalSigner or an eth-account LocalAccount: svcnb.LocalSigner.from_key(...).",
     )
 

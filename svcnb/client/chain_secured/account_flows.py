@@ -100,8 +100,8 @@ def convert(writer: Writer, *, confirm: bool) -> Flow[Identity]:
     """Converts the account of the configured key to a ChainSecured account, if confirmed.
 
     Raises:
-        NotConfirmed: The conversion was not confirmed. The error lists the consequences. Nothing was sent to the
-            contract.
+        NotConfirmed: ``confirm`` is not True. The error lists the consequences. The client sent no request for the
+            conversion.
     """
     owner = _owner(writer)
     chain = writer.chain
@@ -130,7 +130,7 @@ def convert(writer: Writer, *, confirm: bool) -> Flow[Identity]:
             "/convert_to_chain_secured_account",
             nothing,
             body,
-            in_doubt="the account may have been converted: check with svc.chain_secured.open(owner).",
+            in_doubt="Call svc.chain_secured.open(owner) to check whether the service converted the account.",
         )
     )
     return Identity(master, owner.address)
@@ -166,7 +166,7 @@ def transfer(account: Ownership, to: AnySigner | str, *, confirm: bool) -> Flow[
     """Transfers a ChainSecured account to another wallet, if confirmed.
 
     Raises:
-        NotConfirmed: The transfer was not confirmed. The error lists the consequences. Nothing was sent.
+        NotConfirmed: ``confirm`` is not True. The error lists the consequences. The client sent no transaction.
     """
     owner = _owner(account.writer)
     new = address_of(to)
@@ -212,10 +212,10 @@ def resume(account: Ownership, record: PendingMint) -> Flow[Wallet | UsageKey]:
 
 
 def require_confirmed(record: PendingMint, *, confirm: bool) -> None:
-    """Checks that the deletion of a mint's record is confirmed.
+    """Checks that the caller has confirmed the deletion of a mint's record.
 
     Raises:
-        NotConfirmed: The deletion is not confirmed, and a wallet or a key would be lost.
+        NotConfirmed: ``confirm`` is not True, and the deletion would lose a wallet or a key.
     """
     if record.stage != "asked" and not confirm:
         what = (
@@ -332,7 +332,7 @@ def _require_fresh(chain: ChainAccess, address: str) -> Flow[None]:
         name="AccountAlreadyExists",
         arguments=(uint256_hex(alias),),
         hint=(
-            "A wallet can own only one account during its lifetime. Use a new wallet, or open its account: "
-            "svc.chain_secured.open(owner)."
+            "Use a new wallet, or open the account of this wallet: svc.chain_secured.open(owner). A wallet can own "
+            "only one account during its lifetime."
         ),
     )

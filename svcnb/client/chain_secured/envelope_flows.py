@@ -42,7 +42,7 @@ _PATHS: Final = {
 
 
 def check(chain: ChainAccess, typed_data: dict[str, Any], signature: str, flow: str | None) -> Flow[Listing[Verdict]]:
-    """Checks an envelope against every rule, even after it has violated one.
+    """Checks an envelope against every rule, even if it violates one of them.
 
     Source: docs/service/signatures.md#rules-of-a-signature.
     """
@@ -116,8 +116,8 @@ def send(envelope: SignedEnvelope, *, confirm: bool) -> Flow[Sent]:
                 body,
                 key=False,
                 in_doubt=(
-                    "the service may have created a wallet or key that is not part of any account. It has no "
-                    "permissions, so sign again."
+                    "Sign again. The service may have created a wallet or key, which is not part of any account and "
+                    "has no permissions."
                 ),
             )
         )
@@ -148,7 +148,7 @@ def _convert(envelope: SignedEnvelope, body: Mapping[str, Any], *, confirm: bool
             "/convert_to_chain_secured_account",
             nothing,
             {"new_admin_wallet_address": envelope.address, **body},
-            in_doubt="the account may have been converted: check with svc.chain_secured.open(owner).",
+            in_doubt="Call svc.chain_secured.open(owner) to check whether the service converted the account.",
         )
     )
     return Sent(flow=envelope.flow.value, address=envelope.address)

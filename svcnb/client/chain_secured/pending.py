@@ -71,7 +71,10 @@ class PendingMint(Model):
     wallet_address: str = ""
     derivation_path: str = ""
     transaction_hash: str = ""
-    """Hash of the last transaction that was sent for the mint. The transaction may have been included in a block."""
+    """Hash of the last transaction that the client sent for the mint.
+
+    The transaction may have been included in a block.
+    """
 
     arguments: dict[str, Any] = Field(default_factory=dict)
     """The requested properties: description, permissions, expiration."""
@@ -207,9 +210,8 @@ class PendingFolder:
         return ConfigError(
             f"the record {path} cannot be opened: {type(error).__name__}",
             hint=(
-                f"The record was encrypted with the key in {self.key_file}: restore that file if it was moved. Delete "
-                f"the record "
-                "only if you do not need the wallet or key in it."
+                f"Restore the file {self.key_file}, which contains the key of the record. Delete the record only if "
+                f"you do not need the wallet or key in the record."
             ),
         )
 
@@ -225,7 +227,7 @@ class PendingFolder:
         if len(key) != _KEY_BYTES:
             raise ConfigError(
                 f"the file {self.key_file} does not contain an encryption key",
-                hint=("If no record needs this file, move it to another folder."),
+                hint="Move this file to another folder if no record needs the file.",
             )
         return key
 

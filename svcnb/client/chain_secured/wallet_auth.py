@@ -41,11 +41,11 @@ class WalletAuth:
     def headers(self) -> Mapping[str, str]:
         """Returns the header.
 
-        This step can renew the signature, because it can expire during a payment of several minutes.
+        The method renews an old signature, because a signature can expire during a payment of several minutes.
         """
         if self._envelope is None:
             raise SigningError(
-                "the wallet has not signed for billing yet", hint=("First await a billing call of the client.")
+                "the wallet has not signed for billing yet", hint=("Await a billing call of the client first.")
             )
         if self._age() > KEPT_S and self._writer.owner is not None:
             old = self._envelope

@@ -28,8 +28,8 @@ def create(name: str, description: str, email: str | None) -> Flow[Account]:
             parse,
             body,
             key=False,
-            in_doubt="the service may have created an account, but its key was not received. That account is empty, "
-            "so create another one.",
+            in_doubt="Create another account. The service may have created an empty account, but its key did not "
+            "arrive.",
         )
     )
 

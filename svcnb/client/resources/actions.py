@@ -59,7 +59,7 @@ def delete(action: ActionRef) -> Flow[None]:
             "/delete_action",
             nothing,
             {"hashed_cid": _one(action)},
-            in_doubt="the action may be deleted: check svc.actions.list().",
+            in_doubt="Check svc.actions.list(), because the service may have deleted the action.",
         )
     )
 
@@ -121,7 +121,7 @@ def get(action: ActionRef) -> Flow[RegisteredAction]:
 
 
 class Actions(Resource):
-    """Registered actions, which are named CIDs. Only groups grant permissions, not registrations."""
+    """Registered actions, which are named CIDs. A registration grants no permissions. Groups grant them."""
 
     def register(
         self, action: ActionRef, *, name: str | None = None, description: str | None = None

@@ -47,7 +47,7 @@ def create(
             "/add_group",
             member("group_id"),
             body,
-            in_doubt=f"the group may exist: check svc.groups.list() for {name!r}.",
+            in_doubt=f"Check whether svc.groups.list() contains {name!r}, because the group may exist.",
         )
     )
     group = Group(id=int(number), name=name, description=description)
@@ -95,7 +95,8 @@ def delete(group: GroupRef) -> Flow[None]:
             "/remove_group",
             nothing,
             {"group_id": str(number)},  # only this endpoint requires a string
-            in_doubt=f"the group may be deleted: check svc.groups.list() for {number}.",
+            in_doubt=f"Check whether svc.groups.list() contains {number}, because the service may have deleted the "
+            "group.",
         )
     )
 
@@ -148,7 +149,9 @@ def remove_wallet(group: GroupRef, wallet: WalletRef) -> Flow[None]:
 
 def _membership(path: str, group: GroupRef, body: dict[str, Any], *, repeatable: bool = False) -> Flow[None]:
     number = group_id(group)
-    doubt = "" if repeatable else f"the entry may be removed: check svc.groups.contents({number})."
+    doubt = (
+        "" if repeatable else f"Check svc.groups.contents({number}), because the service may have removed the entry."
+    )
     return ask(Call("POST", path, nothing, {"group_id": number, **body}, repeatable=repeatable, in_doubt=doubt))
 
 
@@ -197,7 +200,7 @@ def _add_rest(group: Group, cids: Sequence[str], addresses: Sequence[str]) -> Fl
             yield from step(group.id, entry)
         except SvcnbError as error:
             error.add_note(
-                f"group {group.id} exists and has {done} of {len(steps)} entries after the first {MAX_GROUP_ENTRIES}. "
+                f"Group {group.id} was created, but only {done} of {len(steps)} additional entries were added. "
                 f"Add the remaining entries, starting with {entry}, with svc.groups.add_action and "
                 f"svc.groups.add_wallet"
             )

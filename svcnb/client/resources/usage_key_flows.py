@@ -43,8 +43,8 @@ def create(name: str, description: str, **permissions: Any) -> Flow[UsageKey]:
             parse,
             body,
             in_doubt=(
-                f"a key named {name!r} may exist, but its secret was not received. Check svc.usage_keys.list(), "
-                f"delete the key, and create another one."
+                f"Check whether svc.usage_keys.list() contains {name!r}. If it does, delete this key and create "
+                f"another key, because the secret did not arrive."
             ),
         )
     )
@@ -81,7 +81,7 @@ def delete(key: KeyRef) -> Flow[None]:
             "/remove_usage_api_key",
             nothing,
             {"usage_api_key": key_reference(key)},
-            in_doubt="the key may be deleted: check svc.usage_keys.list().",
+            in_doubt="Check svc.usage_keys.list(), because the service may have deleted the key.",
         )
     )
 

@@ -19,7 +19,8 @@ def create() -> Flow[Wallet]:
             "POST",
             "/create_wallet",
             model(Wallet),
-            in_doubt="the service may have created and charged a wallet: check the last entry of svc.wallets.list().",
+            in_doubt="Check the last entry of svc.wallets.list(), because the service may have created and charged a "
+            "wallet.",
         )
     )
 
@@ -63,7 +64,7 @@ class Wallets(Resource):
         """Returns all wallets of the account, or those that a group permits. This call is free.
 
         Args:
-            group: Group whose wallets are returned. A wallet with the zero address means every wallet.
+            group: Group whose wallets the method returns. A wallet with the zero address means every wallet.
         """
         return self._do(listing(group))
 

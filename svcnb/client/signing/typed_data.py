@@ -128,7 +128,7 @@ def _require_domain(fields: list[dict[str, str]]) -> None:
         listed = ", ".join(f"{kind} {name}" for name, kind in DOMAIN.items())
         raise MalformedValue(
             "EIP712Domain has fields, or a field order, that EIP-712 does not allow",
-            hint=f"Allowed fields, in this order: {listed}.",
+            hint=f"Use only these fields, in this order: {listed}.",
         )
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import Field, StrictStr
 
-from svcnb.emulator.actions.rules import require_may_execute, wallet_secret
+from svcnb.emulator.actions.rules import wallet_secret
 from svcnb.emulator.actions.store import Execution
 from svcnb.emulator.billing.rules import execution_cost_cents
 from svcnb.emulator.errors import EndpointFailure, ServiceError, StructuredError, Unavailable
@@ -133,7 +133,7 @@ class RunActions:
         return await _cid(source)
 
     async def run_action(self, call: Call, body: RunActionRequest) -> RunActionResponse:
-        """Runs an action in a fresh isolate and returns the result of its main function.
+        """Runs an action in a new isolate and returns the result of its main function.
 
         A run costs $0.01 per second of wall-clock time, at least $0.01. The service charges only for successful runs.
         """
@@ -141,7 +141,7 @@ class RunActions:
         action_hash = _action_hash(cid)
         note = _Note(self._runs, self._clock, call, cid)
         try:
-            await require_may_execute(self._permissions, call.caller, cid, action_hash)
+            await self._permissions.require_may_execute(call.caller, cid, action_hash)
         except ServiceError as refusal:
             note.refused(refusal, "permission")
             raise

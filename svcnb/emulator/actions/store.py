@@ -65,7 +65,7 @@ class Execution(NamedTuple):
         logs: The console output of the action.
         trace: The operations that the engine recorded, as JSON text.
         cost_cents: The charged amount, in cents.
-        started_at: Unix seconds by the emulator's clock.
+        started_at: Start of the run, in Unix seconds of the emulator's clock.
         elapsed_ms: Wall-clock time of the run, in milliseconds.
     """
 

@@ -72,8 +72,8 @@ class Intent(NamedTuple):
         due_at: Unix seconds at which the status becomes ``becomes``.
         problem_code: Code of the last failed attempt, for example ``card_declined``.
         problem: Error message of the last failed attempt.
-        created_at: Unix seconds.
-        updated_at: Unix seconds of the last change.
+        created_at: Time of creation, in Unix seconds.
+        updated_at: Time of the last change, in Unix seconds.
         credited_at: Unix seconds at which the service credited the payment, or None.
     """
 
@@ -102,7 +102,7 @@ class Intent(NamedTuple):
         Args:
             outcome: The resulting status. ``processing`` lasts until another call.
             method: The payment method, or None to keep the chosen one.
-            now: Unix seconds.
+            now: Current time, in Unix seconds.
             delay_s: Seconds of processing before the outcome.
             problem: Code and text of a failure.
         """
@@ -134,7 +134,7 @@ class Intent(NamedTuple):
 
 
 def ensure_customer(connection: Connection, wallet: str, *, id_: str, email: str | None, now: float) -> None:
-    """Creates the customer for a wallet, or sets the email address of an existing customer."""
+    """Creates the customer for a wallet, or sets the e-mail address of an existing customer."""
     known = connection.column("SELECT email FROM processor_customers WHERE wallet = :wallet", wallet=wallet)
     if not known:
         connection.insert("processor_customers", wallet=wallet, id=id_, email=email, created_at=now)

@@ -73,7 +73,7 @@ class Processor:
     # --- requests of the service --------------------------------------------------------------------------------
 
     async def ensure_customer(self, wallet: str, email: str | None = None) -> None:
-        """Creates the customer for a billing wallet, or replaces the email address of an existing customer."""
+        """Creates the customer for a billing wallet, or replaces the e-mail address of an existing customer."""
         work = self._customer_work(wallet.lower(), email)
         await self._store.run(work)
 
@@ -115,7 +115,7 @@ class Processor:
 
         Args:
             wallet: Billing wallet of the calling account.
-            intent_id: The payment.
+            intent_id: Id of the payment.
 
         Returns:
             The account's new credit, in cents.
@@ -159,7 +159,7 @@ class Processor:
         """Pays like a processor's browser library: immediately by card, or after a delay with crypto.
 
         Args:
-            intent_id: The payment.
+            intent_id: Id of the payment.
             client_secret: Secret of the payment.
             method: ``card`` or ``crypto``.
             card_number: Number of a test card (see `cards`). None means an accepted card.
@@ -194,7 +194,7 @@ class Processor:
         """Pays like `confirm`, with a chosen outcome and delay.
 
         Args:
-            intent_id: The payment.
+            intent_id: Id of the payment.
             client_secret: Secret of the payment.
             method: ``card`` or ``crypto``.
             outcome: The final status of the payment.
@@ -236,7 +236,7 @@ class Processor:
         """Sets the outcome of a payment for the control plane, and overrides earlier choices.
 
         Args:
-            intent_id: The payment.
+            intent_id: Id of the payment.
             outcome: ``succeeded``, ``failed``, or ``processing`` (until the next call).
             delay_ms: Milliseconds of processing before the outcome, by the emulator's clock.
 

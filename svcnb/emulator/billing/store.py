@@ -48,7 +48,7 @@ class Entry(NamedTuple):
         reason: Reason for the change, shown to users.
         reference: Unique id of the cause.
         request_id: Id of the request that caused the entry, if any.
-        at: Unix seconds by the emulator's clock.
+        at: Time of the entry, in Unix seconds of the emulator's clock.
     """
 
     account: str

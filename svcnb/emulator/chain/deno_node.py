@@ -20,7 +20,10 @@ from svcnb.emulator.chain.errors import ChainUnavailable
 if TYPE_CHECKING:
     from svcnb.emulator.chain.genesis import Genesis
 
-BUNDLE: Final = Path(__file__).with_name("static") / "chain_process.js"
+_STATIC: Final = Path(__file__).with_name("static")
+CHAIN: Final = _STATIC / "chain.js"
+"""Script of the chain, which a browser page runs too."""
+_PROCESS: Final = _STATIC / "chain_process.js"
 _FLAGS: Final = (
     "run",
     "--quiet",
@@ -55,11 +58,11 @@ class DenoNode:
     @classmethod
     async def start(cls, genesis: Genesis, *, memory_mb: int) -> DenoNode:
         """Starts the process. For arguments and errors, see `svcnb.emulator.chain.engines.start_node`."""
-        if not bundle_exists(BUNDLE):
-            raise tools.PartMissing("the chain on @ethereumjs/vm", f"no {BUNDLE}", "Run: python hatch_build.py")
+        if not bundle_exists(CHAIN):
+            raise tools.PartMissing("the chain on @ethereumjs/vm", f"no {CHAIN}", "Run: python hatch_build.py")
         with tempfile.TemporaryDirectory(prefix="svcnb-chain-") as folder:
-            script = Path(folder) / BUNDLE.name
-            script.write_bytes(read_bundle(BUNDLE))
+            script = Path(folder) / _PROCESS.name
+            script.write_bytes(b"const chain = %b;\n%b" % (read_bundle(CHAIN), read_bundle(_PROCESS)))
             # When the node responds, it has already read its script.
             return await cls._started(script, genesis, memory_mb)
 

@@ -175,7 +175,7 @@ def append(connection: Connection, new: Sequence[Entry], confirmed: Sequence[tup
         StoreUnavailable: Another server took over the journal while this server had no connection to the database.
     """
     if not is_ours(connection):
-        raise StoreUnavailable("another server now runs the chain of this database")
+        raise StoreUnavailable("another server now runs the chain of this database: stop one of the servers")
     connection.each(_INSERT_ENTRY, map(Entry._asdict, new))
     for position, block_hash in confirmed:
         connection.run(

@@ -126,7 +126,9 @@ class AnvilNode:
                 if self.exited.done():
                     raise ChainUnavailable(f"the node stopped immediately: {await self.last_words()}") from error
                 if asyncio.get_running_loop().time() > deadline:
-                    raise ChainUnavailable(f"the node did not start within {_START_S:.0f} s") from error
+                    raise ChainUnavailable(
+                        f"the node did not start within {_START_S:.0f} s: try again when this machine has less load"
+                    ) from error
                 await asyncio.sleep(0.002)
             else:
                 await self.connection.request("net_version")  # the node itself has responded, not only the kernel
@@ -138,7 +140,7 @@ class AnvilNode:
         """Blocks all other connections to the node after the node has accepted the emulator's connection.
 
         The node also listens on a TCP port, where it accepts WebSocket connections from pages of any website. A page
-        that found the port could set balances and code, and thereby bypass the journal. Therefore, this function lowers
+        that found the port could set balances and code, and so bypass the journal. Therefore, this function lowers
         the limit on file descriptors, so that the node cannot accept another connection.
         """
         import resource

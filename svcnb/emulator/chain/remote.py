@@ -118,7 +118,7 @@ class RemoteChain:
         """Always raises an error, because an external chain does not support this operation.
 
         Raises:
-            Unsupported: Always.
+            Unsupported: The chain is external.
         """
         raise Unsupported(
             "the emulator cannot create ether on this chain: use the chain's faucet, or the built-in chain"
@@ -128,7 +128,7 @@ class RemoteChain:
         """Always raises an error, because an external chain does not support this operation.
 
         Raises:
-            Unsupported: Always.
+            Unsupported: The chain is external.
         """
         raise Unsupported("this chain cannot be saved: snapshots need the built-in chain (omit --chain-rpc)")
 
@@ -136,6 +136,6 @@ class RemoteChain:
         """Always raises an error, because an external chain does not support this operation.
 
         Raises:
-            Unsupported: Always.
+            Unsupported: The chain is external.
         """
         raise Unsupported("this chain cannot be restored: snapshots need the built-in chain (omit --chain-rpc)")

@@ -21,7 +21,7 @@ _FIELDS: Final = {0: 9, _ACCESS_LIST: 11, _DYNAMIC_FEE: 12}
 
 
 class TransactionInvalid(ValueError):
-    """Error for bytes that are not a transaction that this chain accepts."""
+    """Error for bytes that do not form a transaction for this chain."""
 
 
 class Transaction(NamedTuple):
@@ -97,12 +97,14 @@ def read(raw: bytes) -> Transaction:
     try:
         return _read(raw)
     except RlpError as error:
-        raise TransactionInvalid(f"failed to decode signed transaction: {error}") from error
+        raise TransactionInvalid(
+            f"failed to decode signed transaction: {error}; send the unchanged bytes of a signed transaction"
+        ) from error
 
 
 def _read(raw: bytes) -> Transaction:
     if not raw:
-        raise TransactionInvalid("the transaction data is empty")
+        raise TransactionInvalid("the transaction data is empty: send the bytes of a signed transaction")
     kind = 0 if raw[0] >= _FIRST_LEGACY else raw[0]
     if kind not in _FIELDS:
         raise TransactionInvalid(f"transaction type {kind} is not supported: send a {_KINDS} transaction")
@@ -144,11 +146,13 @@ def _legacy(body: list[Any], v: int) -> tuple[int | None, int, bytes]:
 
 def _sender(digest: bytes, r: int, s: int, parity: int) -> str:
     if s > ORDER // 2:
-        raise TransactionInvalid("signature s is in the upper half of the curve's order (EIP-2)")
+        raise TransactionInvalid(
+            "signature s is in the upper half of the curve's order: send the lower form of the signature (EIP-2)"
+        )
     if parity > 1:
         raise TransactionInvalid(f"signature parity is {parity}: expected 0 or 1")
     try:
         point = library().recover(digest, r.to_bytes(32, "big") + s.to_bytes(32, "big"), parity)
     except (ValueError, OverflowError) as error:
-        raise TransactionInvalid("no key matches the signature") from error
+        raise TransactionInvalid("no key matches the signature: sign the transaction again") from error
     return "0x" + keccak256(point)[12:].hex()

@@ -89,7 +89,7 @@ class AgentApproval(_Body):
 
     challenge: str
     label: str | None = None
-    email: str = Field(DEFAULT_EMAIL, description="E-mail address of the user whose triggers the client may use.")
+    email: str = Field(DEFAULT_EMAIL, description="E-mail address of the user whose triggers the client can use.")
 
 
 class ContractWalletOrder(_Body):

@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from svcnb.emulator.billing.ledger import Ledger
     from svcnb.emulator.billing.processor import Processor
     from svcnb.emulator.chain.chain import Chain
+    from svcnb.emulator.http.router import Forgiven
     from svcnb.emulator.platform.clock import Clock
     from svcnb.emulator.platform.faults import Faults
-    from svcnb.emulator.platform.forgiven import Forgiven
     from svcnb.emulator.sandbox.network import Network
     from svcnb.emulator.sandbox.protocol import Engine
     from svcnb.emulator.settings import Settings
@@ -328,5 +328,5 @@ def _snapshot_name(call: Call) -> str:
 
 def _no_snapshot(name: str) -> StructuredError:
     return StructuredError(
-        404, f"No snapshot has the name {name[:80]!r}.", fix=("GET /_emulator/snapshots lists the snapshots.")
+        404, f"No snapshot has the name {name[:80]!r}.", fix=("Send GET /_emulator/snapshots to list the snapshots.")
     )

@@ -163,7 +163,7 @@ def validate(
 
 
 def _too_large(limit: int, *, hang_up: bool = False) -> StructuredError:
-    # The server reads and discards the rest of the body, so that a caller that is still sending receives this response
+    # The server reads and discards the rest of the body. A caller that is still sending it then receives this response
     # instead of a connection error. The server interrupts only extremely large bodies.
     return StructuredError(
         413,

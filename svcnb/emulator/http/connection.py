@@ -252,7 +252,7 @@ class Connection(HttpToolsProtocol):
                 StructuredError(
                     408,
                     f"The {what} of the request did not arrive within {seconds:g} seconds.",
-                    fix="Send the request again, without pauses.",
+                    fix=f"Send the complete request within {seconds:g} seconds.",
                     headers={"Connection": "close"},
                 )
             )

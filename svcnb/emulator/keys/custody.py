@@ -36,7 +36,7 @@ class Custody:
     rejects the object.
 
     Args:
-        root_secret: 32 bytes, from `svcnb.emulator.keys.root.load_root_secret`.
+        root_secret: Root secret, 32 bytes, from `svcnb.emulator.keys.root.load_root_secret`.
         vocabulary: Names that are part of the derivation of action and payer keys.
         randomness: Source of new derivation paths.
     """
@@ -74,7 +74,7 @@ class Custody:
             path: Derivation path from `new_path`, a uint256.
 
         Returns:
-            32 bytes.
+            The private key, 32 bytes.
 
         Raises:
             ValueError: The path is 0 or is not a uint256.

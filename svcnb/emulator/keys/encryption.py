@@ -25,7 +25,7 @@ def encrypt(secret: bytes, text: str, nonce: bytes) -> str:
     Args:
         secret: The wallet's private key, 32 bytes, used as the AES-256 key.
         text: Any text that UTF-8 can encode.
-        nonce: 12 bytes. Never use a nonce twice with the same secret.
+        nonce: Nonce, 12 bytes. Never use a nonce twice with the same secret.
 
     Returns:
         Lowercase hex without the prefix ``0x``.

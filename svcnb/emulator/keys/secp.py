@@ -12,7 +12,7 @@ def address_of(secret: bytes) -> str:
     """Returns the Ethereum address of a private key.
 
     Args:
-        secret: 32 bytes.
+        secret: Private key, 32 bytes.
 
     Returns:
         ``0x`` and 40 lowercase hex digits.
@@ -27,7 +27,7 @@ def compressed_public_key(secret: bytes) -> str:
     """Returns the public key of a private key, as a compressed point.
 
     Args:
-        secret: 32 bytes.
+        secret: Private key, 32 bytes.
 
     Returns:
         ``0x`` and 66 hex digits (33 bytes).

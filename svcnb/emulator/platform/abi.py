@@ -143,7 +143,7 @@ class _Bool(NamedTuple):
 
     def encode(self, value: Any) -> bytes:
         if not isinstance(value, bool):
-            raise AbiError(f"{value!r} is not a bool")
+            raise AbiError(f"{value!r} is not a bool: expected True or False")
         return value.to_bytes(WORD, "big")
 
     def decode(self, data: memoryview, at: int) -> bool:

@@ -123,13 +123,13 @@ class AddressPolicy:
         if mine and port == self.own_port:
             if path == "/rpc" or path.startswith(_OWN_PATHS):
                 return None
-            return f"actions may use only these paths of the emulator: /core/v1, /rpc and /webhook, not {path[:80]!r}"
+            return f"actions can use only these paths of the emulator: /core/v1, /rpc and /webhook, not {path[:80]!r}"
         kind = kind_of(ip) or ("an address of this machine" if mine else None)
         if kind is None or self._is_allowed(host, ip, port):
             return None
         shown = f"[{host}]" if ":" in host else host
         return (
-            f"{host} is {kind}, which actions may not access by default; to allow it, start the emulator with "
+            f"{host} is {kind}, which actions cannot access by default; to allow access, start the emulator with "
             f"--allow-address {shown}:{port}"
         )
 

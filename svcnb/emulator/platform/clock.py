@@ -121,7 +121,7 @@ def checked_time(value: float) -> float:
     """Checks that blocks, HTTP dates and RFC 3339 can express a time, and returns the time.
 
     Args:
-        value: Unix seconds.
+        value: Time in Unix seconds.
 
     Raises:
         ValueError: The value is not a finite number within the range.

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from svcnb.emulator.platform.database import POSTGRESQL, SQLITE, AddressUnusable, Connection
-from svcnb.emulator.platform.sqlite import SqliteConnection
+from svcnb.emulator.platform.database import POSTGRESQL, SQLITE, AddressUnusable, Connection, SqliteConnection
 
 
 class Address:
@@ -30,11 +29,11 @@ class Address:
         head, found, rest = url.partition("://")
         self.kind = head.partition("+")[0]  # other tools append the name of the driver to the scheme
         if not found or not self.kind:
-            raise AddressUnusable("the database URL cannot be parsed")
+            raise AddressUnusable("the database URL cannot be parsed: use postgresql://USER:PASSWORD@HOST/NAME")
         self._url = f"{self.kind}://{rest}"
         if self.kind == SQLITE and rest.strip("/"):
             if not rest.startswith("/"):
-                raise AddressUnusable("the database URL cannot be parsed")
+                raise AddressUnusable("the database URL cannot be parsed: use postgresql://USER:PASSWORD@HOST/NAME")
             self.path = rest[1:]
         elif self.kind == POSTGRESQL:
             _check_port(self._url)

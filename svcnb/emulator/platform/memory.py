@@ -18,7 +18,7 @@ from typing import Any, Final
 LOOK_S: Final = 3.0
 """Interval between checks of the process's size, in seconds."""
 GROWN_BYTES: Final = 32 * 1024 * 1024
-"""Growth in bytes, compared to the smallest size of the process, above which the module returns freed memory."""
+"""Growth in bytes, compared to the smallest size of the process, above which the module releases freed memory."""
 MUCH_BYTES: Final = 128 * 1024 * 1024
 """Growth in bytes above which the module also collects garbage during runs. This delays them by a few milliseconds."""
 
@@ -31,7 +31,7 @@ _M_ARENA_MAX: Final = -8
 
 
 def configure_allocator() -> None:
-    """Configures the allocator to return large freed blocks immediately. Call this once, before threads start."""
+    """Configures the allocator to release large freed blocks immediately. Call this once, before threads start."""
     library = _library()
     if library is not None:
         # By default, the threshold increases with each large block, and the heap keeps smaller blocks.
@@ -41,20 +41,20 @@ def configure_allocator() -> None:
 
 
 def give_back() -> None:
-    """Returns freed memory immediately. The call takes milliseconds and does not block other threads."""
+    """Releases freed memory immediately. The call takes milliseconds and does not block other threads."""
     library = _library()
     if library is not None:
         library.malloc_trim(0)
 
 
 class MemoryKeeper:
-    """Background task that returns freed memory when the process has grown.
+    """Background task that releases freed memory to the operating system when the process has grown.
 
     Args:
         is_busy: Function that returns whether requests or runs are in progress, which the garbage collector would
             delay.
         resident: Function that returns the resident memory of the process in bytes, or None if it is not available.
-        release: Function that returns freed memory.
+        release: Function that releases freed memory.
         look_s: Interval between checks, in seconds.
     """
 
@@ -81,7 +81,7 @@ class MemoryKeeper:
             await asyncio.sleep(self._look_s)
 
     async def look(self) -> None:
-        """Returns freed memory if the process has grown."""
+        """Releases freed memory if the process has grown."""
         now = self._resident()
         if now is None:
             return

@@ -115,7 +115,7 @@ class FairQueue:
         """Adds a task.
 
         Args:
-            account: The account.
+            account: Account for which the task runs.
             work: Function that does not use the event loop.
         """
         done: Future[T] = Future()

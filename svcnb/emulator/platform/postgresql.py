@@ -62,7 +62,9 @@ class PostgresConnection(Connection):
             )
         except psycopg.ProgrammingError as error:
             # Omit the error message of libpq, because it contains the URL.
-            raise AddressUnusable("the database URL cannot be parsed") from error
+            raise AddressUnusable(
+                "the database URL cannot be parsed: use postgresql://USER:PASSWORD@HOST/NAME"
+            ) from error
         except psycopg.Error as error:
             raise self._told(error) from error
 

@@ -30,7 +30,7 @@ def admit(connection: Connection, *, what: str, who: str, limit: int, now: float
         what: Name of the limit.
         who: The limited caller.
         limit: Maximum number of calls in any 60 seconds, at least 1.
-        now: Unix seconds.
+        now: Current time, in Unix seconds.
 
     Returns:
         None if the function counted the call, otherwise the seconds until the caller can try again.

@@ -83,7 +83,7 @@ class Network:
         if policy not in POLICIES:
             raise ValueError(f"network policy {policy!r} is unknown: use one of {', '.join(POLICIES)}")
         if policy in {"record", "replay"} and file is None:
-            raise ValueError(f"network policy {policy!r} needs network_file, the path of the recording")
+            raise ValueError(f"network policy {policy!r} needs the path of the recording: set network_file")
         recording = None
         if file is not None:
             recording = Recording(file, must_exist=policy == "replay")
@@ -116,7 +116,7 @@ class Network:
             raise _refused(f"the scheme {parts.scheme!r} is not supported: use http or https")
         policy, recording = self.policy, self._recording  # both can change during the request
         if policy == "deny":
-            raise _refused("outbound requests are disabled (network policy 'deny')")
+            raise _refused("outbound requests are disabled: start the emulator with a network policy other than 'deny'")
         if policy == "replay" and recording is not None:
             # The recording compares requests including their bodies.
             is_long = request.body is not None and len(request.body) > LARGE_BYTES
@@ -156,8 +156,8 @@ class Network:
             raise _refused(f"no response within {limits.fetch_timeout_ms} ms") from None
         except LimitReached as error:
             raise _refused(
-                f"{error}: each account may have {MAX_OUTBOUND_PER_ACCOUNT} concurrent requests and "
-                f"{MAX_HELD_BYTES_PER_ACCOUNT} bytes of responses; all accounts together may have {MAX_OUTBOUND} "
+                f"{error}: each account can have {MAX_OUTBOUND_PER_ACCOUNT} concurrent requests and "
+                f"{MAX_HELD_BYTES_PER_ACCOUNT} bytes of responses; all accounts together can have {MAX_OUTBOUND} "
                 f"requests and {MAX_HELD_BYTES} bytes"
             ) from None
         except AddressRefused as error:

@@ -201,7 +201,7 @@ class Pool:
         """Returns an isolate from `take` to the pool.
 
         Args:
-            isolate: The isolate.
+            isolate: Isolate to return.
             again: Whether the isolate can execute another run. Otherwise, the pool closes it.
         """
         self._lent.discard(isolate)

@@ -176,7 +176,7 @@ class ProcessHost:
         """Lowers the priority of a process below that of others.
 
         Args:
-            process: The process.
+            process: Process whose priority to lower.
             aside: Whether the process must also leave the reserved cores.
         """
         self._order("lower", process, aside=aside)

@@ -30,7 +30,7 @@ def run_id(trigger_id: str, cause: str) -> str:
     """Returns the id of the run for a cause. The same cause has the same id, so it cannot start two runs.
 
     Args:
-        trigger_id: The trigger.
+        trigger_id: Id of the trigger.
         cause: Identifier of the tick or the log, unique within the trigger.
     """
     return str(uuid.uuid5(_NAMESPACE, f"{trigger_id}\n{cause}"))
@@ -115,7 +115,7 @@ def require_room_for_trigger(connection: Connection, values: dict[str, Any]) -> 
         raise Refused(
             413,
             "triggers_too_large",
-            f"The code, params and settings of one owner's triggers may have {MAX_TRIGGERS_BYTES} bytes in total. "
+            f"The code, params and settings of one owner's triggers can have {MAX_TRIGGERS_BYTES} bytes in total. "
             "Delete unused triggers, or send less data.",
         )
 
@@ -128,7 +128,7 @@ def admit(connection: Connection, trigger: TriggerRecord, identifier: str, input
         trigger: The trigger of the run.
         identifier: The run's id.
         input_json: The input of the action, as JSON text.
-        now: Unix seconds.
+        now: Current time, in Unix seconds.
     """
     connection.insert(
         "trigger_runs",

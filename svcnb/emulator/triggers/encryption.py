@@ -16,7 +16,7 @@ class Seal:
     """AES-256-GCM encryption of usage keys, with the trigger's id as additional authenticated data.
 
     Args:
-        secret: 32 bytes, derived from the emulator's root secret.
+        secret: Encryption key, 32 bytes, derived from the emulator's root secret.
         randomness: Source of nonces.
     """
 

@@ -45,5 +45,5 @@ def not_found(what: str) -> Refused:
 
 
 def limited(code: str, message: str, retry_after_s: int) -> Refused:
-    """Returns error 429 for a reached limit."""
+    """Returns error 429 for a caller that has reached a limit."""
     return Refused(_TOO_MANY, code, message, retry_after_s=retry_after_s)

@@ -56,7 +56,7 @@ class Execution(Protocol):
     """Executor of runs."""
 
     async def __call__(self, call: RunCall) -> Answer:
-        """Sends the request of a run. The result contains any error of the other side, so this raises no errors."""
+        """Sends the request of a run. An error of the other side is part of the result."""
         ...
 
     async def close(self) -> None:

@@ -73,7 +73,7 @@ class Identity:
     Args:
         store: The database.
         clock: Clock for the time of records and the age of sessions.
-        session_secret: 32 bytes, derived from the emulator's root secret.
+        session_secret: Key for session cookies, 32 bytes, derived from the emulator's root secret.
         auto_approve: Whether the first use of a well-formed token approves it for the default user.
     """
 
@@ -123,7 +123,7 @@ class Identity:
         """Approves the token of a challenge. A second approval has no effect, even if the user has revoked the token.
 
         Args:
-            challenge: 43 characters of base64url.
+            challenge: Challenge of the token, 43 characters of base64url.
             label: The user's name for the token.
             email: The user whose triggers the token can use.
 

@@ -43,7 +43,7 @@ class Answer:
 
     @property
     def is_thrown(self) -> bool:
-        """Whether the action itself failed, which means a 500 with a JSON string (docs/service/http.md#errors)."""
+        """Whether the action itself failed, with a 500 and a JSON string (docs/service/http.md#errors)."""
         return self.status == 500 and isinstance(self.body, str)  # noqa: PLR2004 - an HTTP status
 
 

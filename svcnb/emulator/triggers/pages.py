@@ -32,8 +32,8 @@ def page(title: str, body: str, status: int = 200) -> HTMLResponse:
     """Returns an HTML page.
 
     Args:
-        title: Plain text.
-        body: Escaped HTML.
+        title: Title of the page, as plain text.
+        body: Content of the page, as escaped HTML.
         status: HTTP status.
     """
     html = (

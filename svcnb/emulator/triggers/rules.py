@@ -68,7 +68,7 @@ def check(name: str, action_code: str, usage_api_key: str | None, default_params
     if not action_code.strip():
         raise bad("action_code_required", "action_code is empty: send the source of the action.")
     if usage_api_key is not None and not usage_api_key.strip():
-        raise bad("usage_api_key_required", "usage_api_key is empty: send a key that may execute the action.")
+        raise bad("usage_api_key_required", "usage_api_key is empty: send a key that can execute the action.")
     if not isinstance(default_params, dict):
         raise bad("default_params_must_be_object", f"default_params must be a JSON object, not {told(default_params)}.")
     if not isinstance(config, dict):

@@ -47,7 +47,7 @@ class Triggers:
         randomness: Source of ids.
         custody: Custody that derives the encryption keys.
         rpc: Function that handles JSON-RPC requests to the emulator's own chain.
-        control_token: The control token. With it, a user can sign in under any e-mail address.
+        control_token: The control token, with which a user can sign in under any e-mail address.
     """
 
     def __init__(

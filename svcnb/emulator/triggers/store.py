@@ -157,9 +157,9 @@ def trim_runs(connection: Connection, trigger_id: str, keep: int, before: float)
 
     Args:
         connection: Connection inside a transaction.
-        trigger_id: The trigger.
+        trigger_id: Id of the trigger.
         keep: Maximum number of ended runs to keep.
-        before: Unix seconds. The function keeps runs that started later, because the rate limit counts them.
+        before: Time in Unix seconds. The function keeps runs that started later, because the rate limit counts them.
     """
     connection.run(
         """

@@ -27,7 +27,7 @@ class Timer:
         """Waits until the clock reaches a time.
 
         Args:
-            moment: Unix seconds. Infinity waits forever.
+            moment: Time to wait for, in Unix seconds. Infinity waits forever.
             poke: Event that ends the wait early.
             since: Time of the clock at which the caller chose ``moment``, in Unix seconds. None means now.
 

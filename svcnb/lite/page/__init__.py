@@ -38,7 +38,7 @@ _KEPT: Final = ("index.html", "api/contents/**/*.json", "files/**/*", "static/py
 
 
 class SiteNotBuilt(RuntimeError):
-    """Error for a site that could not be built. The message contains the end of the output."""
+    """Error for a failed build of the site. The message contains the end of the output."""
 
 
 def complete(site: Path) -> None:
@@ -80,7 +80,7 @@ def _filled(name: str) -> str:
 
 
 def _version(site: Path) -> str:
-    """Hash of all files of the site, so that each version of the site has its own cache."""
+    """Returns a hash of all files of the site, so that each version of the site has its own cache."""
     found = hashlib.sha256()
     for file in sorted(each for each in site.rglob("*") if each.is_file()):
         found.update(file.relative_to(site).as_posix().encode() + b"\0" + hashlib.sha256(file.read_bytes()).digest())

@@ -29,20 +29,20 @@ class UsageKeyPermissions(CompleteRequest):
 
     name: str = Field(description="Name of the key.")
     description: str = Field("", description="Description of the key.")
-    can_create_groups: bool = Field(default=False, description="Whether the key may create groups.")
-    can_delete_groups: bool = Field(default=False, description="Whether the key may delete groups.")
-    can_create_pkps: bool = Field(default=False, description="Whether the key may create wallets.")
+    can_create_groups: bool = Field(default=False, description="Whether the key can create groups.")
+    can_delete_groups: bool = Field(default=False, description="Whether the key can delete groups.")
+    can_create_pkps: bool = Field(default=False, description="Whether the key can create wallets.")
     manage_ipfs_ids_in_groups: KeyGroups = Field(
-        [], description="Groups in which the key may add or remove actions. [0] means all groups."
+        [], description="Groups in which the key can add or remove actions. [0] means all groups."
     )
     add_pkp_to_groups: KeyGroups = Field(
-        [], description="Groups to which the key may add wallets. [0] means all groups."
+        [], description="Groups to which the key can add wallets. [0] means all groups."
     )
     remove_pkp_from_groups: KeyGroups = Field(
-        [], description="Groups from which the key may remove wallets. [0] means all groups."
+        [], description="Groups from which the key can remove wallets. [0] means all groups."
     )
     execute_in_groups: KeyGroups = Field(
-        [], description="Groups in which the key may execute actions. [0] means all groups."
+        [], description="Groups in which the key can execute actions. [0] means all groups."
     )
 
 

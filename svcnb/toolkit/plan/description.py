@@ -80,7 +80,7 @@ class ActionSpec(_Spec):
         if len(given) != 1:
             raise ValueError(f"pass one of file, source, cid or action, got {', '.join(given) or 'none of them'}")
         if self.constant is not None and self.cid is not None:
-            raise ValueError("a constant needs a source, but only the cid is given")
+            raise ValueError("a constant needs a source, but the entry contains only the cid")
         return self
 
     def resolve(self, name: str, folder: Path) -> Action | str:
@@ -320,7 +320,7 @@ def _known(where: str, names: tuple[str, ...], allowed: set[str]) -> None:
         if name not in allowed:
             raise InvalidArgument(
                 f"{where} contains {name!r}, which the description does not define",
-                hint=f"Names in the description: {', '.join(sorted(allowed)) or 'none'}.",
+                hint=f"Define the name, or use one of the defined names: {', '.join(sorted(allowed)) or 'none'}.",
             )
     if len(set(names)) < len(names):
         raise InvalidArgument(f"{where} contains the same entry twice", hint="Remove one of them.")

@@ -127,7 +127,7 @@ async def test_a_recording_is_bounded_and_an_answer_that_does_not_fit_fails(
     network = Network("record", file, addresses=HERE)
     while len(json.loads(file.read_text())["exchanges"] if file.exists() else []) < 2:
         await get(network, site.url + "/bytes")
-    with pytest.raises(OperationRefused, match=r"the recording r\.json is full: it may contain 1500 bytes"):
+    with pytest.raises(OperationRefused, match=r"the recording r\.json is full: it can contain 1500 bytes"):
         await get(network, site.url + "/bytes")
     assert len(json.loads(file.read_text())["exchanges"]) == 2
     assert len(file.read_bytes()) < 2_000
@@ -145,7 +145,7 @@ def test_a_bad_policy_changes_nothing(tmp_path: Path):
     network = Network("deny")
     with pytest.raises(ValueError, match="allow, deny, record, replay"):
         network.configure("sometimes")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="needs network_file, the path of"):
+    with pytest.raises(ValueError, match="needs the path of the recording: set network_file"):
         network.configure("record")
     with pytest.raises(RecordingError):
         network.configure("replay", tmp_path / "none.json")
@@ -165,7 +165,7 @@ HERE = allowing("127.0.0.1")
 )
 async def test_this_machine_is_refused_whatever_it_is_called_and_the_error_names_the_option(host: str, site: Any):
     port = site.url.rpartition(":")[2]
-    with pytest.raises(OperationRefused, match=rf"to allow it, start .* --allow-address {re.escape(host)}:{port}"):
+    with pytest.raises(OperationRefused, match=rf"to allow access, start .* --allow-address {re.escape(host)}:{port}"):
         await get(Network(), f"http://{host}:{port}/price")
     assert site.seen == []
 

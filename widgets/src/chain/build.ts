@@ -1,4 +1,4 @@
-/** Bundles the development chain as a script for a browser page and as a Deno process. */
+/** Bundles the development chain as a script, and the code that runs this script in a Deno process. */
 import * as esbuild from "esbuild";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -22,7 +22,10 @@ const SHARED: esbuild.BuildOptions = {
   logLevel: "warning",
 };
 
-/** Writes `chain.js` and `chain_process.js` into `outDir`. */
+/**
+ * Writes `chain.js` and `chain_process.js` into `outDir`. The value of `chain.js` is an object with its exports. The
+ * process is a module that consists of `const chain =`, `chain.js` and `chain_process.js`.
+ */
 export async function build(outDir: string): Promise<void> {
   const [script, process] = [join(outDir, "chain.js"), join(outDir, "chain_process.js")];
   const value = { banner: { js: "(() => {" }, footer: { js: "return found; })()" } };

@@ -3,7 +3,11 @@
  * is a request `{"id", "method", "params"}`. Each output line is a response with the same id. The process exits at the
  * end of its input.
  */
-import { DevelopmentNode } from "./node.ts";
+import type { DevelopmentNode } from "./node.ts";
+import type * as script from "./main.ts";
+
+/** Value of the script that precedes this one. */
+declare const chain: typeof script;
 
 const encoder = new TextEncoder();
 
@@ -25,7 +29,7 @@ function write(text: string): void {
 let node: DevelopmentNode | null = null;
 for await (const line of lines()) {
   if (node === null) {
-    node = await DevelopmentNode.create(line);
+    node = await chain.DevelopmentNode.create(line);
     write("{}");
     continue;
   }

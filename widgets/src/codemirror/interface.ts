@@ -38,7 +38,7 @@ export interface Options {
   language: "javascript" | "json";
   names?: Names;
   changed(text: string): void;
-  /** Called for Ctrl-Enter and Command-Enter. */
+  /** Handles Ctrl-Enter and Command-Enter. */
   submit?(): void;
 }
 

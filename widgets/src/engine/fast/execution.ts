@@ -166,7 +166,7 @@ export class Execution implements Host {
     } catch (error) {
       if (error instanceof Stop) throw error;
       if (error instanceof Thrown) throw new Stop("trap", "an unhandled error of the engine");
-      // V8's own stack ended before QuickJS's stack, or the engine stopped with an error.
+      // V8's own stack overflowed before QuickJS's stack, or the engine stopped with an error.
       throw new Stop("trap", error instanceof RangeError ? "deep recursion" : `a failure of the engine (${error})`);
     } finally {
       this.#busy += performance.now() - this.#busySince;

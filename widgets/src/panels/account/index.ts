@@ -110,7 +110,7 @@ export default panel("Account", (at) => {
     h(
       "p",
       { class: "svcnb-muted" },
-      "From API mode to ChainSecured. This is irreversible, so the consequences are shown first.",
+      "Converts the account from API mode to ChainSecured. The conversion is irreversible. The panel shows the consequences first.",
     ),
     convert,
     steps,

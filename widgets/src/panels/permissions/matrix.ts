@@ -31,8 +31,8 @@ export interface Shown {
 
 const SECTIONS: Record<Kind, { title: string; says: string }> = {
   action: { title: "Actions", says: "is permitted" },
-  wallet: { title: "Wallets", says: "may be used" },
-  key: { title: "Usage keys", says: "may execute" },
+  wallet: { title: "Wallets", says: "can be used" },
+  key: { title: "Usage keys", says: "can execute" },
 };
 
 /** Wildcard column for all groups. Only keys have this column. */

@@ -17,7 +17,7 @@ AUDIENCE: Final = "user-accounts"
 class IdentityProvider:
     """Identity provider that signs a token for each user who signs in.
 
-    Names that differ in one character are different users.
+    Names that differ in one character belong to different users.
     """
 
     def __init__(self) -> None:

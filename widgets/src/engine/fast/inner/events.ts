@@ -1,4 +1,4 @@
-/** Events and abort signals (DOM standard, without trees). */
+/** Events and abort signals of the DOM standard, without event trees. */
 import { define } from "./define.ts";
 import { ask, trap } from "./host.ts";
 
