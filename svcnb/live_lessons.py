@@ -74,12 +74,6 @@ LIVE: Final[dict[str, Live]] = {
 All others use an emulator on this computer.
 """
 
-EMULATOR_TEXT: Final = (
-    "This lesson uses the [emulator](glossary.md#emulator), which is the complete service on your own computer, even "
-    "if a live service is configured. It costs nothing."
-)
-"""Text of the box at the top of all other lessons."""
-
 CONFIRMED: Final = "live"
 """Value of ``SVC_LESSONS`` that confirms all lessons, for unattended runs."""
 

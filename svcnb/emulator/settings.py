@@ -13,29 +13,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_serializer, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_serializer, field_validator, model_validator
 
 from svcnb.emulator.platform.addresses import AllowedAddress
 from svcnb.emulator.platform.clock import checked_time
 from svcnb.emulator.platform.origins import parse_origin
-from svcnb.protocol.limits import (
-    CHAIN_EVENT_SCAN_S,
-    DEFAULT_PAGE_SIZE,
-    EXECUTION_FUNDS_CHECK_MS,
-    KEPT_TRIGGER_RUNS,
-    MAX_BODY_BYTES,
-    MAX_CONNECTIONS,
-    RUN_RETRIES,
-    SCHEDULE_SCAN_S,
-    WEBHOOK_POSTS_PER_ADDRESS,
-    WEBHOOK_POSTS_PER_USER,
-    ActionLimits,
-)
+from svcnb.protocol import limits as defaults
 from svcnb.protocol.vocabulary import Vocabulary
 
 ENVIRONMENT_PREFIX = "SVC_"
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
-_LIMITS = ActionLimits()
+_LIMITS = defaults.ActionLimits()
 _REMOVED = "block_private_addresses"
 
 
@@ -131,7 +119,9 @@ class Settings(BaseModel):
         default=False, description="Whether an execution that ends in an error is charged."
     )
     funds_check_ms: int = Field(
-        EXECUTION_FUNDS_CHECK_MS, ge=1, description="Interval between credit checks during a run, in milliseconds."
+        defaults.EXECUTION_FUNDS_CHECK_MS,
+        ge=1,
+        description="Interval between credit checks during a run, in milliseconds.",
     )
     charge_convert: bool = Field(
         default=False, description="Whether conversion to ChainSecured costs a management call."
@@ -201,13 +191,15 @@ class Settings(BaseModel):
     )
 
     # --- HTTP ---------------------------------------------------------------------------------------------------
-    max_body_bytes: int = Field(MAX_BODY_BYTES, ge=1024, description="Maximum size of a request body, in bytes.")
+    max_body_bytes: int = Field(
+        defaults.MAX_BODY_BYTES, ge=1024, description="Maximum size of a request body, in bytes."
+    )
     max_connections: int = Field(
-        MAX_CONNECTIONS,
+        defaults.MAX_CONNECTIONS,
         ge=1,
         description="Maximum number of HTTP connections. Additional connections receive 503 with Retry-After.",
     )
-    default_page_size: int = Field(DEFAULT_PAGE_SIZE, ge=1, description="Default page_size.")
+    default_page_size: int = Field(defaults.DEFAULT_PAGE_SIZE, ge=1, description="Default page_size.")
     max_page_size: int | None = Field(None, ge=1, description="Maximum page_size. If not set, there is no limit.")
     strict_paging: bool = Field(default=False, description="Whether a page after the last page is always empty.")
     preset: Literal["tolerant", "strict"] = Field(
@@ -235,24 +227,22 @@ class Settings(BaseModel):
         default=False, description="Whether tokens of the triggers service are approved automatically."
     )
     schedule_scan_s: float = Field(
-        SCHEDULE_SCAN_S, gt=0, description="Interval between scans of the schedules, in seconds."
+        defaults.SCHEDULE_SCAN_S, gt=0, description="Interval between scans of the schedules, in seconds."
     )
     chain_event_scan_s: float = Field(
-        CHAIN_EVENT_SCAN_S, gt=0, description="Interval between scans of each chain, in seconds."
+        defaults.CHAIN_EVENT_SCAN_S, gt=0, description="Interval between scans of each chain, in seconds."
     )
     chain_confirmations: int | None = Field(
         None,
         ge=0,
-        description=(
-            "Number of confirmations before a log fires a trigger. If not set: 12, or 0 on the built-in chain."
-        ),
+        description="Number of confirmations before a log fires a trigger. If not set: 12, or 0 on the built-in chain.",
     )
     rpc_ethereum: str | None = _rpc("ethereum")
     rpc_base: str | None = _rpc("base")
     rpc_arbitrum: str | None = _rpc("arbitrum")
     rpc_bsc: str | None = _rpc("bsc")
     rpc_polygon: str | None = _rpc("polygon")
-    run_max_retries: int = Field(RUN_RETRIES, ge=0, le=100, description="Maximum number of retries of a run.")
+    run_max_retries: int = Field(defaults.RUN_RETRIES, ge=0, le=100, description="Maximum number of retries of a run.")
     retry_thrown_actions: bool = Field(default=False, description="Whether a run is retried if its action throws.")
     expose_retrying: bool = Field(
         default=False, description="Whether a run that waits for a retry is shown as retrying."
@@ -261,7 +251,7 @@ class Settings(BaseModel):
         None, ge=1, description="Maximum number of concurrent runs. If not set: one per trigger."
     )
     kept_trigger_runs: int = Field(
-        KEPT_TRIGGER_RUNS,
+        defaults.KEPT_TRIGGER_RUNS,
         ge=1,
         description=(
             "Maximum number of stored runs per trigger that have ended. The oldest runs are deleted, 64 at a time."
@@ -276,28 +266,26 @@ class Settings(BaseModel):
         None, description="Address of another service that executes the runs. If not set, this emulator executes them."
     )
     webhook_posts_per_address: int | None = Field(
-        WEBHOOK_POSTS_PER_ADDRESS, ge=1, description="Maximum number of webhook posts per address in any 60 s."
+        defaults.WEBHOOK_POSTS_PER_ADDRESS, ge=1, description="Maximum number of webhook posts per address in any 60 s."
     )
     webhook_posts_per_user: int | None = Field(
-        WEBHOOK_POSTS_PER_USER,
+        defaults.WEBHOOK_POSTS_PER_USER,
         ge=1,
         description="Maximum number of webhook posts to the triggers of one owner in any 60 s.",
     )
 
-    @field_validator("allow_address", mode="before")
+    @field_validator("allow_address", "allow_origin", mode="before")
     @classmethod
-    def _addresses(cls, given: object) -> object:
-        return tuple(
-            AllowedAddress.parse(part) if isinstance(part, str) else part
-            for part in _parts(given, "allow_address must be a list of strings HOST[:PORT]")
-            if not isinstance(part, str) or part.strip()
-        )
-
-    @field_validator("allow_origin", mode="before")
-    @classmethod
-    def _origins(cls, given: object) -> object:
-        parts = _parts(given, "allow_origin must be a list of strings SCHEME://HOST[:PORT]")
-        return tuple(parse_origin(str(part)) for part in parts if str(part).strip())
+    def _listed(cls, given: object, info: ValidationInfo) -> object:
+        """Parses comma-separated text from the environment, or a sequence of strings."""
+        parts = given.split(",") if isinstance(given, str) else given
+        if not isinstance(parts, list | tuple):
+            form = "HOST[:PORT]" if info.field_name == "allow_address" else "SCHEME://HOST[:PORT]"
+            raise ValueError(f"{info.field_name} must be a list of strings {form}")  # noqa: TRY004 - pydantic expects a ValueError
+        if info.field_name == "allow_origin":
+            return tuple(parse_origin(str(part)) for part in parts if str(part).strip())
+        given_parts = (part for part in parts if not isinstance(part, str) or part.strip())
+        return tuple(AllowedAddress.parse(part) if isinstance(part, str) else part for part in given_parts)
 
     @field_serializer("allow_address")
     def _addresses_as_text(self, allowed: tuple[AllowedAddress, ...]) -> list[str]:
@@ -307,19 +295,17 @@ class Settings(BaseModel):
     @classmethod
     def _without_removed(cls, given: Any) -> Any:
         if isinstance(given, dict) and _REMOVED in given:
-            rest = {name: value for name, value in given.items() if name != _REMOVED}
             if str(given[_REMOVED]).lower() not in {"true", "1", "yes", "on"}:
                 raise ValueError(
                     f"{_REMOVED} was removed: actions can access a private address only if allow_address contains it, "
                     "for example allow_address 127.0.0.1:8545"
                 )
-            return rest  # the effect of this setting is now the default
+            return {name: value for name, value in given.items() if name != _REMOVED}  # its effect is the default
         return given
 
     @model_validator(mode="after")
     def _safe_together(self) -> Settings:
-        # Create the derived values here, so that an invalid name or clock causes an error at the start instead of at
-        # the first use.
+        # Create the derived values here, so that an invalid name or clock causes an error at the start.
         _ = self.vocabulary, self.frozen_at
         if self.host not in LOOPBACK and self.seed is not None:
             raise ValueError(
@@ -370,11 +356,19 @@ class Settings(BaseModel):
         raise ValueError(f"clock {self.clock!r} is not valid: expected 'real', or 'frozen@' followed by Unix seconds")
 
     @cached_property
-    def limits(self) -> ActionLimits:
+    def limits(self) -> defaults.ActionLimits:
         """Limits of one execution."""
-        fields = type(self).model_fields
-        given = {name: getattr(self, f"action_{name}") for name in ActionLimits._fields if f"action_{name}" in fields}
-        return ActionLimits(**given | {"max_code_length": min(self.action_max_code_length, self.max_body_bytes)})
+        return defaults.ActionLimits(
+            timeout_ms=self.action_timeout_ms,
+            memory_limit_mb=self.action_memory_limit_mb,
+            max_code_length=min(self.action_max_code_length, self.max_body_bytes),
+            max_response_length=self.action_max_response_length,
+            max_console_log_length=self.action_max_console_log_length,
+            max_fetch_count=self.action_max_fetch_count,
+            max_get_keys_count=self.action_max_get_keys_count,
+            max_fetch_bytes=self.action_max_fetch_bytes,
+            fetch_timeout_ms=self.action_fetch_timeout_ms,
+        )
 
     @classmethod
     def load(cls, environment: Mapping[str, str] | None = None, /, **given: Any) -> Settings:

@@ -381,7 +381,7 @@ def test_every_repair_works_and_costs_what_it_says_for(name, svc, other) -> None
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", one_of_each_link(list(CASES)))
-def test_the_refusal_itself_explains(name, svc, other) -> None:
+def test_a_rejection_explains_itself(name, svc, other) -> None:
     missing, build = CASES[name]
     given = build(svc, other)
     with pytest.raises(SvcnbError) as caught:

@@ -104,7 +104,7 @@ def test_a_service_that_is_no_emulator_has_none(scripted, answer) -> None:
         scripted(lambda _: answer).trace("r-77")
 
 
-def test_nothing_to_go_by_is_said(scripted) -> None:
+def test_a_value_without_a_request_id_is_an_error(scripted) -> None:
     with pytest.raises(errors.InvalidArgument, match="no request id"):
         scripted(lambda _: httpx.Response(200)).trace("")
 

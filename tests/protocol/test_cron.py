@@ -32,7 +32,7 @@ def test_a_schedule_fires_at_the_times_its_fields_name_in_utc(text, expected):
     assert times(text, 2) == expected
 
 
-def test_the_tick_at_the_given_moment_itself_is_over():
+def test_the_tick_at_the_given_time_itself_is_not_included():
     nine = datetime(2027, 1, 1, 9, tzinfo=UTC).timestamp()
     assert Cron("0 9 * * *").next_after(nine) == nine + 86_400
     assert Cron("0 9 * * *").next_after(nine - 0.5) == nine
@@ -49,7 +49,7 @@ def test_the_sentence_says_what_the_fields_mean_and_that_it_is_utc():
 @pytest.mark.parametrize(
     "text", ["", "  ", "* * * *", "* * * * * * *", "60 * * * *", "a b c d e", "*/0 * * * *", "x" * 300]
 )
-def test_a_text_that_is_no_schedule_is_refused_with_an_example(text):
+def test_the_error_for_an_invalid_schedule_contains_an_example(text):
     with pytest.raises(InvalidCron) as caught:
         Cron(text)
     assert "for example" in str(caught.value) or "write" in str(caught.value)

@@ -236,7 +236,7 @@ def test_depth_is_refused_and_does_not_end_the_process(limit: int) -> None:
     assert "too many levels of nesting" in refused.message
 
 
-def test_what_is_no_json_at_all_is_refused() -> None:
+def test_a_value_that_is_not_json_is_rejected() -> None:
     assert _refused({"types": object()}).rule == 1
 
 

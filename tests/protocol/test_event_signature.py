@@ -82,7 +82,7 @@ def test_tuples_may_be_written_as_in_human_readable_interfaces():
         "F(uint256" + "[]" * 40 + ")",
     ],
 )
-def test_a_text_that_is_no_signature_is_refused(text):
+def test_an_invalid_signature_is_rejected(text):
     with pytest.raises(InvalidSignature):
         Event.parse(text)
 

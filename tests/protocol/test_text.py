@@ -13,7 +13,7 @@ from svcnb.protocol.text import escaped_json, terminal_text, whole, xml_text
 EVERY = [chr(code) for code in range(0x11000)] + ["\U0001f600", "\U000e0001", "\U0010fffd"]
 
 
-def test_what_passes_for_xml_is_what_an_xml_parser_takes() -> None:
+def test_xml_text_keeps_exactly_the_characters_that_an_xml_parser_accepts() -> None:
     kept = [each for each in EVERY if each not in "<>&\r" and xml_text(each) == each]
     assert ET.fromstring(f"<a>{''.join(kept)}</a>").text == "".join(kept)  # noqa: S314 - our own text
     assert xml_text("\r") == "\r"  # a parser converts it to a line feed

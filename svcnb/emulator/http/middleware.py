@@ -20,9 +20,8 @@ from svcnb.emulator.errors import ServiceError, StructuredError
 from svcnb.emulator.http.answers import failure
 from svcnb.emulator.http.body import CallerGone
 from svcnb.emulator.platform.clock import Clock
-from svcnb.emulator.platform.idle import Activity
 from svcnb.emulator.platform.origins import RPC, Origins, ServerAddress
-from svcnb.emulator.platform.quiesce import Quiesce
+from svcnb.emulator.platform.quiesce import Activity, Quiesce
 from svcnb.emulator.platform.randomness import Randomness
 from svcnb.emulator.settings import Settings
 

@@ -135,7 +135,7 @@ def safe(emulator, fund, witness):
     return used_by
 
 
-def test_two_of_three_owners_take_over_an_account_and_run_it(svc, safe, fund, action) -> None:
+def test_two_of_three_owners_receive_an_account_and_change_it(svc, safe, fund, action) -> None:
     account = svc.accounts.create("to the board")
     api = svc.with_key(account.api_key)
     api.billing.top_up(500)

@@ -28,14 +28,14 @@ def counted(svc, fund):
     return svc.chain_secured.create(owner, "billing")
 
 
-def test_credit_is_bought_and_read_with_the_wallet_alone(counted) -> None:
+def test_the_wallet_alone_can_buy_and_read_credit(counted) -> None:
     assert counted.billing.balance().available_cents == 0
     payment = counted.billing.top_up(700)
     assert payment.balance.available_cents == counted.billing.balance().available_cents == 700
     assert Counting.signed == ["BillingAuth"]
 
 
-def test_after_four_minutes_the_wallet_signs_anew(counted, monkeypatch) -> None:
+def test_after_four_minutes_the_wallet_signs_again(counted, monkeypatch) -> None:
     now = [1000.0]
     monkeypatch.setattr(wallet_auth, "monotonic", lambda: now[0])
     counted.billing.balance()
@@ -47,7 +47,7 @@ def test_after_four_minutes_the_wallet_signs_anew(counted, monkeypatch) -> None:
     assert len(Counting.signed) == 2
 
 
-def test_a_payment_that_outlives_a_signature_goes_on(start_emulator, monkeypatch) -> None:
+def test_a_payment_that_takes_longer_than_a_signature_is_valid_continues(start_emulator, monkeypatch) -> None:
     """A crypto payment can take longer than the five minutes for which a signature is valid."""
     emulator = start_emulator(clock="frozen@1767225600", crypto_delay_ms=0)
     Counting.signed = []
@@ -66,7 +66,7 @@ def test_a_payment_that_outlives_a_signature_goes_on(start_emulator, monkeypatch
     assert Counting.signed == ["BillingAuth"] * 2
 
 
-def test_a_declined_payment_is_told(counted, emulator) -> None:
+def test_a_declined_payment_is_an_error(counted, emulator) -> None:
     payment = counted.billing.create_payment_intent(500)
     emulator.processor(payment.payment_intent_id, "failed")
     with pytest.raises(PaymentFailed):
@@ -74,7 +74,7 @@ def test_a_declined_payment_is_told(counted, emulator) -> None:
     assert counted.billing.balance().available_cents == 0
 
 
-def test_the_configured_key_never_travels_with_the_wallets_header(svc, counted) -> None:
+def test_the_configured_key_is_never_sent_with_the_wallets_header(svc, counted) -> None:
     """The client sends only the header, which would take precedence (docs/service/signatures.md#x-wallet-auth)."""
     with_key = svc.with_key(svc.accounts.create("other").api_key)
     same = with_key.chain_secured.open(counted.owner)
