@@ -243,12 +243,13 @@ def openapi() -> dict[str, Any]:
 @functools.cache
 def _endpoints() -> list[Endpoint]:
     from svcnb.emulator.areas import first_endpoints, other_endpoints
+    from svcnb.emulator.http.router import Forgiven
     from svcnb.emulator.service import Service
     from svcnb.emulator.settings import Settings
 
     service = Service(Settings.load({}))
     first = first_endpoints(service)
-    found = [*first, *other_endpoints(service, first)]
+    found = [*first, *other_endpoints(service, first, Forgiven())]
     asyncio.run(service.stop())
     return found
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-    from svcnb import (  # imported on first use, and "as" itself, because pyright exports only such names
+    from svcnb import (  # Python imports these on first use. pyright exports only names with "as"
         charts as charts,
         panels as panels,
         reports as reports,
@@ -199,9 +199,9 @@ _HOME: Final = {
     "recover": _SIGNING,
     "verify": _SIGNING,
 }
-"""Module of each public name. Names that this list does not contain are errors in `svcnb.client.errors`."""
+"""Module of each public name. All other public names are errors in `svcnb.client.errors`."""
 
-_ROOMS: Final = {
+_SUBPACKAGES: Final = {
     "charts": "lab",
     "panels": "lab",
     "reports": "reports",
@@ -209,7 +209,7 @@ _ROOMS: Final = {
     "toolkit": "",
     "workshop": "emulator",
 }
-"""Subpackages that are imported on first use, and the extra that each one needs."""
+"""Subpackages that Python imports on first use, and the extra that each one needs."""
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
@@ -230,8 +230,8 @@ if not TYPE_CHECKING:
     # Hidden from type checkers, which would otherwise accept every name.
 
     def __getattr__(name: str) -> Any:
-        if name in _ROOMS:
-            return _room(name)
+        if name in _SUBPACKAGES:
+            return _subpackage(name)
         if name not in __all__:
             # With `name` and `obj`, Python suggests similar names.
             raise AttributeError(f"module 'svcnb' has no attribute {name!r}", name=name, obj=sys.modules[__name__])
@@ -242,17 +242,17 @@ if not TYPE_CHECKING:
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, *_ROOMS, "__version__"])
+    return sorted([*__all__, *_SUBPACKAGES, "__version__"])
 
 
-def _room(name: str) -> Any:
+def _subpackage(name: str) -> Any:
     try:
         return import_module(f"svcnb.{name}")
     except ModuleNotFoundError as error:
         if error.name == f"svcnb.{name}":
             raise AttributeError(f"module 'svcnb' has no attribute {name!r}") from None
-        if not _ROOMS[name]:
+        if not _SUBPACKAGES[name]:
             raise
         from svcnb.errors import ExtraMissing
 
-        raise ExtraMissing(f"svcnb.{name} needs {error.name}", _ROOMS[name]) from error
+        raise ExtraMissing(f"svcnb.{name} needs {error.name}", _SUBPACKAGES[name]) from error

@@ -11,7 +11,7 @@ _GZIP: Final = 31
 
 
 def bundle_exists(path: Path) -> bool:
-    """Returns whether a bundle was built.
+    """Returns whether a bundle exists, compressed or not.
 
     Args:
         path: Path of the bundle without ``.gz``.
@@ -26,7 +26,7 @@ def read_bundle(path: Path) -> bytes:
         path: Path of the bundle without ``.gz``.
 
     Raises:
-        FileNotFoundError: The bundle was not built.
+        FileNotFoundError: The bundle does not exist.
     """
     try:
         return zlib.decompress(_compressed(path).read_bytes(), _GZIP)

@@ -58,7 +58,7 @@ def _rebuild(kind: type[SvcnbError], message: str) -> SvcnbError:
 
 
 class InvalidArgument(SvcnbError, ValueError):
-    """The client rejected an argument. Nothing was sent or charged."""
+    """The client rejected an argument before it sent a request. The service charged nothing."""
 
     exit_code = ExitCode.USAGE
 

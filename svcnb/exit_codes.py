@@ -19,12 +19,12 @@ class ExitCode(IntEnum):
     PORT_IN_USE = 4
     """Another program uses the requested port."""
     STATE_UNUSABLE = 5
-    """This version cannot use the state folder or the database. Nothing was changed."""
+    """This version cannot use the state folder or the database. The command changed nothing."""
     UNREACHABLE = 6
     """The service does not respond."""
     ATTENTION = 7
-    """The report was created and shows a problem."""
+    """The command created the report, and the report shows a problem."""
     BUSY = 8
-    """Another process is creating the same report. Nothing was done."""
+    """Another process is creating the same report. The command did nothing."""
     INTERRUPTED = 130
     """Ctrl-C interrupted the command."""

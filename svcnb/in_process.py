@@ -61,7 +61,7 @@ def register(base_url: str, app: App) -> None:
 
 
 def unregister(base_url: str) -> None:
-    """Removes an address that `register` added. Calling it again has no effect."""
+    """Removes an address that `register` added. Repeated calls have no effect."""
     _apps.pop(base_url, None)
 
 
@@ -85,7 +85,7 @@ def wait(awaitable: Awaitable[T]) -> T:
 
 
 async def _outcome(awaitable: Awaitable[T]) -> tuple[T | None, Exception | None]:
-    """Result or exception of a task.
+    """Returns the result or the exception of a task.
 
     The kernel would show the exception in the notebook even if the cell catches it.
     """

@@ -1,8 +1,8 @@
 """Launcher that starts and stops the emulator as a separate process.
 
 The emulator's process reads a pipe whose other end is open only in this process. When this process ends for any reason,
-the pipe closes and the emulator stops. The settings are sent through the same pipe, so no secret appears in an
-environment or in a list of processes.
+the pipe closes and the emulator stops. The launcher sends the settings through the same pipe, so no secret appears in
+an environment or in a list of processes.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from svcnb.supervised import LISTENER
 if TYPE_CHECKING:
     from svcnb.emulator.in_page import PageService
 
-START_TIMEOUT_S = 300.0  # a failed start is reported immediately, so the long limit only affects busy machines
+START_TIMEOUT_S = 300.0  # the process reports a failed start immediately, so the long limit only affects busy machines
 STOP_TIMEOUT_S = 30.0
 KEPT_LINES = 200
 SHOWN_LINES = 12
@@ -68,7 +68,7 @@ class PortInUse(EmulatorNotStarted):
 
 
 class StateFolderUnusable(EmulatorNotStarted):
-    """The emulator cannot use the state folder or the database. Nothing was changed."""
+    """The emulator cannot use the state folder or the database. It changed nothing."""
 
     default_hint = "Use another `state` folder, or move this folder."
     exit_code = ExitCode.STATE_UNUSABLE
@@ -166,7 +166,7 @@ class Emulator(EmulatorControl):
 
     @property
     def pid(self) -> int:
-        """Process id."""
+        """Process id of the emulator."""
         return self._process.pid
 
     @property
@@ -190,7 +190,7 @@ class Emulator(EmulatorControl):
     def stop(self) -> None:
         """Closes the clients, and ends the emulator's process and its child processes.
 
-        Calling it again has no effect.
+        Repeated calls have no effect.
         """
         self.close()
         self._finalizer()

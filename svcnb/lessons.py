@@ -46,9 +46,10 @@ def lesson(
 ) -> EmulatorControl | LiveService:
     """Returns the service for a lesson.
 
-    By default, each lesson has its own emulator. It is seeded with the lesson's name and has a frozen clock, so that
+    By default, each lesson has its own emulator. Its seed is the lesson's name, and its clock is frozen, so that
     outputs are the same on every machine. Running the first cell again restarts the emulator. In a workshop
-    (``SVC_WORKSHOP_URL``), the instructor's machine can run the emulator. Its state is then kept when the kernel stops.
+    (``SVC_WORKSHOP_URL``), the instructor's machine can run the emulator. That machine then keeps the state when the
+    kernel stops.
 
     If ``SVC_BASE_URL`` is set outside a workshop, the lesson uses that service instead: a live service, or an emulator,
     which others may share. With ``SVC_LESSONS=own``, which `svcnb lab` sets, the lesson always uses its own emulator. A
@@ -58,8 +59,8 @@ def lesson(
     Args:
         name: Name of the lesson, for example ``"quickstart"``.
         resume: Whether to continue with a saved state. In a workshop, this is the state of this notebook's last run,
-            for example before a kernel restart. In a browser page, the state is saved in the browser's storage.
-            Elsewhere the state is lost when the kernel stops, and this argument has no effect.
+            for example before a kernel restart. In a browser page, the state is in the browser's storage. Elsewhere the
+            state is lost when the kernel stops, and this argument has no effect.
         confirm: Whether you agree to run the lesson on a live service, where calls cost money. ``SVC_LESSONS=live``
             confirms all lessons.
         **settings: Additional settings of the lesson's own emulator; see `Emulator`.
@@ -69,7 +70,7 @@ def lesson(
 
     Raises:
         EmulatorError: The emulator could not be started or reached. The hint contains the next step.
-        NotConfirmed: The service is live and ``confirm`` is not True. Nothing was done.
+        NotConfirmed: The service is live and ``confirm`` is not True. The function sent no paid call.
     """
     live_lessons.end()
     if IN_PAGE:
@@ -130,7 +131,8 @@ def lessons_folder(wanted: Path | None, *, solutions: bool = True) -> Path:
             unlocks them.
 
     Returns:
-        The lessons folder of the working copy, or a folder that now contains a copy of it. Existing files are kept.
+        The lessons folder of the working copy, or a folder that now contains a copy of it. The function keeps existing
+        files.
     """
     source, is_working_copy = _shipped()
     if wanted is None and is_working_copy and solutions:
@@ -152,7 +154,7 @@ def solution_notebooks() -> list[Path]:
 def fetch_solutions(unlocked: Iterable[str]) -> None:
     """Downloads the solutions that the workshop's instructor unlocked, for the lessons in the current folder.
 
-    Existing solutions are not changed.
+    The function does not change existing solutions.
 
     Args:
         unlocked: File names of the notebooks.

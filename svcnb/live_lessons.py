@@ -1,8 +1,8 @@
 """Support for lessons on a live service or in a browser page: requirements, confirmation and skipped cells.
 
 A live service has no reset, no frozen clock and no injected faults, and its calls cost money. A lesson therefore needs
-one confirmation before it starts. Then IPython analyses every cell before it runs. It skips cells that use functions of
-the emulator, and cells that use a name from a skipped cell.
+one confirmation before it starts. During the lesson, a transformer analyses every cell before IPython runs the cell. It
+skips cells that use functions of the emulator, and cells that use a name from a skipped cell.
 """
 
 from __future__ import annotations
@@ -74,12 +74,6 @@ LIVE: Final[dict[str, Live]] = {
 All others use an emulator on this computer.
 """
 
-EMULATOR_TEXT: Final = (
-    "This lesson uses the [emulator](glossary.md#emulator), which is the complete service on your own computer, even "
-    "if a live service is configured. It costs nothing."
-)
-"""Text of the box at the top of all other lessons."""
-
 CONFIRMED: Final = "live"
 """Value of ``SVC_LESSONS`` that confirms all lessons, for unattended runs."""
 
@@ -144,7 +138,7 @@ class LiveService:
         return client
 
     def stop(self) -> None:
-        """Does nothing, since other users share the service."""
+        """Does nothing, because other users share the service."""
 
 
 class LiveClient(Client):
@@ -189,7 +183,7 @@ def begin(name: str, base_url: str, *, confirm: bool) -> LiveService:
         confirm: Whether the learner agreed to the costs.
 
     Raises:
-        NotConfirmed: The learner has not agreed to the costs. Nothing was done.
+        NotConfirmed: The learner has not agreed to the costs. The function sent no paid call.
     """
     live = LIVE[name]
     key = "the account of SVC_API_KEY" if os.environ.get("SVC_API_KEY") else "a new account that you pay credit for"
@@ -224,7 +218,7 @@ class Skipper:
     NAME: Final = "_svcnb_live"
     TITLE: ClassVar = "Skipped on a live service"
     REASONS: ClassVar[tuple[type[Exception], ...]] = (EmulatorError, TraceUnavailable, OutOfCredit)
-    """Returns the errors that can stop a cell on a live service without a mistake of the learner."""
+    """Errors that can stop a cell on a live service without a mistake of the learner."""
 
     def __init__(self, live: Live | None, names: dict[str, Any]) -> None:
         self._live = live

@@ -53,7 +53,7 @@ class Schema(Generic[T]):
             writer: Version of the svcnb that wrote the state, if known.
 
         Returns:
-            Whether `migrate` must be called.
+            Whether the caller must call `migrate`.
 
         Raises:
             UnreadableVersion: The state is newer than this svcnb, or older than all migrations.

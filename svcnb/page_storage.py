@@ -31,7 +31,7 @@ NOTE: Final = (
     "This page is for practice. Everyone who uses this browser profile can read the keys that the page stores. "
     "Never use a key that controls anything of value."
 )
-"""Warning that is displayed wherever the page stores states."""
+"""Warning that the page shows wherever it stores states."""
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 _LOCK: Final = "lock"

@@ -1,9 +1,9 @@
-"""Pytest plugin with fixtures for testing your own actions on an emulator, which is reset between tests.
+"""Pytest plugin with fixtures for testing your own actions on an emulator.
 
-The plugin is installed with svcnb, and pytest finds it automatically. The fixture ``svc`` is a client with its own
-funded account, and ``svc_emulator`` is the emulator. Every test starts in the same state, because the plugin restores a
-snapshot after each test. With ``--svc-live``, the same tests run against the live service of ``SVC_BASE_URL`` and
-``SVC_API_KEY``. pytest then skips tests that control the emulator.
+The plugin resets the emulator between tests. It is part of svcnb, and pytest finds it automatically. The fixture
+``svc`` is a client with its own funded account, and ``svc_emulator`` is the emulator. Every test starts in the same
+state, because the plugin restores a snapshot after each test. With ``--svc-live``, the same tests run against the live
+service of ``SVC_BASE_URL`` and ``SVC_API_KEY``. pytest then skips tests that control the emulator.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def svc_recorded(svc_emulator: EmulatorControl) -> Callable[[Any], Recorded]:
 
 
 def _environment_of(config: Config) -> dict[str, str]:
-    """Returns environment variables that give a new client the settings of another.
+    """Returns environment variables that configure a new client like another client.
 
     Unset settings are empty strings.
     """

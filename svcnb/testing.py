@@ -33,7 +33,7 @@ class Recorded:
         status: ``success``, ``failed`` or ``refused``.
         logs: Console output.
         cost_cents: Charged amount in US cents.
-        trace: Timeline of the run, or None if no action was started.
+        trace: Timeline of the run, or None if the service did not start the action.
     """
 
     status: str

@@ -62,8 +62,8 @@ class SyncTransport:
             raise _not_a_client(client, "httpx.Client")
         own = transport or _page_transport()
         self._client = httpx.Client(**_options(base_url), transport=own) if client is None else client
-        # Notebooks rarely close their clients. The connections are closed when the last client that uses this transport
-        # is deleted.
+        # Users of notebooks rarely close their clients. The transport closes its connections when Python deletes the
+        # last client that uses it.
         self._closing = weakref.finalize(self, self._client.close if client is None else _nothing)
         self.clock: _Clock = _Clock()
 
@@ -164,9 +164,9 @@ def _bare(error: E) -> E:
 
 
 def _cause(error: httpx.HTTPError) -> httpx.HTTPError | None:
-    """Returns the details of an error.
+    """Returns the cause to attach to an error.
 
-    The details of an unsendable header omit the message of the error, because the message contains the header.
+    If a header cannot be sent, the result is None, because the message of the original error contains the header.
     """
     return None if isinstance(error, httpx.LocalProtocolError) else _bare(error)
 

@@ -1,4 +1,4 @@
-"""Parser for the message of a failed execution: the error, its message, and its position in the caller's source."""
+"""Parser that reads the error, its message, and its position in the source from the message of a failed execution."""
 
 from __future__ import annotations
 

@@ -180,8 +180,8 @@ class AsyncClient(ClientSettings):
     ) -> AsyncBatch:
         """See `Client.map`.
 
-        Await the returned batch. After a cancellation, the batch keeps the outcomes. Await it again to execute the
-        remaining runs.
+        Await the returned batch. After a cancellation, the batch keeps the outcomes of the completed runs. Await it
+        again to execute the remaining runs.
         """
         perform = self.run if executor is None else RemoteRuns(self._session, executor).run_async
         return AsyncBatch(perform, action, params, concurrency=concurrency, resume=resume, progress=progress)

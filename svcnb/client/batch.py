@@ -49,11 +49,11 @@ class _Results(Sequence[Outcome]):
             )
         source, cid = source_or_cid(action)
         self.cid: str = cid
-        # The CID is computed once, not once per run.
+        # Compute the CID only once, not for each run.
         name = getattr(action, "name", "")
         self._action: ActionRef = Action(source, name=name) if source is not None else self.cid
         self._concurrency = concurrency
-        to_dict = getattr(params, "to_dict", None)  # of a frame
+        to_dict = getattr(params, "to_dict", None)  # a method of data frames
         rows: Any = params if to_dict is None else to_dict("records")
         # Passing a dictionary or a string is a mistake, because the batch would iterate over its keys or characters.
         if isinstance(rows, (Mapping, str, bytes)) or not isinstance(rows, Iterable):

@@ -26,7 +26,7 @@ class BatchFile:
         params: Parameters of all runs.
 
     Raises:
-        InvalidArgument: The file was not written by svcnb, or belongs to another batch.
+        InvalidArgument: svcnb did not write the file, or the file belongs to another batch.
     """
 
     def __init__(self, path: Path, cid: str, params: Sequence[object]) -> None:

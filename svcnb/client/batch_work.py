@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from svcnb.client.models.runs import Run
 
 ATTEMPTS: Final = 4
-"""Maximum number of attempts of one run that an overloaded service rejects.
+"""Maximum number of attempts to execute one run while the service is overloaded.
 
 The count does not include the client's own retries.
 """
@@ -108,7 +108,7 @@ class Work:
                 self._file.close()
 
     def left(self) -> list[int]:
-        """Returns the number of runs without a final outcome."""
+        """Returns the positions of the runs without a final outcome."""
         return [index for index, outcome in enumerate(self.outcomes) if outcome is None or outcome.transient]
 
     def begin(self, *, retry_failed: bool) -> None:
@@ -125,7 +125,7 @@ class Work:
             return None if self.fatal is not None or not self.todo else self.todo.popleft()
 
     def give_back(self, index: int) -> None:
-        """Puts a run that was not started back into the queue."""
+        """Returns a run that did not start to the queue."""
         with self._lock:
             self.todo.appendleft(index)
 

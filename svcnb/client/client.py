@@ -196,8 +196,8 @@ class Client(ClientSettings):
             action: An action, a source, or the CID of a source that was executed on this node before.
             params: Argument of ``main``, any JSON value.
             until_effective: Seconds for which the client retries while the key is unknown (401) or not permitted (403).
-                A new key or permission takes effect after a few seconds. Raises immediately if credit is missing or the
-                action fails.
+                A new key or permission takes effect after a few seconds. The method does not retry if credit is missing
+                or the action fails.
             **named: Parameters by name, instead of ``params`` or merged into it.
 
         Raises:
@@ -297,7 +297,9 @@ class Client(ClientSettings):
         return self._derive(keyed(self._config, key))
 
     def use_key(self, key: AnyKey | None) -> None:
-        """Changes the key of this client for all code that uses it. To get a new client instead, call `with_key`.
+        """Changes the key of this client for all code that uses the client.
+
+        To get a new client instead, call `with_key`.
 
         Panels call this method, so that the notebook's client uses the account that is open in the panel.
 

@@ -3,9 +3,9 @@
 The file is ``$SVCNB_CONFIG`` or ``~/.config/svcnb/config.toml``; `svcnb login` writes it::
 
     base_url = "https://api.example.org"
-    api_key = "..."                # allowed only when no one else may read the file: chmod 600
+    api_key = "..."                # allowed only if no other user can read the file: chmod 600
 
-    [profiles.test]                # chosen by SVC_PROFILE or --profile
+    [profiles.test]                # selected by SVC_PROFILE or --profile
     base_url = "https://test.example.org"
 
 The client sends a key in the file only to the address in the same file. If the address has another source, the client

@@ -43,7 +43,7 @@ def shorten(value: object, limit: int = MAX_CELL) -> str:
 
 
 def cell(value: object) -> str:
-    """Returns one value as HTML. Escapes strings without quotes, joins lists, and replaces None by an empty text."""
+    """Returns one value as HTML. Escapes strings without quotes, joins lists, and replaces None with an empty text."""
     if isinstance(value, (tuple, list)):
         return escape(shorten(", ".join(str(item) for item in value)))
     return "" if value is None else escape(shorten(str(value)))

@@ -80,7 +80,7 @@ class ConfigError(SvcnbError):
 
 
 class NotConfirmed(SvcnbError):
-    """An irreversible operation was requested without ``confirm=True``. Nothing was done.
+    """The caller requested an irreversible operation without ``confirm=True``. The client did nothing.
 
     Attributes:
         consequences: The consequences of the operation, each in one or two sentences.
@@ -105,7 +105,7 @@ class TransportError(SvcnbError):
     exit_code = ExitCode.UNREACHABLE
 
     unsent: bool = False
-    """True if nothing was sent, so that any call can be repeated."""
+    """True if the client sent nothing, so that any call can be repeated."""
 
     refused: bool = False
     """True if no server listens at the address on this machine, so that an immediate retry would fail again."""
@@ -144,16 +144,17 @@ class ChainError(SvcnbError):
 
 
 class PaymentFailed(SvcnbError):
-    """The processor did not collect a payment. Nothing was credited."""
+    """The processor did not collect a payment, so the service added no credit."""
 
     default_hint = "Start a new payment: svc.billing.top_up(cents)."
 
 
 class ActionError(Explicable):
-    """The action failed: it threw an error, has a syntax error, or exceeded a limit. Nothing was charged.
+    """The action failed: it threw an error, has a syntax error, or exceeded a limit. The service charged nothing.
 
     Attributes:
-        stage: ``compile`` for a syntax error, ``limit`` for time, memory or funds, ``run`` for everything thrown.
+        stage: ``compile`` for a syntax error, ``limit`` for time, memory or funds, ``run`` for an error that the action
+            threw.
         name: Name of the JavaScript error, for example ``TypeError``, or an empty string.
         line: First line of the caller's source in the stack trace, in the service's line numbering. None if unknown.
         column: Column in ``line``.
@@ -321,7 +322,7 @@ class InternalError(ServiceError):
 
 
 class Unavailable(ServiceError):
-    """Billing, the chain or the action runtime is temporarily down (503)."""
+    """Billing, the chain or the action runtime is temporarily unavailable (503)."""
 
     default_hint = "Try again in a few seconds. Nothing was charged."
 

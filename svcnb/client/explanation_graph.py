@@ -1,12 +1,12 @@
 """Drawing of an `Explanation`: the key, the groups, the action, the wallet, and the links between them.
 
-`layout` places everything once, for two renderers. This module writes SVG text, because an explanation needs no extras,
-and a saved notebook must show an image. `svcnb.charts.permissions` makes a chart, because charts have themes, can be
-combined, and can be saved as PNG.
+`layout` computes all positions once, for two renderers. This module writes SVG text, because an explanation needs no
+extras, and a saved notebook must show an image. `svcnb.charts.permissions` makes a chart, because charts have themes,
+can be combined, and can be saved as PNG.
 
 The drawing does not depend on colour: an existing link is a solid line, and a missing link is dashed and crossed out.
-The drawing is an image, which untrusted notebooks also show. Its alternative text contains the result and the reason.
-The image has a light background, which `display.DARK` inverts in a dark theme.
+The drawing is an image, because notebooks also show images if the user has not trusted the notebook. Its alternative
+text contains the result and the reason. The image has a light background, which `display.DARK` inverts in a dark theme.
 """
 
 from __future__ import annotations

@@ -105,7 +105,7 @@ def _link(picture: Picture, group: Group, contents: GroupContents) -> GroupLink:
 
 
 def unbound(picture: Picture) -> bool:
-    """Whether the key can execute all actions, independently of groups."""
+    """Returns whether the key can execute all actions, independently of groups."""
     return picture.kind == "master" or bool(picture.key and 0 in picture.key.execute_in_groups)
 
 
@@ -137,13 +137,13 @@ def expired(key: UsageKey, now: float) -> bool:
 
 
 def named(name: str, hashed: str) -> str:
-    """Returns a label of a name and a short hash."""
+    """Returns a label that consists of a name and a short hash."""
     short = f"{hashed[:10]}…{hashed[-4:]}"
     return f"{name!r} {short}" if name else short
 
 
 def key_label(picture: Picture) -> str:
-    """Label of the key in displays."""
+    """Returns the label of the key in displays."""
     if picture.kind == "master":
         return MASTER_NAME
     return named(picture.key.name if picture.key else "", picture.key_hash)

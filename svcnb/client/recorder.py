@@ -1,7 +1,8 @@
 """Local record of all runs. Users can query it for costs, failures and results.
 
-The record is an SQLite file, which only its owner can read. `strip` removes secrets before a value is stored. The
-setting ``history`` (``SVC_HISTORY``) is the path of the file, or ``off``. `History` of the toolkit reads the file.
+The record is an SQLite file, which only its owner can read. `strip` removes secrets from a value before the recorder
+stores it. The setting ``history`` (``SVC_HISTORY``) is the path of the file, or ``off``. `History` of the toolkit reads
+the file.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ KEPT_RUNS: Final = 2_000_000
 """Maximum number of stored runs. The record deletes the oldest excess runs, a thousand at a time."""
 
 KEPT_DETAILS: Final = 200_000
-"""Number of the newest runs whose parameters, responses and logs are kept."""
+"""Number of the newest runs for which the record keeps parameters, responses and logs."""
 
 COLUMNS: Final = (
     "source", "run_id", "started_at", "base_url", "key_hash", "cid", "action", "status", "params", "response", "logs",
@@ -77,7 +78,7 @@ def default_path(environment: Mapping[str, str] = os.environ) -> Path | None:
 
 
 def connect(path: Path, patience: float | None = None) -> sqlite3.Connection:
-    """Opens the record. Creates a missing one so that only its owner can read it.
+    """Opens the record. If the file is missing, creates one that only its owner can read.
 
     Args:
         path: Path of the file.

@@ -81,7 +81,7 @@ def build(call: Call[Any], config: Config) -> Request:
     """Builds the HTTP request of a call.
 
     Raises:
-        InvalidArgument: The body cannot be encoded as JSON, for example because of a parameter of another type.
+        InvalidArgument: The body cannot be encoded as JSON, for example because a parameter has an unsupported type.
     """
     from urllib.parse import urlencode, urlsplit
 
@@ -106,7 +106,7 @@ def build(call: Call[Any], config: Config) -> Request:
 
 
 def _headers(call: Call[Any], config: Config) -> dict[str, str]:
-    # Additional headers of the user are only sent to the service, and never replace headers of the protocol.
+    # Send additional headers of the user only to the service. They never replace headers of the protocol.
     headers = dict(config.headers) if call.base in (None, config.base_url) else {}
     headers |= {"Accept": "application/json"}
     if call.key and config.api_key:
@@ -186,7 +186,7 @@ def _in_doubt(call: Call[Any], error: errors.TransportError) -> errors.Transport
 
 def _read(call: Call[T], answer: Answer, request: Request) -> T:
     try:
-        # The body is not stored in a variable, because it can contain a new key and tracebacks can show variables.
+        # Do not store the body in a variable, because it can contain a new key, and tracebacks can show variables.
         return call.parse(_body(answer, request), answer)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         if isinstance(error, errors.SvcnbError):
@@ -265,7 +265,7 @@ def mask(text: str, config: Config) -> str:
 
 
 def _asked(request: Request) -> str:
-    # The query is omitted, because it can contain the secret of a payment.
+    # Omit the query, because it can contain the secret of a payment.
     return f"{request.method} {request.url.partition('?')[0]}"
 
 

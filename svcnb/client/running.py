@@ -120,7 +120,7 @@ class _Attempt(NamedTuple):
 
 
 def _attempt(call: Call[Run], cid: str, until_effective: float | None) -> Flow[_Attempt]:
-    """Sends the call, again while permissions are missing and the requested time has not passed."""
+    """Sends the call, and repeats it while permissions are missing and the requested time has not passed."""
     begun, _ = yield from now()
     wait = FIRST_POLL_S
     while True:

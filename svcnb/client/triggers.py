@@ -81,7 +81,7 @@ class TriggersSettings(Checked):
 
         Args:
             text: Cron expression in UTC, with five fields, or with six if seconds come first.
-            after: Unix seconds from which to count. None means the current time.
+            after: Time in Unix seconds. The first result is after this time. None means the current time.
             count: Number of times to show.
 
         Raises:
@@ -210,7 +210,7 @@ class TriggersClient(TriggersSettings):
             **options: See `webhook`.
 
         Raises:
-            InvalidArgument: ``cron`` is invalid, or see `webhook`.
+            InvalidArgument: ``cron`` is invalid. `webhook` lists the other causes.
         """
         return self._create(
             action, usage_key, "schedule", name=name, config=trigger_configs.schedule_config(cron), **options
@@ -239,11 +239,11 @@ class TriggersClient(TriggersSettings):
             contract: Address of the contract that emits the event.
             event: Event signature, ``Name(type,type)``. The method `event` explains a signature.
             topics: Up to three filters after topic0. Each is a 32-byte topic, a list of topics, or None for any topic.
-            start_block: First block to read. If omitted, reading starts at a recent block.
+            start_block: First block to read. If omitted, the service starts at a recent block.
             **options: See `webhook`.
 
         Raises:
-            InvalidArgument: The event is not a signature, or see `webhook`.
+            InvalidArgument: The event is not a signature. `webhook` lists the other causes.
         """
         config = trigger_configs.chain_config(chain, contract, event, topics, start_block)
         return self._create(action, usage_key, "chain_event", name=name, config=config, **options)
@@ -267,7 +267,7 @@ class TriggersClient(TriggersSettings):
         Args:
             service: A client with the account's master key.
             action: An action or its source.
-            name: Name of the trigger, from which the names of the group and the key are derived.
+            name: Name of the trigger. The names of the group and the key are ``trigger`` followed by this name.
             kind: ``webhook``, ``schedule`` or ``chain_event``.
             config: Settings for this kind of trigger, for example ``{"cron": "0 9 * * *"}``.
             wallets: Wallets that the action may use.
@@ -345,7 +345,7 @@ class TriggersClient(TriggersSettings):
         return self.update(trigger, enabled=False)
 
     def delete(self, trigger: TriggerRef) -> None:
-        """Deletes a trigger and its runs. Deleting it again has no effect."""
+        """Deletes a trigger and its runs. Deleting the trigger again has no effect."""
         self._session.drive(flows.delete(self._access, trigger))
 
     # --- runs ---------------------------------------------------------------------------------------------------

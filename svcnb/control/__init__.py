@@ -1,6 +1,7 @@
 """Client of the emulator's control plane.
 
-The client sends HTTP requests with the standard library only, so tests and notebooks load no other HTTP library for it.
+The client sends HTTP requests with the standard library only, so tests and notebooks do not need another HTTP library
+for the control plane.
 """
 
 from svcnb.control.emulator import EmulatorControl

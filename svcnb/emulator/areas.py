@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from svcnb.emulator.http.middleware import Middleware
-from svcnb.emulator.http.router import Dispatcher, Router
+from svcnb.emulator.http.router import Dispatcher, Forgiven, Router
 
 if TYPE_CHECKING:
     from svcnb.emulator.http.endpoint import Endpoint
@@ -20,9 +20,10 @@ def make_app(service: Service) -> Middleware:
         service: The components. They can start later, but must run before the first request.
     """
     settings = service.settings
-    dispatcher = Dispatcher(service.forgiven, exact_types=settings.exact_types, max_body_bytes=settings.max_body_bytes)
+    forgiven = Forgiven()
+    dispatcher = Dispatcher(forgiven, exact_types=settings.exact_types, max_body_bytes=settings.max_body_bytes)
     first = first_endpoints(service)
-    router = Router(dispatcher, first, others=lambda: other_endpoints(service, first))
+    router = Router(dispatcher, first, others=lambda: other_endpoints(service, first, forgiven))
     return Middleware(
         router,
         settings=settings,
@@ -79,12 +80,13 @@ def first_endpoints(service: Service) -> list[Endpoint]:
     return [*accounts.endpoints(), *actions.endpoints(), *config.endpoints()]
 
 
-def other_endpoints(service: Service, first: list[Endpoint]) -> list[Endpoint]:
+def other_endpoints(service: Service, first: list[Endpoint], forgiven: Forgiven) -> list[Endpoint]:
     """Returns all other endpoints. Their modules are half of the HTTP layer.
 
     Args:
         service: The components.
         first: The result of `first_endpoints`, for the OpenAPI description.
+        forgiven: Record of accepted requests that the live service rejects, for the control plane.
     """
     from svcnb.emulator.billing.processor_routes import ProcessorPages
     from svcnb.emulator.http import pages
@@ -98,7 +100,7 @@ def other_endpoints(service: Service, first: list[Endpoint]) -> list[Endpoint]:
         *_resources(service),
         *_credits(service),
         *ProcessorPages(service.processor).endpoints(),
-        *_control_plane(service),
+        *_control_plane(service, forgiven),
         *RpcGateway(service.chain.rpc, service.faults, service.settings.max_body_bytes).endpoints(),
         *triggers.endpoints(rows),
         *webhook_routes.endpoints(rows),
@@ -136,7 +138,7 @@ def _credits(service: Service) -> list[Endpoint]:
     ).endpoints()
 
 
-def _control_plane(service: Service) -> list[Endpoint]:
+def _control_plane(service: Service, forgiven: Forgiven) -> list[Endpoint]:
     from svcnb.emulator.control.guards import control_guard
     from svcnb.emulator.control.routes import ControlPlane
 
@@ -152,7 +154,7 @@ def _control_plane(service: Service) -> list[Endpoint]:
         run_log=service.runs,
         saved=service.snapshots,
         fault_injection=service.faults,
-        forgiven=service.forgiven,
+        forgiven=forgiven,
         triggers=service.get_triggers,
         addresses=service.addresses,
     ).endpoints()

@@ -33,7 +33,6 @@ from svcnb.emulator.keys.custody import Custody
 from svcnb.emulator.keys.root import bind_root
 from svcnb.emulator.platform.addresses import AddressPolicy
 from svcnb.emulator.platform.faults import Faults
-from svcnb.emulator.platform.forgiven import Forgiven
 from svcnb.emulator.platform.idle import Resumption
 from svcnb.emulator.platform.offload import in_thread
 from svcnb.emulator.platform.origins import ServerAddress
@@ -115,7 +114,7 @@ class Service:
         self._resumption = None if settings.idle_stop_s is None else Resumption(store, settings.clock)
         self._boot = self._number_of_start()
         self.randomness = Randomness(settings.seed, boot=self._boot)
-        self.quiesce, self.faults, self.forgiven = Quiesce(), Faults(), Forgiven()
+        self.quiesce, self.faults = Quiesce(), Faults()
         self.custody = Custody(root, settings.vocabulary, self.randomness)
 
     def _construct_chain_and_billing(self) -> None:

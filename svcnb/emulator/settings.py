@@ -8,35 +8,36 @@ pydantic-settings takes 40 milliseconds, a tenth of the start.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_serializer, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_serializer, field_validator, model_validator
 
 from svcnb.emulator.platform.addresses import AllowedAddress
 from svcnb.emulator.platform.clock import checked_time
 from svcnb.emulator.platform.origins import parse_origin
-from svcnb.protocol.limits import (
-    CHAIN_EVENT_SCAN_S,
-    DEFAULT_PAGE_SIZE,
-    EXECUTION_FUNDS_CHECK_MS,
-    KEPT_TRIGGER_RUNS,
-    MAX_BODY_BYTES,
-    MAX_CONNECTIONS,
-    RUN_RETRIES,
-    SCHEDULE_SCAN_S,
-    WEBHOOK_POSTS_PER_ADDRESS,
-    WEBHOOK_POSTS_PER_USER,
-    ActionLimits,
-)
+from svcnb.protocol import limits as defaults
 from svcnb.protocol.vocabulary import Vocabulary
 
 ENVIRONMENT_PREFIX = "SVC_"
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
-_LIMITS = ActionLimits()
+_LIMITS = defaults.ActionLimits()
 _REMOVED = "block_private_addresses"
+
+
+def _parts(given: object, message: str) -> Sequence[object]:
+    """Splits comma-separated text from the environment. Checks that any other value is a sequence."""
+    parts = given.split(",") if isinstance(given, str) else given
+    if not isinstance(parts, list | tuple):
+        raise ValueError(message)  # noqa: TRY004 - pydantic expects a ValueError
+    return parts
+
+
+def _rpc(chain: str) -> Any:
+    text = f"JSON-RPC URL of the trigger chain {chain}. If not set, triggers use the built-in chain."
+    return Field(None, repr=False, description=text)
 
 
 class Settings(BaseModel):
@@ -103,22 +104,24 @@ class Settings(BaseModel):
     )
     enforce_expiration: bool = Field(default=True, description="Whether expired usage keys are rejected.")
     grant_delay_ms: int = Field(
-        0, ge=0, description=("Delay until a new key or permission takes effect, in milliseconds.")
+        0, ge=0, description="Delay until a new key or permission takes effect, in milliseconds."
     )
     grant_delay_jitter_ms: int = Field(
-        0, ge=0, description=("Maximum random delay in addition to grant_delay_ms, in milliseconds.")
+        0, ge=0, description="Maximum random delay in addition to grant_delay_ms, in milliseconds."
     )
 
     # --- money --------------------------------------------------------------------------------------------------
     billing_enabled: bool = Field(
-        default=True, description=("Whether calls cost credit. If false, billing endpoints return 503.")
+        default=True, description="Whether calls cost credit. If false, billing endpoints return 503."
     )
     starter_credits: int = Field(0, ge=0, description="Credit of a new account, in cents.")
     charge_failed_runs: bool = Field(
         default=False, description="Whether an execution that ends in an error is charged."
     )
     funds_check_ms: int = Field(
-        EXECUTION_FUNDS_CHECK_MS, ge=1, description="Interval between credit checks during a run, in milliseconds."
+        defaults.EXECUTION_FUNDS_CHECK_MS,
+        ge=1,
+        description="Interval between credit checks during a run, in milliseconds.",
     )
     charge_convert: bool = Field(
         default=False, description="Whether conversion to ChainSecured costs a management call."
@@ -137,12 +140,12 @@ class Settings(BaseModel):
         description="Number of v8 processes that are kept ready. If not set: 3, or 1 with auto while v8 is in use.",
     )
     action_concurrency: int = Field(
-        16, ge=1, description=("Maximum number of concurrent executions. Other executions wait in a queue.")
+        16, ge=1, description="Maximum number of concurrent executions. Other executions wait in a queue."
     )
     action_timeout_ms: int = Field(_LIMITS.timeout_ms, ge=1, description="Maximum duration of a run, in milliseconds.")
     action_memory_limit_mb: int = Field(_LIMITS.memory_limit_mb, ge=16, description="Maximum heap size, in MiB.")
     action_max_code_length: int = Field(
-        _LIMITS.max_code_length, ge=1, description=("Maximum size of a source, in bytes.")
+        _LIMITS.max_code_length, ge=1, description="Maximum size of a source, in bytes."
     )
     action_max_response_length: int = Field(
         _LIMITS.max_response_length, ge=1, description="Maximum size of a response, in bytes."
@@ -151,23 +154,23 @@ class Settings(BaseModel):
         _LIMITS.max_console_log_length, ge=1, description="Maximum console output, in bytes."
     )
     action_max_fetch_count: int = Field(
-        _LIMITS.max_fetch_count, ge=0, description=("Maximum number of outbound requests per run.")
+        _LIMITS.max_fetch_count, ge=0, description="Maximum number of outbound requests per run."
     )
     action_max_get_keys_count: int = Field(
         _LIMITS.max_get_keys_count, ge=0, description="Maximum number of key operations per run."
     )
     action_max_fetch_bytes: int = Field(
-        _LIMITS.max_fetch_bytes, ge=1, description=("Maximum size of an outbound response, in bytes.")
+        _LIMITS.max_fetch_bytes, ge=1, description="Maximum size of an outbound response, in bytes."
     )
     action_fetch_timeout_ms: int = Field(
-        _LIMITS.fetch_timeout_ms, ge=1, description=("Maximum duration of an outbound request, in milliseconds.")
+        _LIMITS.fetch_timeout_ms, ge=1, description="Maximum duration of an outbound request, in milliseconds."
     )
     action_packages: Path | None = Field(None, description="Folder of packages that actions can import.")
     network_policy: Literal["allow", "deny", "record", "replay"] = Field(
         "allow", description="Policy for outbound requests of actions."
     )
     network_file: Path | None = Field(
-        None, description=("File that the policy 'record' writes and the policy 'replay' reads.")
+        None, description="File that the policy 'record' writes and the policy 'replay' reads."
     )
     recordings: Path | None = Field(
         None,
@@ -178,23 +181,25 @@ class Settings(BaseModel):
         description="Addresses HOST[:PORT] that actions can access in addition to public addresses, comma-separated.",
     )
     load_shedding: bool = Field(
-        default=False, description=("Whether executions are rejected with 429 under CPU pressure.")
+        default=False, description="Whether executions are rejected with 429 under CPU pressure."
     )
     cpu_overload_multiplier: float = Field(
-        2.0, gt=0, description=("Load average per core above which executions are rejected.")
+        2.0, gt=0, description="Load average per core above which executions are rejected."
     )
     cpu_psi_threshold: float = Field(
         50.0, gt=0, le=100, description="Percentage of CPU pressure (PSI) above which executions are rejected."
     )
 
     # --- HTTP ---------------------------------------------------------------------------------------------------
-    max_body_bytes: int = Field(MAX_BODY_BYTES, ge=1024, description="Maximum size of a request body, in bytes.")
+    max_body_bytes: int = Field(
+        defaults.MAX_BODY_BYTES, ge=1024, description="Maximum size of a request body, in bytes."
+    )
     max_connections: int = Field(
-        MAX_CONNECTIONS,
+        defaults.MAX_CONNECTIONS,
         ge=1,
         description="Maximum number of HTTP connections. Additional connections receive 503 with Retry-After.",
     )
-    default_page_size: int = Field(DEFAULT_PAGE_SIZE, ge=1, description="Default page_size.")
+    default_page_size: int = Field(defaults.DEFAULT_PAGE_SIZE, ge=1, description="Default page_size.")
     max_page_size: int | None = Field(None, ge=1, description="Maximum page_size. If not set, there is no limit.")
     strict_paging: bool = Field(default=False, description="Whether a page after the last page is always empty.")
     preset: Literal["tolerant", "strict"] = Field(
@@ -219,56 +224,34 @@ class Settings(BaseModel):
 
     # --- triggers -----------------------------------------------------------------------------------------------
     auto_approve_agents: bool = Field(
-        default=False, description=("Whether tokens of the triggers service are approved automatically.")
+        default=False, description="Whether tokens of the triggers service are approved automatically."
     )
     schedule_scan_s: float = Field(
-        SCHEDULE_SCAN_S, gt=0, description=("Interval between scans of the schedules, in seconds.")
+        defaults.SCHEDULE_SCAN_S, gt=0, description="Interval between scans of the schedules, in seconds."
     )
     chain_event_scan_s: float = Field(
-        CHAIN_EVENT_SCAN_S, gt=0, description=("Interval between scans of each chain, in seconds.")
+        defaults.CHAIN_EVENT_SCAN_S, gt=0, description="Interval between scans of each chain, in seconds."
     )
     chain_confirmations: int | None = Field(
         None,
         ge=0,
-        description=(
-            "Number of confirmations before a log fires a trigger. If not set: 12, or 0 on the built-in chain."
-        ),
+        description="Number of confirmations before a log fires a trigger. If not set: 12, or 0 on the built-in chain.",
     )
-    rpc_ethereum: str | None = Field(
-        None,
-        repr=False,
-        description="JSON-RPC URL of the trigger chain ethereum. If not set, triggers use the built-in chain.",
-    )
-    rpc_base: str | None = Field(
-        None,
-        repr=False,
-        description="JSON-RPC URL of the trigger chain base. If not set, triggers use the built-in chain.",
-    )
-    rpc_arbitrum: str | None = Field(
-        None,
-        repr=False,
-        description="JSON-RPC URL of the trigger chain arbitrum. If not set, triggers use the built-in chain.",
-    )
-    rpc_bsc: str | None = Field(
-        None,
-        repr=False,
-        description="JSON-RPC URL of the trigger chain bsc. If not set, triggers use the built-in chain.",
-    )
-    rpc_polygon: str | None = Field(
-        None,
-        repr=False,
-        description="JSON-RPC URL of the trigger chain polygon. If not set, triggers use the built-in chain.",
-    )
-    run_max_retries: int = Field(RUN_RETRIES, ge=0, le=100, description="Maximum number of retries of a run.")
+    rpc_ethereum: str | None = _rpc("ethereum")
+    rpc_base: str | None = _rpc("base")
+    rpc_arbitrum: str | None = _rpc("arbitrum")
+    rpc_bsc: str | None = _rpc("bsc")
+    rpc_polygon: str | None = _rpc("polygon")
+    run_max_retries: int = Field(defaults.RUN_RETRIES, ge=0, le=100, description="Maximum number of retries of a run.")
     retry_thrown_actions: bool = Field(default=False, description="Whether a run is retried if its action throws.")
     expose_retrying: bool = Field(
         default=False, description="Whether a run that waits for a retry is shown as retrying."
     )
     trigger_workers: int | None = Field(
-        None, ge=1, description=("Maximum number of concurrent runs. If not set: one per trigger.")
+        None, ge=1, description="Maximum number of concurrent runs. If not set: one per trigger."
     )
     kept_trigger_runs: int = Field(
-        KEPT_TRIGGER_RUNS,
+        defaults.KEPT_TRIGGER_RUNS,
         ge=1,
         description=(
             "Maximum number of stored runs per trigger that have ended. The oldest runs are deleted, 64 at a time."
@@ -277,41 +260,32 @@ class Settings(BaseModel):
     trigger_timeout_ms: int | None = Field(
         None,
         ge=1,
-        description=("Time limit of one attempt of a run, in milliseconds. If not set: the time limit of executions."),
+        description="Time limit of one attempt of a run, in milliseconds. If not set: the time limit of executions.",
     )
     trigger_execution_url: str | None = Field(
         None, description="Address of another service that executes the runs. If not set, this emulator executes them."
     )
     webhook_posts_per_address: int | None = Field(
-        WEBHOOK_POSTS_PER_ADDRESS, ge=1, description="Maximum number of webhook posts per address in any 60 s."
+        defaults.WEBHOOK_POSTS_PER_ADDRESS, ge=1, description="Maximum number of webhook posts per address in any 60 s."
     )
     webhook_posts_per_user: int | None = Field(
-        WEBHOOK_POSTS_PER_USER,
+        defaults.WEBHOOK_POSTS_PER_USER,
         ge=1,
-        description=("Maximum number of webhook posts to the triggers of one owner in any 60 s."),
+        description="Maximum number of webhook posts to the triggers of one owner in any 60 s.",
     )
 
-    @field_validator("allow_address", mode="before")
+    @field_validator("allow_address", "allow_origin", mode="before")
     @classmethod
-    def _addresses(cls, given: object) -> object:
+    def _listed(cls, given: object, info: ValidationInfo) -> object:
         """Parses comma-separated text from the environment, or a sequence of strings."""
         parts = given.split(",") if isinstance(given, str) else given
         if not isinstance(parts, list | tuple):
-            raise ValueError("allow_address must be a list of strings HOST[:PORT]")  # noqa: TRY004 - pydantic expects a ValueError
-        return tuple(
-            AllowedAddress.parse(part) if isinstance(part, str) else part
-            for part in parts
-            if not isinstance(part, str) or part.strip()
-        )
-
-    @field_validator("allow_origin", mode="before")
-    @classmethod
-    def _origins(cls, given: object) -> object:
-        """Parses the same formats as `_addresses`."""
-        parts = given.split(",") if isinstance(given, str) else given
-        if not isinstance(parts, list | tuple):
-            raise ValueError("allow_origin must be a list of strings SCHEME://HOST[:PORT]")  # noqa: TRY004 - as above
-        return tuple(parse_origin(str(part)) for part in parts if str(part).strip())
+            form = "HOST[:PORT]" if info.field_name == "allow_address" else "SCHEME://HOST[:PORT]"
+            raise ValueError(f"{info.field_name} must be a list of strings {form}")  # noqa: TRY004 - pydantic expects a ValueError
+        if info.field_name == "allow_origin":
+            return tuple(parse_origin(str(part)) for part in parts if str(part).strip())
+        given_parts = (part for part in parts if not isinstance(part, str) or part.strip())
+        return tuple(AllowedAddress.parse(part) if isinstance(part, str) else part for part in given_parts)
 
     @field_serializer("allow_address")
     def _addresses_as_text(self, allowed: tuple[AllowedAddress, ...]) -> list[str]:
@@ -321,19 +295,17 @@ class Settings(BaseModel):
     @classmethod
     def _without_removed(cls, given: Any) -> Any:
         if isinstance(given, dict) and _REMOVED in given:
-            rest = {name: value for name, value in given.items() if name != _REMOVED}
             if str(given[_REMOVED]).lower() not in {"true", "1", "yes", "on"}:
                 raise ValueError(
                     f"{_REMOVED} was removed: actions can access a private address only if allow_address contains it, "
                     "for example allow_address 127.0.0.1:8545"
                 )
-            return rest  # the effect of this setting is now the default
+            return {name: value for name, value in given.items() if name != _REMOVED}  # its effect is the default
         return given
 
     @model_validator(mode="after")
     def _safe_together(self) -> Settings:
-        # Create the derived values here, so that an invalid name or clock causes an error at the start instead of at
-        # the first use.
+        # Create the derived values here, so that an invalid name or clock causes an error at the start.
         _ = self.vocabulary, self.frozen_at
         if self.host not in LOOPBACK and self.seed is not None:
             raise ValueError(
@@ -384,9 +356,9 @@ class Settings(BaseModel):
         raise ValueError(f"clock {self.clock!r} is not valid: expected 'real', or 'frozen@' followed by Unix seconds")
 
     @cached_property
-    def limits(self) -> ActionLimits:
+    def limits(self) -> defaults.ActionLimits:
         """Limits of one execution."""
-        return ActionLimits(
+        return defaults.ActionLimits(
             timeout_ms=self.action_timeout_ms,
             memory_limit_mb=self.action_memory_limit_mb,
             max_code_length=min(self.action_max_code_length, self.max_body_bytes),

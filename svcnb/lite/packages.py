@@ -122,7 +122,7 @@ def _add(wheel: zipfile.ZipFile, name: str, content: bytes) -> None:
 
 
 def locked(lock: dict[str, Any], wheels: list[Path]) -> dict[str, Any]:
-    """Returns Pyodide's lock file for the wheels of a site. Packages without a wheel in the site are omitted.
+    """Returns Pyodide's lock file for the wheels of a site. The result omits packages without a wheel in the site.
 
     Loading ``svcnb`` loads all wheels, except wheels that load when a cell imports them.
 

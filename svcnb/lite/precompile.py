@@ -36,7 +36,7 @@ _LEXERS = ("__init__.py", "_mapping.py", "data.py", "javascript.py", "python.py"
 _WITH_SOURCES = ("svcnb/", "anyio/")
 """Packages that read their own sources: for tracebacks and exercises, and for lazy imports."""
 _COPIED = "svcnb/toolkit/cookbook/"
-"""Files that a page mostly copies and does not import. They stay without bytecode."""
+"""Files that a page mostly copies and does not import. This script does not compile them."""
 _UNCHECKED = (1).to_bytes(4, "little")  # Python does not compare the bytecode with the source
 _EPOCH = (2020, 1, 1, 0, 0, 0)
 

@@ -35,7 +35,7 @@ def make_server(site: Path, port: int = 0) -> ThreadingHTTPServer:
 
     Args:
         site: Folder that `svcnb.lite.build_site` created.
-        port: TCP port; 0 chooses a free one.
+        port: TCP port; 0 selects a free port.
 
     Raises:
         OSError: The port is already in use.

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from importlib.metadata import files
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
@@ -22,6 +23,9 @@ from svcnb.tools.fetch import fetch_for_page
 
 _RUNTIME: Final = ("pyodide.mjs", "pyodide.js", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip")
 _KERNEL: Final = "@jupyterlite/pyodide-kernel-extension:kernel"
+_KERNEL_PACKAGES: Final = ("ipykernel", "piplite", "pyodide_kernel")
+_INSTALLED: Final = ("svcnb", "micropip", "piplite", "ipykernel", "comm", "pyodide-kernel", "jedi", "ipython")
+"""Packages that the kernel does not install, because `svcnb.lite.page` loads them earlier."""
 _TIMEOUT_S: Final = 900
 
 
@@ -29,7 +33,7 @@ def build_site(target: Path, report: Callable[[str], None], *, distribution: Pat
     """Builds the workbook as a static site.
 
     Args:
-        target: Folder of the site. It is created, or replaced if it contains an earlier site.
+        target: Folder of the site. The function creates the folder, or replaces it if it contains an earlier site.
         report: Function that receives one line for each step.
         distribution: Folder with the wheels of Pyodide's own distribution, from which the site gets pandas; None
             builds a site without pandas and charts.
@@ -58,6 +62,8 @@ def build_site(target: Path, report: Callable[[str], None], *, distribution: Pat
             shutil.copyfile(runtime / name, pyodide / name)
         for wheel in wheels.glob("*.whl"):
             shutil.copyfile(wheel, pyodide / wheel.name)
+        for wheel in _kernel_wheels():
+            shutil.copyfile(wheel, pyodide / wheel.name)
         if distribution is not None:
             _copy_pandas(distribution, pyodide)
         write_own_wheel(pyodide, __version__, npm)
@@ -72,6 +78,15 @@ def build_site(target: Path, report: Callable[[str], None], *, distribution: Pat
     return sum(file.stat().st_size for file in target.rglob("*") if file.is_file())
 
 
+def _kernel_wheels() -> list[Path]:
+    listed = files("jupyterlite-pyodide-kernel") or []
+    return [
+        Path(str(file.locate()))
+        for file in listed
+        if file.name.endswith(".whl") and file.parent.name == "pypi" and file.name.startswith(_KERNEL_PACKAGES)
+    ]
+
+
 def _copy_pandas(distribution: Path, target: Path) -> None:
     for name in wanted_of(read_lock(target), ["pandas"]):
         if not (distribution / name).is_file():
@@ -82,7 +97,7 @@ def _copy_pandas(distribution: Path, target: Path) -> None:
 
 
 def _configuration() -> dict[str, object]:
-    kernel = {"loadPyodideOptions": {"packages": ["svcnb"]}, "disablePyPIFallback": True}
+    kernel = {"loadPyodideOptions": {"packages": list(_INSTALLED)}, "disablePyPIFallback": True}
     return {
         "jupyter-lite-schema-version": 0,
         "jupyter-config-data": {

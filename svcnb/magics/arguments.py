@@ -16,7 +16,7 @@ _OPENERS: Final = '{["'
 
 
 class HelpShown(Exception):
-    """Signal that the line requested help, which has been printed."""
+    """Signal that the magic has printed the requested help."""
 
 
 class Options(argparse.ArgumentParser):
@@ -131,7 +131,8 @@ def value_of(text: str, names: Mapping[str, Any], what: str) -> Any:
 def parameters(words: Sequence[str], names: Mapping[str, Any]) -> Any:
     """Returns the parameters of ``main``: one JSON value or variable, and members ``name=value`` that override it.
 
-    Valid JSON after ``=`` is parsed, and ``@name`` is the value of a variable. Any other text is a string.
+    The function parses valid JSON after ``=``, and replaces ``@name`` with the value of a variable. Any other text is a
+    string.
 
     Args:
         words: Words after ``--params``.

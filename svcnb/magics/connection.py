@@ -1,4 +1,4 @@
-"""The magic ``%svc``, which chooses the service for the cells of a notebook."""
+"""The magic ``%svc``, which selects the service for the cells of a notebook."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Status(Model):
     """Remaining credit of the account."""
 
     from_: str = ""
-    """Where the choice of the service comes from."""
+    """Source of the selected client, for example a variable or the environment."""
 
     quiet: ClassVar[frozenset[str]] = frozenset({"service"})
 
@@ -89,7 +89,7 @@ class Connection:
             return Vocabulary()
 
     def client(self, name: str | None = None) -> Client:
-        """Returns the client to use: the named client, the chosen client, ``svc``, or the client of the environment.
+        """Returns the client to use: the named client, the selected client, ``svc``, or the client of the environment.
 
         Args:
             name: Name of a variable of the notebook.
@@ -130,7 +130,7 @@ class Connection:
         )
 
     def disconnect(self) -> None:
-        """Clears the choice and closes the clients that this connection created."""
+        """Clears the selection and closes the clients that this connection created."""
         for client in self._own:
             client.close()
         self._own.clear()
@@ -156,7 +156,7 @@ class Connection:
         )
 
     def svc(self, line: str) -> Status | None:
-        """Executes a line of ``%svc``. Its help text is generated from the options."""
+        """Executes a line of ``%svc``. The parser of the options generates the help text."""
         asked = self.options.read(line)
         if asked.verb == "help":
             self._help()

@@ -35,7 +35,8 @@ class TriggersPanel(Panel, bundle="triggers"):
     """Panel that creates, enables and disables triggers, and shows their runs live.
 
     The widget's state is empty. The kernel sends tokens, webhook addresses and the input of runs only to the open
-    panel, so notebooks do not save them. The address of a webhook is secret, because anyone who has it can send posts.
+    panel, so notebooks do not save them. The address of a webhook is secret, because anyone with this address can start
+    the trigger.
 
     Args:
         client: The service, with the account's master key to create the group and the key of a new trigger.

@@ -27,7 +27,7 @@ class Action:
     """The source of an action, with its CID and hash.
 
     Two actions are equal if their sources are equal. The name and the description are only for display. Values in the
-    source are trustworthy. Values in ``js_params`` come from the caller and are not.
+    source are trustworthy. Values in ``js_params`` come from the caller, so the action must check them.
 
     Args:
         source: JavaScript that defines ``main``. Every character is part of the CID, including trailing white space.
@@ -65,7 +65,7 @@ class Action:
 
         Args:
             path: A UTF-8 file.
-            name: Name to show in lists. The default is the file name without its extension.
+            name: Name to show in lists. If omitted, the file name without its extension.
             description: Description to show in lists.
 
         Raises:

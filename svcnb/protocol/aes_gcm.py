@@ -16,7 +16,7 @@ TAG_BYTES: Final = 16
 
 def load() -> None:
     """Loads the library in advance. Otherwise, the first call would load it, which takes about 0.1 s."""
-    seal(bytes(KEY_BYTES), bytes(NONCE_BYTES), b"")  # the import alone does not load its modules
+    seal(bytes(KEY_BYTES), bytes(NONCE_BYTES), b"")  # importing the package does not load its modules
 
 
 def seal(key: bytes, nonce: bytes, plain: bytes, about: bytes = b"") -> bytes:

@@ -1,4 +1,4 @@
-"""Selector of the secp256k1 library. No other module imports such a library.
+"""Selects a secp256k1 library. No other module imports such a library.
 
 Three libraries produce the same results. ``coincurve`` has wheels up to Python 3.13 and ``wallycore`` up to 3.14. Both
 use the C library libsecp256k1. ``eth-keys`` is pure Python, about a hundred times slower, and runs on every version.
@@ -27,7 +27,7 @@ _WALLY_HEADER: Final = 31  # 27, and 4 for a compressed public key
 
 
 class SlowSignatures(UserWarning):
-    """Warning that signatures are computed without libsecp256k1, which is correct but slow."""
+    """Warning that the module computes signatures without libsecp256k1, which is correct but slow."""
 
 
 class Library(NamedTuple):

@@ -22,7 +22,7 @@ def seconds(span: float | str | timedelta) -> float:
         Number of seconds, at least 0.
 
     Raises:
-        InvalidArgument: The string is not a duration, or the duration is negative or not finite.
+        InvalidArgument: The text is not a duration, or the duration is negative or not finite.
 
     Example:
         >>> seconds("1h30m")

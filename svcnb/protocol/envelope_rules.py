@@ -85,7 +85,7 @@ def check_envelope(
         Address, time and digest.
 
     Raises:
-        EnvelopeRefused: The envelope violates a rule. The error reports the first one.
+        EnvelopeRefused: The envelope violates a rule. The error names the first violated rule.
     """
     received = _parsed(_small_enough(typed_data))
     _require_members(3, "typed_data", received, _MEMBERS)

@@ -29,7 +29,7 @@ _MAX_LENGTH: Final = 1024
 _MAX_ARGUMENTS: Final = 17
 """Maximum number of arguments.
 
-The EVM's stack allows no more, and the limit keeps the search for indexed ones short."""
+The EVM's stack allows no more, and the limit keeps the search for indexed arguments short."""
 _NAME: Final = re.compile(r"\s*(?:event\s+)?([A-Za-z_$][\w$]*)\s*\(")
 _ARGUMENT_NAME: Final = re.compile(r"[A-Za-z_$][\w$]*\Z", re.ASCII)
 _WORD_BYTES: Final = 32
@@ -346,7 +346,7 @@ def _warnings(event: Event) -> Iterator[str]:
     if not event.marked and len(event.arguments) > 1:
         yield (
             "No argument is marked as indexed. Without marks, the service treats the first arguments as indexed. "
-            "The emulator tries all positions and takes the first that matches. Copy the marks from the contract's "
+            "The emulator tries all positions and uses the first match. Copy the marks from the contract's "
             "source."
         )
     if hashed:

@@ -27,7 +27,7 @@ class _Shared(Generic[Item, Result]):
 
     Attributes:
         results: Results, with the position of each item as key.
-        failures: Raised errors. The function starts no item after the first error.
+        failures: Errors of items. After the first error, no thread starts another item.
         helping: Locks of the started helper threads. A thread releases its lock when it ends.
     """
 
@@ -76,7 +76,7 @@ class _Shared(Generic[Item, Result]):
         """
         with self._lock:
             self._over = True
-            self._left = iter(())  # a helper thread that starts late must keep no reference to the caller's items
+            self._left = iter(())  # a helper thread that starts late must not keep a reference to the caller's items
         for ended in self.helping:
             ended.acquire()
 

@@ -12,7 +12,7 @@ REVERTED: Final = 3
 """Error code of a reverted call, with the contract's reason as data. EIP-1474 defines no code, but all nodes use 3."""
 
 INTERNAL_ERROR: Final = -32603
-"""Error code of an internal failure of the node. It is then unknown whether the request had an effect."""
+"""Error code of an internal failure of the node. The request may have had an effect."""
 
 
 RESPONSE_TOO_LARGE: Final = -32003

@@ -2,9 +2,9 @@
 
 pycryptodome computes the hash. This module calls its C functions directly, with declarations that cffi has parsed in
 advance (`_keccak_abi`). If the installed release does not match the declarations, the module uses the documented
-interface, which takes 50 to 90 milliseconds to load. In both cases, Python hashes the first few short inputs of a
-process, in a fraction of a millisecond each. A short command therefore loads no library. An installation without the
-extras ``chain`` and ``emulator`` has no pycryptodome and hashes everything in Python.
+interface, which takes 50 to 90 milliseconds to load. In both cases, the module hashes the first few short inputs of a
+process in pure Python, in a fraction of a millisecond each. A short command therefore loads no library. An installation
+without the extras ``chain`` and ``emulator`` has no pycryptodome and hashes everything in Python.
 """
 
 from __future__ import annotations
@@ -64,10 +64,10 @@ def _load() -> Callable[[bytes], bytes]:
         if found(b"") != _OF_NOTHING:
             found = _by_wrapper()
     except (ImportError, AttributeError, OSError, TypeError):
-        # The release is different, or cffi is missing. The documented interface always works.
+        # The installed release is different, or cffi is missing. The documented interface works in both cases.
         try:
             found = _in_page() if IN_PAGE else _by_wrapper()
-        except ImportError:  # the package without extras has no pycryptodome, because it hashes little
+        except ImportError:  # an installation without extras has no pycryptodome, because it computes few hashes
             found = keccak256_pure
     _native = found
     return found
@@ -91,7 +91,8 @@ def _by_wrapper() -> Callable[[bytes], bytes]:
 def _without_wrapper() -> Callable[[bytes], bytes]:
     """Hashes with the library's C functions directly. The creation of its hash object would take longer than the hash.
 
-    The recovery of an envelope's signer takes three hashes, so this saves a tenth of the time of a verification.
+    The recovery of an envelope's signer takes three hashes, so this shortcut saves a tenth of the time of a
+    verification.
     """
     from svcnb.protocol._keccak_abi import ffi, library as functions
 

@@ -83,7 +83,7 @@ MAX_OUTBOUND_PER_RUN: Final = 10
 OUTBOUND_WAIT_S: Final = 30
 """Maximum time that an outbound request waits in the queue, in seconds.
 
-Afterwards, it fails with an error that the action can catch."""
+After this time, the request fails with an error that the action can catch."""
 MAX_HELD_BYTES: Final = 160 * 1024 * 1024
 """Maximum total size of the outbound responses of all accounts in the service at the same time, in bytes."""
 MAX_HELD_BYTES_PER_ACCOUNT: Final = 64 * 1024 * 1024
@@ -95,10 +95,12 @@ MAX_TRACE_METHOD_CHARS: Final = 64
 MAX_TRACE_HOST_CHARS: Final = 255
 MAX_TRACE_TEXT_CHARS: Final = 1_000
 KEPT_EXECUTION_BYTES: Final = 64 * 1024 * 1024
-"""Maximum size of the logs, errors and traces in the execution history, in bytes. Above it, the service deletes the
-oldest."""
+"""Maximum size of the logs, errors and traces in the execution history, in bytes.
+
+Above this size, the service deletes the oldest entries.
+"""
 MAX_TRIGGERS_BYTES: Final = 16 * 1024 * 1024
-"""Maximum size of all triggers of one owner, in bytes: names, code, params and settings."""
+"""Maximum size of all triggers of one owner, in bytes: names, code, parameters and settings."""
 TRIGGER_BYTES: Final = 1_000
 """Number of bytes that each trigger uses in addition to its strings."""
 MAX_OPEN_INPUT_BYTES: Final = 16 * 1024 * 1024
@@ -106,7 +108,7 @@ MAX_OPEN_INPUT_BYTES: Final = 16 * 1024 * 1024
 KEPT_TRIGGER_INPUT_BYTES: Final = 16 * 1024 * 1024
 """Maximum size of the inputs and responses of one owner's finished runs, in bytes.
 
-Above it, the service deletes the inputs and responses of the oldest runs."""
+Above this size, the service deletes the inputs and responses of the oldest runs."""
 
 # --- bounds of untrusted input -----------------------------------------------------------------------------------
 MAX_MESSAGE_BYTES: Final = 1024 * 1024

@@ -1,4 +1,4 @@
-"""Function that gives a complete file a name that no other file has."""
+"""Function that moves a complete file to a path that does not exist yet."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from svcnb.protocol.in_page import IN_PAGE
 
 
 def publish(draft: Path, path: Path) -> None:
-    """Gives a complete file its final name. Unlike a rename, this never replaces a file of another process.
+    """Links a complete file to its final path. Unlike a rename, this never replaces a file of another process.
 
     Args:
         draft: The complete file, in the same folder. The function does not delete it.
-        path: The final name.
+        path: The final path.
 
     Raises:
-        FileExistsError: A file already has that name.
+        FileExistsError: A file with this path already exists.
     """
     if not IN_PAGE:
         os.link(draft, path)
     elif path.exists():
         raise FileExistsError(f"{path} exists")
-    else:  # a page has no links and only one process
+    else:  # a browser page has only one process, and its file system does not support links
         shutil.copy(draft, path)

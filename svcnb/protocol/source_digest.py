@@ -22,9 +22,9 @@ from svcnb.protocol.limits import CID_CHUNK_BYTES
 from svcnb.protocol.unixfs import Node, Tree, leaf, leaves, parent
 
 Progress = Callable[[int], object]
-"""Progress function. Runs on the caller's thread, and receives the number of bytes hashed so far."""
+"""Progress function, which receives the number of bytes hashed so far. It runs on the caller's thread."""
 
-_THREADED_BYTES: Final = 1024 * 1024  # below this, starting threads takes longer than they save
+_THREADED_BYTES: Final = 1024 * 1024  # below this size, starting threads takes longer than the time that they save
 _BATCH_BYTES: Final = 4 * CID_CHUNK_BYTES  # the largest task: large compared to the overhead, and still short
 _BATCHES: Final = 4  # minimum for each worker, so that no core is idle for long at the end
 _READ_BYTES: Final = 2 * CID_CHUNK_BYTES  # read at once: fits into a core's cache, and more is not faster
@@ -51,7 +51,7 @@ def of_memory(data: memoryview, progress: Progress | None) -> bytes:
 
 
 def _of_batches(nodes_of: Callable[[int, int], list[Node]], size: int, progress: Progress | None) -> bytes:
-    """Returns the root digest of data of known size, whose batches can be hashed in any order."""
+    """Returns the root digest of data of known size. The threads can hash its batches in any order."""
     workers = min(cores(), _MAX_WORKERS)
     batch = min(_BATCH_BYTES, max(1, size // (workers * _BATCHES * CID_CHUNK_BYTES)) * CID_CHUNK_BYTES)
 
@@ -148,7 +148,7 @@ def _read_into(file: Any, buffer: memoryview) -> int | None:
 
 
 def of_stream(readinto: Callable[[memoryview], int | None], progress: Progress | None) -> bytes:
-    """Returns the root digest of a stream, which is read into one buffer after another.
+    """Returns the root digest of a stream. The function reads the stream into one buffer after another.
 
     Raises:
         BlockingIOError: The stream is in non-blocking mode and has no data yet.
@@ -160,8 +160,8 @@ def of_stream(readinto: Callable[[memoryview], int | None], progress: Progress |
     workers = min(cores(), _MAX_STREAM_WORKERS)
 
     def batches() -> Iterator[memoryview]:
-        # While one batch is filled, the threads have at most 2 * workers batches. The oldest buffer is therefore free
-        # again.
+        # While this thread fills one batch, the other threads have at most 2 * workers batches. The oldest buffer is
+        # therefore free again.
         ring = [first, *(memoryview(bytearray(_STREAM_BYTES)) for _ in range(2 * workers))]
         yield first
         for turn in count(1):

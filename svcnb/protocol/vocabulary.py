@@ -143,12 +143,12 @@ class Vocabulary:
 
     @cached_property
     def action_key_purpose(self) -> str:
-        """Name of the purpose from which action keys are derived."""
+        """Purpose in the derivation of action keys."""
         return f"{self.service}_action"
 
     @cached_property
     def payer_key_purpose(self) -> str:
-        """Name of the purpose from which payer keys are derived."""
+        """Purpose in the derivation of payer keys."""
         return f"{self.service}_payer"
 
     # --- triggers -----------------------------------------------------------------------------------------------

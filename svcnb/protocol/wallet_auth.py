@@ -1,7 +1,7 @@
 """Header that authenticates a wallet, instead of a key, at the billing endpoints.
 
-Its value is the standard base64 of the UTF-8 JSON ``{"typed_data": ..., "signature": "0x..."}`` with an envelope of
-the flow `svcnb.protocol.typed_data.Flow.BILLING_AUTH`.
+The value of the header is the standard base64 of the UTF-8 JSON ``{"typed_data": ..., "signature": "0x..."}`` with an
+envelope of the flow `svcnb.protocol.typed_data.Flow.BILLING_AUTH`.
 
 Source: docs/service/signatures.md#envelope, docs/service/signatures.md#rules-of-a-signature,
     docs/service/signatures.md#x-wallet-auth.

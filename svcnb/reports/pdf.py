@@ -43,7 +43,7 @@ def print_pdf(page: Path) -> Path | None:
         command = [
             program, "--headless", "--disable-gpu", "--no-first-run", "--no-pdf-header-footer",
             f"--user-data-dir={profile}", f"--print-to-pdf={made}",
-            *(["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []),  # the user root needs this flag
+            *(["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []),  # root needs this flag
             shown.as_uri(),
         ]  # fmt: skip
         try:

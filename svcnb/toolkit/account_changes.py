@@ -39,7 +39,7 @@ def read_changes(client: Client, usage_keys: Sequence[UsageKey], period: Period)
         ConfigError: The client has no key.
     """
     if client.config.api_key is None:
-        raise ConfigError("no key was given", hint="Set SVC_API_KEY, or pass --key-file.")
+        raise ConfigError("the API key is missing", hint="Set SVC_API_KEY, or pass --key-file.")
     nothing: Listing[AuditEntry] = Listing([], of="events", kind=AuditEntry)
     own = api_key_hash(client.config.api_key.reveal())
     if own in {key.api_key_hash for key in usage_keys}:

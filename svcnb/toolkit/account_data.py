@@ -35,7 +35,7 @@ _LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 
 @dataclass(frozen=True)
 class Period:
-    """Period of time.
+    """Period between two times.
 
     Attributes:
         begin: First moment, in UTC.
@@ -200,7 +200,7 @@ def read_account_data(
     """
     if client.config.api_key is None:
         raise ConfigError(
-            "no key was given, so the account of the report is unknown",
+            "the API key is missing, so the account of the report is unknown",
             hint="Set SVC_API_KEY, or pass --key-file.",
         )
     unseen: list[str] = []

@@ -259,7 +259,10 @@ class Templates(Checked):
                     made.constant, name=made.constant_name, protocol_version=made.protocol_version, title=name
                 )
                 if action.cid != made.cid:
-                    wrong.append(f"{name} of {key} is stored as {made.cid}, but its constant results in {action.cid}")
+                    wrong.append(
+                        f"the registry contains {made.cid} for {name} of {key}, but the constant "
+                        f"results in {action.cid}"
+                    )
         return wrong
 
     def _source(self, file: str, name: str) -> Action:

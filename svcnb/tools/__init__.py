@@ -145,7 +145,7 @@ def anvil() -> Path:
     """
     if chosen := os.environ.get("SVC_ANVIL"):
         return _existing("anvil", Path(chosen), "Correct SVC_ANVIL, or unset it and run: svcnb fetch")
-    return _existing("anvil", anvil_path(), "Run once, with internet access: svcnb fetch")
+    return _existing("anvil", anvil_path(), "Connect to the internet and run: svcnb fetch")
 
 
 def anvil_path() -> Path:
@@ -167,7 +167,7 @@ def safe_artifacts() -> Path:
     found = sorted(deno_folder().glob(f"npm/*/@safe-global/safe-contracts/{SAFE_VERSION}/build/artifacts/contracts"))
     if not found:
         raise PartMissing(
-            "safe-contracts", f"not in {deno_folder()}", ("Run, with internet access: svcnb fetch --compiler")
+            "safe-contracts", f"not in {deno_folder()}", "Connect to the internet and run: svcnb fetch --compiler"
         )
     return found[0]
 

@@ -39,7 +39,7 @@ from svcnb.tools import (
 
 FETCH_TIMEOUT_S = 600
 
-# SHA-256 of the unpacked binary. For other platforms, only the hash of the archive in the lock file is checked.
+# SHA-256 of the unpacked binary. For other platforms, Deno checks only the hash of the archive in the lock file.
 ANVIL_SHA256 = {"linux-amd64": "10c1c727d6c1de973aeb160e59875b9a9a23464d6e74149ee8abb30b3500311b"}
 
 _MACHINES = {"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "arm64"}
@@ -76,7 +76,7 @@ def anvil_lock(platform: str) -> Path:
         platform: Name of the platform from `platform_name`.
 
     Raises:
-        PartMissing: No hash is available for this platform, so nothing is downloaded.
+        PartMissing: No hash is available for this platform, so the function cannot check a download.
     """
     lock = Path(__file__).with_name(f"anvil-{platform}.lock")
     if not lock.is_file():
@@ -123,7 +123,7 @@ def fetch_anvil(report: Callable[[str], None]) -> Path:
 
 
 def fetch_solc(report: Callable[[str], None]) -> None:
-    """Downloads the Solidity compiler into Deno's cache unless it exists. It is needed only to rebuild the contract.
+    """Downloads the Solidity compiler into Deno's cache unless it exists. Only a rebuild of the contract needs it.
 
     Args:
         report: Function that receives one line for each step.

@@ -86,7 +86,7 @@ class Rehearsal(BaseModel):
             "time": f"{self.took_s:.0f} s, {self.cpu_s:.0f} s of processor time",
             "cells": f"{self.cells}; {len(self.failures)} failed",
             "a cell": f"{self.median_s:.2f} s median, {self.p95_s:.2f} s p95, {self.longest_s:.2f} s longest",
-            "emulators at once": str(self.most_emulators),
+            "concurrent emulators": str(self.most_emulators),
             **{f"memory, {what}": f"{mb:.0f} MiB" for what, mb in memory.items() if mb is not None},
             **{f"failure {number}": each for number, each in enumerate(self.failures[:10], 1)},
             "result": "passed" if self.passed else f"not passed: failures, or p95 above {ALLOWED_P95_S:g} s",

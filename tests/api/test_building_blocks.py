@@ -12,8 +12,7 @@ from svcnb.emulator.access.permission_cache import GrantDelay
 from svcnb.emulator.actions.sources import SourceCache
 from svcnb.emulator.errors import StructuredError
 from svcnb.emulator.http.endpoint import Call, Endpoint
-from svcnb.emulator.http.router import Dispatcher, Router
-from svcnb.emulator.platform.forgiven import Forgiven
+from svcnb.emulator.http.router import Dispatcher, Forgiven, Router
 from svcnb.emulator.platform.quiesce import Quiesce
 from svcnb.emulator.platform.token_bucket import TokenBuckets
 

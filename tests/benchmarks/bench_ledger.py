@@ -14,6 +14,7 @@ import pytest
 from svcnb.emulator.billing.ledger import Ledger
 from svcnb.emulator.platform.clock import Clock
 from svcnb.emulator.platform.store import Store
+from tests.emulator.billing.charging import charge
 
 ROUNDS = 5
 CHARGES = 600
@@ -52,7 +53,7 @@ async def ours(ledger: Ledger, numbers: count[int], at_once: int) -> float:
 
     async def caller() -> None:
         for _ in range(CHARGES // at_once):
-            await ledger.charge(WALLET, 1, reason="bench", request_id=f"r{next(numbers)}")
+            await charge(ledger, WALLET, 1, reason="bench", request_id=f"r{next(numbers)}")
 
     begun = time.perf_counter()
     await asyncio.gather(*(caller() for _ in range(at_once)))

@@ -15,7 +15,7 @@ Handler = Callable[[httpx.Request], httpx.Response]
 
 @pytest.fixture(autouse=True)
 def _own_settings(monkeypatch, tmp_path) -> None:
-    """No test reads the settings of the person who runs it."""
+    """Separates the tests from the settings of the current user."""
     for name in ("BASE_URL", "API_KEY", "TRIGGERS_URL", "RPC_URL", "SERVICE_NAME", "PROCESSOR_NAME"):
         monkeypatch.delenv(f"SVC_{name}", raising=False)
     monkeypatch.delenv("SVCNB_CONFIG", raising=False)
@@ -24,13 +24,13 @@ def _own_settings(monkeypatch, tmp_path) -> None:
 
 @pytest.fixture
 def quick() -> Retries:
-    """Repeats as always, without waiting."""
+    """Returns the default retry policy without delays."""
     return Retries(first_delay=0.0, longest_retry_after=0.0)
 
 
 @pytest.fixture
 def scripted(quick) -> Iterator[Callable[..., Client]]:
-    """Makes clients of a service that answers by a function: for what a real server cannot be made to do."""
+    """Returns a function that creates clients of a simulated service, for responses that a real one cannot produce."""
     made: list[Client] = []
 
     def make(handler: Handler, **options) -> Client:
@@ -47,7 +47,7 @@ def scripted(quick) -> Iterator[Callable[..., Client]]:
 
 @pytest.fixture
 async def async_scripted(quick):
-    """The asynchronous twin of `scripted`."""
+    """Asynchronous version of `scripted`."""
     made: list[AsyncClient] = []
 
     async def make(handler: Handler, **options) -> AsyncClient:

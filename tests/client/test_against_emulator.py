@@ -1,4 +1,4 @@
-"""Every endpoint of docs/service/endpoints.md#endpoints, by both clients, against the real service."""
+"""Both clients call every endpoint of docs/service/endpoints.md#endpoints on the emulator."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ADDRESS = Action(
 
 
 async def done(value: Any) -> Any:
-    """What a call of either client returns."""
+    """Returns the result of a call of either client."""
     return await value if inspect.isawaitable(value) else value
 
 
@@ -31,7 +31,7 @@ async def walked(items: Any) -> list[Any]:
 
 @pytest.fixture(params=["sync", "async"])
 async def anyone(request, emulator):
-    """A client without a key: `Client`, then `AsyncClient`."""
+    """Yields a client without a key: first a `Client`, then an `AsyncClient`."""
     client = emulator.client() if request.param == "sync" else emulator.async_client()
     yield client
     await done(client.close())
@@ -60,7 +60,7 @@ async def test_an_account_is_created_known_and_funded(anyone, account, svc) -> N
     assert payment.balance == after
 
 
-async def test_what_needs_a_key_says_so_without_one(anyone) -> None:
+async def test_calls_that_need_a_key_say_so_without_one(anyone) -> None:
     with pytest.raises(errors.Unauthorized) as caught:
         await done(anyone.wallets.list())
     assert caught.value.structured
@@ -88,7 +88,7 @@ async def test_the_life_of_a_group(svc) -> None:
 
     renamed = await done(svc.groups.update(group, name="adders and more"))
     assert (renamed.name, renamed.description) == ("adders and more", "they add")
-    assert await done(svc.groups.contents(group)) == contents  # nothing was lost by the full replacement
+    assert await done(svc.groups.contents(group)) == contents  # the replacement of the whole record kept all values
 
     await done(svc.groups.add_action(group, ADDRESS))
     await done(svc.groups.add_action(group, ADDRESS))
@@ -138,7 +138,7 @@ async def test_old_names_delete_as_before_and_warn_at_the_line_of_the_caller(svc
     assert not await done(svc.usage_keys.list())
 
 
-async def test_a_group_of_thirteen_is_made_of_ten_and_three(svc) -> None:
+async def test_a_group_of_thirteen_entries_is_created_with_ten_and_extended_by_three(svc) -> None:
     actions = [Action(f"const main = () => {number}") for number in range(13)]
     group = await done(svc.groups.create("many", actions=actions))
     contents = await done(svc.groups.contents(group))
@@ -207,19 +207,19 @@ async def test_the_errors_of_actions_name_their_place(svc) -> None:
     assert (caught.value.name, caught.value.stage) == ("SyntaxError", "compile")
 
 
-async def test_a_failed_run_costs_nothing_and_a_good_one_what_is_on_record(emulator, svc) -> None:
+async def test_a_failed_run_costs_nothing_and_a_successful_run_costs_the_recorded_amount(emulator, svc) -> None:
     before = (await done(svc.billing.balance())).available_cents
     with pytest.raises(errors.ActionError):
         await done(svc.run("const main = () => { throw new Error('boom') }"))
     assert (await done(svc.billing.balance())).available_cents == before
     run = await done(svc.run(ADD, n=1))
     cost = emulator.run_record(run.request_id)["cost_cents"]
-    assert 1 <= cost <= run.cost_cents  # a cent unless this machine needs seconds for it
+    assert 1 <= cost <= run.cost_cents  # one cent, or more on a slow machine
     assert (await done(svc.billing.balance())).available_cents == before - cost
 
 
 @pytest.mark.slow
-async def test_an_account_without_credit_is_told_how_to_get_some(start_emulator) -> None:
+async def test_the_error_for_an_account_without_credit_explains_how_to_add_credit(start_emulator) -> None:
     with start_emulator().client() as anyone:
         svc = anyone.with_key(anyone.accounts.create("poor"))
         with pytest.raises(errors.OutOfCredit) as caught:
@@ -229,7 +229,7 @@ async def test_an_account_without_credit_is_told_how_to_get_some(start_emulator)
         assert svc.wallets.create().wallet_address
 
 
-async def test_a_payment_is_begun_paid_on_the_page_and_confirmed(emulator, svc) -> None:
+async def test_a_payment_is_started_paid_on_the_page_and_confirmed(emulator, svc) -> None:
     payment = await done(svc.billing.create_payment_intent(500))
     assert payment.payment_intent_id.startswith("pi_")
     assert (await done(svc.billing.publishable_key())).startswith("pk_")
@@ -244,7 +244,7 @@ async def test_a_payment_is_begun_paid_on_the_page_and_confirmed(emulator, svc) 
         await done(svc.billing.confirm(payment))
 
 
-async def test_the_node_tells_about_itself(emulator, anyone) -> None:
+async def test_the_node_returns_its_properties(emulator, anyone) -> None:
     chain = await done(anyone.node.chain_config())
     assert (chain.chain_id, chain.contract_address.lower()) == (emulator.chain_id, emulator.contract_address.lower())
     payers = await done(anyone.node.payers())
@@ -259,11 +259,11 @@ async def test_the_node_tells_about_itself(emulator, anyone) -> None:
 
 async def test_the_clock_of_the_service_is_known(anyone) -> None:
     await done(anyone.node.version())
-    assert abs(anyone.clock_skew) < 60  # the header tells whole seconds, and a busy machine tells them late
+    assert abs(anyone.clock_skew) < 60  # the header has a resolution of one second, and a busy machine responds late
 
 
 @pytest.mark.slow
-async def test_fifty_runs_at_once_answer_each_its_own(emulator) -> None:
+async def test_fifty_simultaneous_runs_return_their_own_responses(emulator) -> None:
     async with emulator.async_client() as anyone:
         svc = anyone.with_key(await anyone.accounts.create("many"))
         runs = await asyncio.gather(*(svc.run(ADD, n=number) for number in range(50)))
@@ -271,7 +271,7 @@ async def test_fifty_runs_at_once_answer_each_its_own(emulator) -> None:
 
 
 @pytest.mark.slow
-def test_a_grant_that_takes_a_moment_is_waited_for(start_emulator) -> None:
+def test_a_run_waits_until_a_new_permission_takes_effect(start_emulator) -> None:
     with start_emulator(starter_credits=100, grant_delay_ms=700).client() as anyone:
         svc = anyone.with_key(anyone.accounts.create("delayed"))
         group = svc.groups.create("adders", actions=[ADD])
@@ -287,7 +287,7 @@ def test_a_grant_that_takes_a_moment_is_waited_for(start_emulator) -> None:
 
 
 @pytest.mark.slow
-def test_a_service_of_other_names_is_spoken_to_in_them(start_emulator) -> None:
+def test_the_client_uses_the_configured_names_of_a_service(start_emulator) -> None:
     emulator = start_emulator(service_name="acme", processor_name="payco", starter_credits=100)
     with emulator.client() as anyone:
         assert anyone.vocabulary.namespace == "Acme"
@@ -298,7 +298,7 @@ def test_a_service_of_other_names_is_spoken_to_in_them(start_emulator) -> None:
         assert svc.billing.publishable_key()
 
 
-def test_a_listing_key_names_what_was_lost_but_cannot_run(emulator) -> None:
+def test_a_key_from_a_listing_has_no_secret_and_cannot_run(emulator) -> None:
     with emulator.client() as anyone:
         svc = anyone.with_key(anyone.accounts.create("listing"))
         svc.usage_keys.create("runner")

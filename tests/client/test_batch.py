@@ -1,4 +1,4 @@
-"""Many runs at once: against the real service, and against answers that a real one cannot be made to give."""
+"""Batches of runs on the emulator, and with simulated responses that the emulator cannot produce."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_every_run_keeps_its_place_and_failures_stop_nobody(svc) -> None:
     assert batch.done
     assert [outcome.response for outcome in batch if outcome.ok] == [n * 2 for n in range(40) if n != 13]
     assert [(outcome.index, outcome.error) for outcome in batch.failed] == [(13, "Error: unlucky")]
-    # A cent a second, at least one (docs/service/billing.md#prices); a loaded machine takes its time.
+    # One cent per second, and at least one cent (docs/service/billing.md#prices). A busy machine needs more time.
     assert batch.cost_cents == sum(max(1, int(outcome.elapsed)) for outcome in batch if outcome.ok)
     assert repr(batch) == "Batch(40 of 40 runs, 1 failed)"
 
@@ -193,7 +193,7 @@ def test_what_was_done_is_read_from_the_file_and_not_paid_for_again(scripted, tm
     file = tmp_path / "batch.jsonl"
     scripted(handle).map(DOUBLE, params, resume=file)
     lines = file.read_text().splitlines()
-    file.write_text("\n".join([*lines[:4], lines[4][:20]]))  # three outcomes, and a line that a crash cut short
+    file.write_text("\n".join([*lines[:4], lines[4][:20]]))  # three outcomes, and a line that a crash truncated
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     asked.clear()
     batch = scripted(handle).map(DOUBLE, params, resume=file)

@@ -17,7 +17,7 @@ UNPAID = "This payment has not been paid yet"
 
 
 class Service:
-    """A service whose payment is credited after some refusals; with or without a local processor."""
+    """Simulated service that credits a payment after some rejections, with or without a local processor."""
 
     def __init__(self, refusals=(), *, local: int = 404) -> None:
         self.refusals, self.local = list(refusals), local

@@ -1,4 +1,4 @@
-"""Every management call that is refused names the right that it lacks, and the repair that it prints works."""
+"""The explanation of every rejected management call names the missing permission, and its repair works."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OTHER = Action("const main = () => 2", name="two")
 
 
 class Account(NamedTuple):
-    """An account with something in it to change."""
+    """Account with objects to change."""
 
     svc: Any
     group: Any
@@ -66,7 +66,7 @@ CALLS: dict[str, tuple[str, Callable[[Any, Account], Any]]] = {
 
 
 def state(svc: Any) -> list[Any]:
-    """All that an account holds, as its listings show it."""
+    """Returns the listings of all objects of an account."""
     groups = svc.groups.list()
     held = [svc.groups.contents(group) for group in groups]
     return [*svc.wallets.list(), *groups, *held, *svc.actions.list(), *svc.usage_keys.list()]

@@ -1,4 +1,4 @@
-"""Connections over real sockets: kept, shared, and closed when nobody holds them any more."""
+"""Clients keep and share connections over real sockets, and close them with the last client."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_calls_share_one_kept_connection_also_between_derived_clients(server) ->
 def test_a_client_that_nobody_closed_leaves_no_socket_behind(server) -> None:
     svc = Client(f"http://127.0.0.1:{server.server_port}")
     svc.wallets.list()
-    gc.collect()  # what others left is not looked at here
+    gc.collect()  # collect objects of other tests now, so that the test ignores them
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always", ResourceWarning)
         del svc
@@ -76,7 +76,10 @@ def test_a_proxy_of_the_environment_is_not_asked_for_this_machine(server, monkey
 
 @pytest.fixture
 def answering() -> Iterator[Callable[[bytes | None], str]]:
-    """Makes a site that gives every connection the same bytes and ends it; with None it keeps silent instead."""
+    """Returns a function that starts a server, and returns its address.
+
+    The server sends the same bytes to every connection. For None, it sends nothing.
+    """
     listeners: list[socket.socket] = []
 
     def make(answer: bytes | None) -> str:
@@ -88,7 +91,7 @@ def answering() -> Iterator[Callable[[bytes | None], str]]:
     yield make
     for listener in listeners:
         with suppress(OSError):
-            listener.shutdown(socket.SHUT_RDWR)  # closing alone leaves a thread in accept()
+            listener.shutdown(socket.SHUT_RDWR)  # `close` alone leaves a thread in accept()
         listener.close()
 
 
@@ -124,7 +127,7 @@ def test_an_answer_that_does_not_come_in_time_is_late(answering) -> None:
 
 def test_a_port_that_nobody_listens_on_refuses_at_once() -> None:
     with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))  # and does not listen; nobody else can meanwhile
+        held.bind(("127.0.0.1", 0))  # the socket does not listen, and no other program can use its port
         with pytest.raises(errors.TransportError, match="cannot connect") as caught:
             get(f"http://127.0.0.1:{held.getsockname()[1]}")
     assert (caught.value.unsent, caught.value.refused) == (True, True)

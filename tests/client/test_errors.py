@@ -181,7 +181,7 @@ def test_a_failure_of_the_service_itself_is_no_error_of_the_action(scripted) -> 
 
 
 def test_half_a_surrogate_pair_in_an_actions_error_can_be_printed_and_recorded(scripted) -> None:
-    """JSON escapes what UTF-8 has no bytes for."""
+    """JSON can escape characters that UTF-8 cannot encode."""
     answer = httpx.Response(500, content=b'"Internal server error: Uncaught Error: half \\ud83d\\n    at main"')
     with scripted(lambda _: answer) as svc, pytest.raises(errors.ActionError) as raised:
         svc.run("function main() {}")

@@ -1,4 +1,4 @@
-"""Batches whose runs an executor carries out: threads, processes, and what happens when a worker dies."""
+"""Batches on an executor with threads or processes, also if a worker process dies."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def svc(emulator):
 
 @pytest.fixture
 def processes():
-    """Makes pools of fresh processes, ended with the test."""
+    """Returns a function that creates pools of new processes. The pools end with the test."""
     made: list[ProcessPoolExecutor] = []
 
     def make(workers: int = 2) -> ProcessPoolExecutor:
@@ -55,7 +55,7 @@ def test_runs_are_carried_out_there_and_told_of_here(svc, executor) -> None:
     batch = svc.map(SQUARE, [{"n": n} for n in range(6)], concurrency=3, executor=executor)
     assert batch.responses() == [0, 1, 4, None, 16, 25]
     assert [failed.error for failed in batch.failed] == ["Error: three"]
-    # A cent a second, at least one (docs/service/billing.md#prices); a loaded machine takes its time.
+    # One cent per second, and at least one cent (docs/service/billing.md#prices). A busy machine needs more time.
     assert batch.cost_cents == sum(max(1, int(outcome.elapsed)) for outcome in batch if outcome.ok) >= 5
     assert sorted(record.params["n"] for record in records) == list(range(6))
     assert {record.action_name for record in records} == {"square"}
@@ -82,7 +82,7 @@ async def test_an_asynchronous_batch_takes_executors_too(emulator, svc) -> None:
 
 
 class Killed:
-    """Hands runs to a pool of processes and kills a worker when some have come back."""
+    """Executor that passes runs to a pool of processes, and kills a worker after some results."""
 
     def __init__(self, pool: ProcessPoolExecutor, after: int) -> None:
         self.pool = pool
@@ -112,7 +112,7 @@ def test_after_a_killed_worker_only_what_is_missing_runs_again(svc, emulator, pr
     again = svc.map(SLOW, params, concurrency=4, executor=processes(), resume=file)
     assert again.responses() == list(range(16))
     mine = [run for run in emulator.runs(limit=1_000) if run["cid"] == SLOW.cid and run["status"] == "success"]
-    # What came back before the kill is not run, and not paid for, twice; at most the two under way then are.
+    # Runs that ended before the kill are not repeated or charged again. At most the two runs in progress are.
     assert 16 <= len(mine) <= 18
 
 

@@ -1,4 +1,4 @@
-"""Set-ups broken by hand: `explain` names the missing link, and every repair that it prints works when it is run."""
+"""Tests with one missing link each. `explain` names the link, and the code of every repair works."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ STRANGER = "0x" + "ab" * 20
 
 
 class SetUp(NamedTuple):
-    """What is asked about."""
+    """Key, action and wallet to explain."""
 
     key: Any
     action: Any = ACTION
@@ -47,7 +47,7 @@ CASES: dict[str, tuple[str, Build]] = {}
 
 
 def broken(missing: str) -> Callable[[Build], Build]:
-    """Registers a set-up under its function's name, and the link that is missing in it."""
+    """Registers a set-up under the name of its function, together with its missing link."""
 
     def register(build: Build) -> Build:
         CASES[build.__name__] = (missing, build)
@@ -298,7 +298,7 @@ def nothing_at_all(svc, _) -> SetUp:
     )
 
 
-# --- what is shown of them ------------------------------------------------------------------------------------------
+# --- displays -------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -312,14 +312,14 @@ def other(emulator):
 
 
 def use(svc, given: SetUp) -> Any:
-    """Does what was asked about, for real."""
+    """Runs the action with the key and the wallet."""
     wallet = getattr(given.wallet, "address", given.wallet)
     action = ACTION if isinstance(given.action, str) else given.action
     return svc.with_key(given.key).run(action, {"pkpId": wallet} if wallet else {}).response
 
 
 def repaired(code: str, svc, given: SetUp) -> SetUp:
-    """Runs the code of a repair; it may make another key or wallet to use."""
+    """Runs the code of a repair, which can create another key or wallet to use."""
     names: dict[str, Any] = {"svc": svc, "mine": svc}
     exec(code, names)  # noqa: S102 - that it runs is what is tested
     return given._replace(key=names.get("key", given.key), wallet=names.get("wallet", given.wallet))
@@ -334,7 +334,7 @@ def test_there_are_thirty_broken_set_ups_and_each_kind_of_link_is_missing_in_one
 
 
 def one_of_each_link(names: list[str]) -> list[Any]:
-    """All set-ups; those whose link is missing in an earlier one, too, belong to the full tier."""
+    """Returns all set-ups. A set-up with the same missing link as an earlier one belongs to the full tier."""
     seen: set[str] = set()
     found = []
     for name in names:
@@ -381,24 +381,24 @@ def test_every_repair_works_and_costs_what_it_says_for(name, svc, other) -> None
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", one_of_each_link(list(CASES)))
-def test_the_refusal_itself_explains(name, svc, other) -> None:
+def test_a_rejection_explains_itself(name, svc, other) -> None:
     missing, build = CASES[name]
     given = build(svc, other)
     with pytest.raises(SvcnbError) as caught:
         use(svc, given)
     explanation = caught.value.explain()  # type: ignore[attr-defined]
-    # Seen with the refused key, another account's key is one of an account that lacks the group.
+    # The rejected key reads its own account, which does not contain the group.
     assert explanation.missing == ("action_in_no_group" if missing == "key_of_another_account" else missing)
 
 
-# --- the same in an account that a wallet owns ----------------------------------------------------------------------
+# --- ChainSecured accounts ------------------------------------------------------------------------------------------
 
 NOT_ON_CHAIN = {"the_master_key_and_a_wallet_of_nobody", "a_key_with_fifty_groups_and_the_action_in_the_next"}
 
 
 @pytest.fixture
 def open_account(emulator):
-    """Opens ChainSecured accounts with credit."""
+    """Returns a function that opens ChainSecured accounts with credit."""
 
     def make(name: str) -> Any:
         owner = LocalSigner.random()
@@ -420,7 +420,7 @@ def test_in_a_chain_secured_account_the_link_is_named_and_the_repair_works_for(n
     with pytest.raises((Forbidden, Unauthorized, ActionError)):
         use(anyone, given)
     explanation = mine.explain(*given)
-    # Whose key it is that the contract does not list for this account, nobody tells.
+    # The contract does not show which account an unlisted key belongs to.
     assert explanation.missing == ("key_unknown" if missing == "key_of_another_account" else missing)
     assert explanation.repair.cost_cents == 0
     now_given = repaired(explanation.repair.code, mine, given)
@@ -445,7 +445,7 @@ def test_a_chain_secured_account_has_no_master_wallet_to_beware_of(open_account)
     assert mine.explain(key, ACTION, wallet).warnings == ()
 
 
-# --- the refusal itself ---------------------------------------------------------------------------------------------
+# --- rejections -----------------------------------------------------------------------------------------------------
 
 
 async def test_the_refusal_itself_explains_when_awaited(emulator, svc) -> None:

@@ -17,7 +17,7 @@ HASHES = [f"0x{number:064x}" for number in range(1, 14)]
 
 
 class Service:
-    """Remembers what was posted, and answers lists from what it is given."""
+    """Simulated service that records posted bodies, and returns the given lists."""
 
     def __init__(self, actions=(), wallets=(), fail_at: int | None = None) -> None:
         self.actions, self.wallets, self.fail_at = actions, wallets, fail_at

@@ -1,4 +1,4 @@
-"""What importing the package costs (performance F, the budget of issue 2)."""
+"""Processor time of importing the package (performance F, the budget of issue 2)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BUDGET = 0.6
 
 
 def seconds(code: str) -> float:
-    """Processor's time of a process: what others do meanwhile does not count."""
+    """Returns the processor time of a process, which does not include other processes."""
     before = os.times()
     subprocess.run([sys.executable, "-c", code], check=True, timeout=300, cwd=ROOT)
     after = os.times()
@@ -26,7 +26,7 @@ def seconds(code: str) -> float:
 def test_importing_svcnb_costs_at_most_six_tenths_of_importing_httpx() -> None:
     codes = ("pass", "import svcnb", "import httpx")
     least = dict.fromkeys(codes, float("inf"))
-    # Whatever disturbs a process makes it dearer: the least of some rounds is what it costs by itself.
+    # Other load only increases the time, so the minimum of several rounds is the best estimate.
     for _ in range(MOST_ROUNDS):
         least = {code: min(known, seconds(code)) for code, known in least.items()}
         empty, ours, theirs = (least[code] for code in codes)

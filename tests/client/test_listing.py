@@ -20,7 +20,7 @@ def wallet(number: int) -> dict[str, str]:
 
 
 def reference_paging(entries: list[dict[str, str]], asked: list[tuple[int, int]]):
-    """The paging rule of docs/service/http.md#paging."""
+    """Returns a response function that follows the paging rule of docs/service/http.md#paging."""
 
     def answer(request: httpx.Request) -> httpx.Response:
         query = {name: int(value[0]) for name, value in parse_qs(request.url.query.decode()).items()}

@@ -67,7 +67,7 @@ def test_the_filter_masks_arguments_and_tracebacks() -> None:
 
 @pytest.fixture
 def everything_logged():
-    """All that any logger says at level DEBUG, as a person would switch it on."""
+    """Returns the output of all loggers at level DEBUG."""
     stream = io.StringIO()
     handler = logging.StreamHandler(stream)
     root = logging.getLogger()
@@ -80,7 +80,7 @@ def everything_logged():
 
 
 def test_a_key_is_nowhere_but_in_its_header(everything_logged) -> None:
-    """One marked key through a real connection, at the most talkative level of logging."""
+    """The test sends a recognisable key over a real connection, with logging at level DEBUG."""
     import threading
     from http.server import BaseHTTPRequestHandler, HTTPServer
 
@@ -112,7 +112,7 @@ def test_a_key_is_nowhere_but_in_its_header(everything_logged) -> None:
     seen += [str(error), repr(error), repr(vars(error)), error._repr_html_(), repr(pickle.dumps(error))]
     seen += ["".join(traceback.format_exception(error)), everything_logged.getvalue()]
     assert received == [KEY]
-    # Something was logged at all.
+    # The log is not empty.
     assert "send_request_headers" in everything_logged.getvalue()
     assert [text for text in seen if KEY in text] == []
 

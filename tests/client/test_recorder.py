@@ -1,4 +1,4 @@
-"""What is kept of runs, and what never is."""
+"""Data that the record of runs contains, and data that it must not contain."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def echo(request: httpx.Request) -> httpx.Response:
 
 
 def numbered() -> Callable[[httpx.Request], httpx.Response]:
-    """Answers with what was sent, each time under another request id."""
+    """Returns a function that responds with the received parameters, and a new request id each time."""
     numbers = count()
 
     def handle(request: httpx.Request) -> httpx.Response:
@@ -137,7 +137,7 @@ def test_a_record_that_cannot_be_written_costs_nobody_a_run(scripted, tmp_path, 
     svc = scripted(echo, on_run=Recorder(tmp_path / "file" / "history.sqlite"))
     assert svc.run(ACTION, 1).response == 1
     svc.run(ACTION)
-    # One line, whose end is the next step, however many runs there are.
+    # The warning is a single line for any number of runs, and ends with the next step.
     (told,) = caplog.messages
     assert told.startswith(f"runs are not recorded, because {tmp_path / 'file' / 'history.sqlite'} cannot be written: ")
     assert told.endswith("To stop this warning, set SVC_HISTORY to off or to the path of another file.")

@@ -16,7 +16,7 @@ GROUP_ANSWER = {"success": True, "group_id": "1"}
 
 
 class Script:
-    """Answers one after another, the last one for ever; an exception is raised instead."""
+    """Simulated service with a list of responses, of which it repeats the last. It raises exceptions in the list."""
 
     def __init__(self, *answers) -> None:
         self.answers = list(answers)
@@ -48,7 +48,7 @@ def test_an_overloaded_service_is_asked_again(scripted, status: int) -> None:
 
 @pytest.mark.parametrize("status", [200, 500])
 def test_an_answer_that_nests_without_end_is_refused_and_ends_nothing(scripted, status: int) -> None:
-    """A library may have raised the recursion limit; then the parser of Python 3.11 would end the process."""
+    """If a library has raised the recursion limit, the parser of Python 3.11 would crash the process."""
     script = Script(httpx.Response(status, content=b'{"response": ' + b"[" * 200_000))
     with pytest.raises(errors.NotTheApi):
         scripted(script).run(SOURCE)
@@ -232,15 +232,15 @@ def test_the_skew_of_the_clock_is_measured_by_the_date_header(scripted, monkeypa
     monkeypatch.setattr("svcnb.client.client.time", clock)
 
     def answer(_: httpx.Request) -> httpx.Response:
-        here.now += 0.1  # the way there
+        here.now += 0.1  # the request
         date = formatdate(here.now + ahead, usegmt=True)
-        here.now += 0.1  # and back
+        here.now += 0.1  # the response
         return httpx.Response(200, json=[], headers={"Date": date})
 
     svc = scripted(answer)
     assert svc.clock_skew is None
     svc.wallets.list()
-    assert svc.clock_skew == pytest.approx(ahead, abs=0.5)  # the header counts whole seconds
+    assert svc.clock_skew == pytest.approx(ahead, abs=0.5)  # the header has a resolution of one second
     assert svc.now() == pytest.approx(here.now + ahead, abs=0.5)
 
 

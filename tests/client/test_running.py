@@ -21,7 +21,7 @@ def echo(request: httpx.Request) -> httpx.Response:
 
 
 def refusing(*statuses: int):
-    """Refuses with these statuses, then answers."""
+    """Returns a response function that rejects requests with these statuses in turn, and then accepts them."""
     left = list(statuses)
 
     def answer(request: httpx.Request) -> httpx.Response:
@@ -151,7 +151,7 @@ def test_the_master_key_runs_with_quiet_advice(scripted) -> None:
 
 def test_large_parameters_come_with_a_note(scripted) -> None:
     svc = scripted(echo)
-    assert svc.run(SOURCE, "x" * 65_534).notes == ()  # with its quotes, 64 KB exactly
+    assert svc.run(SOURCE, "x" * 65_534).notes == ()  # exactly 64 KB, including the quotes
     assert svc.run(SOURCE, "x" * 65_535).notes == (LARGE_PARAMS_NOTE,)
 
 

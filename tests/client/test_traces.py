@@ -1,4 +1,4 @@
-"""Timelines of executions, as clients of an emulator read them."""
+"""Timelines of executions, which clients read from an emulator."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_a_refused_run_has_none(svc) -> None:
     [
         httpx.Response(404, json={"error": "not_found", "message": "no such path", "fix": "", "docs_url": ""}),
         httpx.Response(200, html="<html>elsewhere</html>"),
-        # An emulator whose control plane is closed to this client; the API key is not at fault.
+        # The control plane of this emulator rejects the client. The API key is not the cause.
         httpx.Response(401, json={"error": "unauthorized", "message": "needs its token", "fix": "", "docs_url": ""}),
     ],
 )
@@ -104,7 +104,7 @@ def test_a_service_that_is_no_emulator_has_none(scripted, answer) -> None:
         scripted(lambda _: answer).trace("r-77")
 
 
-def test_nothing_to_go_by_is_said(scripted) -> None:
+def test_a_value_without_a_request_id_is_an_error(scripted) -> None:
     with pytest.raises(errors.InvalidArgument, match="no request id"):
         scripted(lambda _: httpx.Response(200)).trace("")
 

@@ -55,13 +55,13 @@ TWINS = [
     (OnChainWallets, AsyncOnChainWallets),
 ]
 HOLDERS = 3
-"""The first twins hold others and have verbs that ask nobody."""
+"""Number of pairs at the start of `TWINS` that contain other resources, and have methods that send no request."""
 
 ONE_WAY = {"to_async"}
-"""Leads from a twin to the other, so that other has none."""
+"""Methods that return the other client, so the other client does not have them."""
 
 CALLS_BACK = {"with_raw_response"}
-"""Calls a function of the user, which returns an awaitable for the asynchronous twin."""
+"""Methods that call a function of the user. For the asynchronous class, the function returns an awaitable."""
 
 
 def public(kind: type) -> dict[str, Any]:
@@ -85,7 +85,7 @@ def test_twins_return_the_same_and_say_the_same(sync, twin) -> None:
         other = getattr(twin, name)
         assert inspect.getdoc(other) == inspect.getdoc(method)
         if name == "iter" or hasattr(TriggersSettings, name):
-            continue  # asks nobody, or page after page
+            continue  # sends no request, or one for each page
         assert inspect.iscoroutinefunction(other), name
         ours, theirs = (inspect.signature(one).return_annotation for one in (method, other))
         assert theirs.removeprefix("Async") == ours, name

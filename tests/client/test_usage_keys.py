@@ -1,4 +1,4 @@
-"""Usage keys are asked for with every member that the live service requires."""
+"""Requests for usage keys contain every member that the live service requires."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from svcnb.client.calls import Call
 from svcnb.client.resources import usage_key_flows
 
 
-def test_a_key_of_few_permissions_sends_the_others_as_none() -> None:
+def test_a_request_for_a_key_contains_all_permissions_even_omitted_ones() -> None:
     call = next(usage_key_flows.create("trigger", "", execute_in_groups=[7]))
     assert isinstance(call, Call)
     assert call.body == {

@@ -24,7 +24,7 @@ WAITS = {"timeout", "open_page", "start_timeout"}
 NOT_CALLED = {
     "abandon", "authorize", "close", "connect", "forget", "handle", "remove", "reset", "stop", "wait", "wait_for_run",
 }  # fmt: skip
-"""Methods that end or wait for what the test uses, and old names."""
+"""Methods that stop or wait for objects of the test, and deprecated names."""
 
 OF_THE_CLIENT = ("accounts", "actions", "billing", "chain_secured", "groups", "node", "usage_keys", "wallets")
 
@@ -39,7 +39,7 @@ def public_methods(thing: Any) -> Iterator[Callable[..., Any]]:
 
 
 def calls(function: Callable[..., Any]) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    """Every wrong value for all required arguments at once, and beside them for each optional one."""
+    """Yields calls with each wrong value for all required arguments, and for each optional argument."""
     parameters = inspect.signature(function).parameters.values()
     named = [one for one in parameters if one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL)]
     required = [one for one in named if one.default is one.empty]
@@ -53,7 +53,7 @@ def calls(function: Callable[..., Any]) -> Iterator[tuple[list[Any], dict[str, A
 
 
 def surprises(functions: Iterable[Callable[..., Any]], loop: asyncio.AbstractEventLoop | None = None) -> list[str]:
-    """Errors that are not ours; coroutines and asynchronous iterators are run in the loop."""
+    """Returns all errors that are not errors of this package. The loop runs coroutines and asynchronous iterators."""
     found = []
     for function in functions:
         for args, keywords in calls(function):
@@ -81,7 +81,7 @@ async def _all(made: AsyncIterator[Any]) -> list[Any]:
 
 
 def functions_of(module: str) -> list[Callable[..., Any]]:
-    """The public functions of a module, and the public classes whose constructors check their arguments."""
+    """Returns the public functions of a module, and the public classes whose constructors check their arguments."""
     found = vars(importlib.import_module(module))
     names = found.get("__all__") or [name for name in found if not name.startswith("_")]
     public = [getattr(importlib.import_module(module), name) for name in names]

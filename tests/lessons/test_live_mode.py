@@ -195,6 +195,12 @@ def test_a_lesson_that_needs_an_emulator_throughout_uses_one_of_this_computer(
     lessons._running.pop("contract-wallets").stop()
 
 
+EMULATOR_TEXT = (
+    "This lesson uses the [emulator](glossary.md#emulator), which is the complete service on your own computer, even "
+    "if a live service is configured. It costs nothing."
+)
+
+
 @pytest.mark.parametrize("path", sorted(NOTEBOOKS.glob("*.ipynb")), ids=lambda path: path.stem)
 def test_the_box_at_the_top_of_a_lesson_is_what_live_mode_says(path: Path) -> None:
     cells = nbformat.read(path, 4).cells  # type: ignore[no-untyped-call]
@@ -206,7 +212,7 @@ def test_the_box_at_the_top_of_a_lesson_is_what_live_mode_says(path: Path) -> No
         for name in re.findall(r'^emu = svcnb\.lesson\("([\w-]+)"', cell.source, re.MULTILINE)
     ]
     live = LIVE.get(names[0]) if names else None
-    assert box == f"> **Live service:** {live.text if live else live_lessons.EMULATOR_TEXT}"
+    assert box == f"> **Live service:** {live.text if live else EMULATOR_TEXT}"
 
 
 class Cells:

@@ -195,10 +195,13 @@ def test_a_page_gets_the_policy_and_a_cache_of_its_own(tmp_path):
     (site / "lab").mkdir(parents=True)
     (site / "static/pyodide").mkdir(parents=True)
     (site / "static/pyodide/pyodide.mjs").write_text("export {}", "ascii")
+    kernel = site / "extensions/@jupyterlite/pyodide-kernel-extension/static/comlink.worker.0a.js"
+    kernel.parent.mkdir(parents=True)
     versions = []
     for _ in range(2):
         (site / "lab/index.html").write_text('<html><head><meta charset="utf-8"></head></html>', "ascii")
         (site / "service-worker.js").write_text("theirs();", "ascii")
+        kernel.write_text("theirs();", "ascii")
         complete(site)
         page, worker = ((site / name).read_text("utf-8") for name in ("lab/index.html", "service-worker.js"))
         assert f'content="{POLICY}"' in page
@@ -209,11 +212,18 @@ def test_a_page_gets_the_policy_and_a_cache_of_its_own(tmp_path):
         versions += re.findall('"svcnb-([0-9a-f]{16})"', worker)
         (site / "static/pyodide/pyodide.mjs").write_text("export { newer }", "ascii")
     assert len(set(versions)) == 2
-    assert json.loads((site / "offline.json").read_text("utf-8")) == ["static/pyodide/pyodide.mjs"]
+    assert json.loads((site / "offline.json").read_text("utf-8")) == [
+        kernel.relative_to(site).as_posix(),
+        "index.html",
+        "static/early.js",
+        "static/pyodide/pyodide-runtime.mjs",
+        "static/pyodide/pyodide.mjs",
+    ]
+    assert f'import "../{kernel.relative_to(site).as_posix()}";' in (site / "static/early.js").read_text("utf-8")
 
 
 def test_a_page_of_another_form_is_refused(tmp_path):
     (tmp_path / "lab").mkdir()
     (tmp_path / "lab/index.html").write_text("<html></html>", "ascii")
-    with pytest.raises(SiteNotBuilt, match="unexpected structure"):
+    with pytest.raises(SiteNotBuilt, match=r"unexpected structure: expected exactly one file .*comlink\.worker"):
         complete(tmp_path)

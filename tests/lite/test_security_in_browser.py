@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.lite.conftest import Lab, serving, stored
+from tests.lite.conftest import _SHOWN, PATIENCE_MS, Lab, serving, stored
 
 pytestmark = pytest.mark.browser
 
@@ -52,6 +52,28 @@ def test_the_page_says_that_it_is_for_practice_until_that_was_read(lab: Any):
     page.tab.get_by_role("button", name="Understood").click()
     page.open()
     assert page.tab.get_by_text("This page is for practice.").count() == 0
+
+
+def test_the_address_of_the_site_opens_lesson_1(visitor: Any, site: str):
+    tab = visitor.new_page()
+    tab.goto(site)
+    tab.wait_for_function(_SHOWN, arg="01-quickstart.ipynb", timeout=PATIENCE_MS)
+    tab.close()
+    tab = visitor.new_page()
+    tab.goto(f"{site}/lab/?workspace=launcher")
+    tab.locator(".jp-LauncherCard").first.wait_for(timeout=60_000)
+    tab.close()
+
+
+def test_python_starts_while_jupyterlab_loads(lab: Any):
+    page = lab()
+    page.tab.evaluate("navigator.serviceWorker.ready")
+    page.open()
+    workers = [worker.url.rpartition("/")[2] for worker in page.tab.workers]
+    assert workers.count("early.js") == 1
+    assert [name for name in workers if name.startswith("comlink.worker")] == []
+    page.run("import sys\nassert 'svcnb.emulator.in_page' in sys.modules")
+    assert page.run("import os\nprint(os.getcwd())").strip() == "/drive"
 
 
 def test_a_second_visit_needs_no_server(browser: Any, site_folder: Path):

@@ -1,4 +1,4 @@
-"""Vectors made by other libraries; see the member ``made_with`` of each file."""
+"""Vectors from other libraries. The member ``made_with`` of each file names the library."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def test_a_file_in_another_encoding_is_refused(tmp_path: Path) -> None:
         Action.from_file(path)
 
 
-def test_mistakes_are_noticed_when_the_action_is_made() -> None:
+def test_invalid_sources_are_rejected_when_the_action_is_created() -> None:
     with pytest.raises(MalformedValue, match="looks like a file name, but a string"):
         Action("action.js")
     with pytest.raises(MalformedValue, match="surrogate"):
@@ -138,7 +138,7 @@ def test_an_auditor_reads_the_constant_back(value: Any) -> None:
         lambda source: source[: len(SOURCE)],
     ],
 )
-def test_an_auditor_is_not_fooled_by_anything_else(change: Any) -> None:
+def test_an_auditor_rejects_every_other_source(change: Any) -> None:
     template = Action(SOURCE)
     source = change(template.derive({"a": 1}).source)
     assert template.stamp_in(Action(source)) is None

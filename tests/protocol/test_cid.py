@@ -1,4 +1,4 @@
-"""CIDs against ipfs-unixfs-importer (npm), its vectors, and a second implementation written here from the format."""
+"""CIDs match ipfs-unixfs-importer (npm), its vectors, and a second implementation in this file."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _field(tag: int, body: bytes) -> bytes:
 
 
 def _second_opinion(data: bytes, chunk: int = CHUNK, width: int = 174) -> str:
-    """The plainest reading of the formats: whole levels in lists, every block in memory, multiformats for the text."""
+    """Computes a CID with a simple implementation, which keeps all blocks in memory and uses multiformats."""
     level = []
     for at in range(0, max(len(data), 1), chunk):
         piece = data[at : at + chunk]
@@ -62,7 +62,7 @@ def _second_opinion(data: bytes, chunk: int = CHUNK, width: int = 174) -> str:
 
 
 class _Trickle(io.RawIOBase):
-    """A binary file that answers in odd amounts, as sockets and pipes do."""
+    """Binary file that returns irregular amounts of data, like a socket or a pipe."""
 
     def __init__(self, data: bytes, most: int) -> None:
         self._file, self._most = io.BytesIO(data), most
@@ -77,7 +77,7 @@ class _Trickle(io.RawIOBase):
 
 
 class _ReadAlone:
-    """A file object with nothing but `read`."""
+    """File object that has only the method `read`."""
 
     def __init__(self, file: Any) -> None:
         self._file = file
@@ -88,7 +88,7 @@ class _ReadAlone:
 
 
 @pytest.mark.slow
-def test_every_vector_by_every_way_in(cid_vectors, content, tmp_path: Path) -> None:
+def test_every_type_of_source_has_the_cid_of_the_vector(cid_vectors, content, tmp_path: Path) -> None:
     for vector in cid_vectors:
         data, wanted = content(vector), vector["cid"]
         path = tmp_path / "source"
@@ -102,7 +102,7 @@ def test_every_vector_by_every_way_in(cid_vectors, content, tmp_path: Path) -> N
         assert CidHasher(data).cid() == wanted, vector["name"]
 
 
-def test_texts_stand_for_their_utf8_bytes(cid_vectors) -> None:
+def test_a_text_has_the_cid_of_its_utf8_bytes(cid_vectors) -> None:
     texts = [vector for vector in cid_vectors if vector["generate"]["kind"] == "utf8"]
     assert len(texts) > 5
     for vector in texts:
@@ -111,7 +111,7 @@ def test_texts_stand_for_their_utf8_bytes(cid_vectors) -> None:
 
 
 @pytest.mark.slow
-def test_the_second_opinion_is_right_about_the_vectors(cid_vectors, content) -> None:
+def test_the_second_implementation_agrees_with_the_vectors(cid_vectors, content) -> None:
     for vector in cid_vectors:
         assert _second_opinion(content(vector)) == vector["cid"], vector["name"]
 
@@ -127,7 +127,7 @@ _SIZES = st.one_of(
 @pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(size=_SIZES, seed=st.integers(0, 2**32))
-def test_random_contents_agree_with_the_second_opinion(size: int, seed: int) -> None:
+def test_random_contents_agree_with_the_second_implementation(size: int, seed: int) -> None:
     data = random.Random(seed).randbytes(size)
     wanted = _second_opinion(data)
     assert cid(data) == wanted
@@ -160,7 +160,7 @@ def test_pieces_of_any_length_give_the_cid_of_the_whole(pieces: list[int], seed:
 @settings(max_examples=200, deadline=None)
 @given(size=st.integers(0, 4 * 5**3 + 9), seed=st.integers(0, 2**32))
 def test_levels_of_the_tree_close_where_they_should(size: int, seed: int) -> None:
-    # Chunks of 4 bytes and 5 links, so that four levels fit into a test; the second opinion is told the same.
+    # Chunks of 4 bytes and nodes of 5 links, so that a small input has four levels. Both implementations use them.
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(unixfs, "CID_MAX_LINKS", 5)
         tree = unixfs.Tree()
@@ -177,7 +177,7 @@ def test_a_tree_without_leaves_has_no_root() -> None:
         unixfs.Tree().digest()
 
 
-def test_asking_does_not_end_a_hasher() -> None:
+def test_a_hasher_accepts_more_data_after_a_digest() -> None:
     hasher = CidHasher(b"hel")
     assert hasher.cid() == _second_opinion(b"hel")
     twin = hasher.copy()
@@ -187,7 +187,7 @@ def test_asking_does_not_end_a_hasher() -> None:
     assert repr(hasher) == "CidHasher(size=5)"
 
 
-def test_an_opened_file_is_read_from_where_it_stands(tmp_path: Path) -> None:
+def test_an_open_file_is_read_from_its_current_position(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"skip hello")
     with path.open("rb") as file:
@@ -305,7 +305,7 @@ def test_a_file_that_changes_its_size_meanwhile_is_an_error_and_no_crash(later: 
 
 
 @pytest.mark.parametrize("name", ["action.js", "./lib/my action.mjs", "C:\\code\\a.ts", "/srv/a.js\n", "a.cjs"])
-def test_a_file_name_given_as_a_source_is_noticed(name: str) -> None:
+def test_a_file_name_as_a_source_is_rejected(name: str) -> None:
     with pytest.raises(MalformedValue, match=r"pathlib\.Path"):
         cid(name)
     assert source_cid(name) == _second_opinion(name.encode())
@@ -317,7 +317,7 @@ def test_sources_that_mention_files_are_sources(source: str) -> None:
 
 
 @pytest.mark.parametrize("wrong", [None, 3, ["x"], object()])
-def test_what_is_no_source_is_refused_with_what_is_allowed(wrong: Any) -> None:
+def test_the_error_for_another_type_lists_the_allowed_types(wrong: Any) -> None:
     with pytest.raises(TypeError, match=r"string, bytes, a pathlib\.Path or a file opened in binary mode"):
         cid(wrong)
 

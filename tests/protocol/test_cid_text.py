@@ -1,4 +1,4 @@
-"""CIDs as text, against multiformats and ipfs-unixfs-importer (npm)."""
+"""CIDs as text match multiformats and ipfs-unixfs-importer (npm)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from svcnb.protocol.cid import cid, is_cid, is_cid_v0, parse_cid, to_v0, to_v1
 from svcnb.protocol.errors import MalformedCid
 
 HELLO = "QmWfVY9y3xjsixTgbd9AorQxH7VtMpzfx2HaWtsoUYecaX"
-# The same content as a raw leaf: another block, so another CID.
+# The same content as a raw leaf is another block, and has another CID.
 RAW = str(CID("base32", 1, "raw", multihash.digest(b"hello", "sha2-256")))
 
 
@@ -118,7 +118,7 @@ def test_raw_leaves_have_no_version_0() -> None:
         "z" * 2_000,
     ],
 )
-def test_what_is_no_cid_is_refused(wrong: str) -> None:
+def test_an_invalid_cid_is_rejected(wrong: str) -> None:
     assert not is_cid_v0(wrong)
     assert not is_cid(wrong)
     with pytest.raises(MalformedCid, match="is not a CID"):

@@ -1,4 +1,4 @@
-"""Schedules: which texts are taken, when they fire, what they say."""
+"""Schedules: valid texts, times of the ticks, and descriptions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_a_schedule_fires_at_the_times_its_fields_name_in_utc(text, expected):
     assert times(text, 2) == expected
 
 
-def test_the_tick_at_the_given_moment_itself_is_over():
+def test_the_tick_at_the_given_time_itself_is_not_included():
     nine = datetime(2027, 1, 1, 9, tzinfo=UTC).timestamp()
     assert Cron("0 9 * * *").next_after(nine) == nine + 86_400
     assert Cron("0 9 * * *").next_after(nine - 0.5) == nine
@@ -49,7 +49,7 @@ def test_the_sentence_says_what_the_fields_mean_and_that_it_is_utc():
 @pytest.mark.parametrize(
     "text", ["", "  ", "* * * *", "* * * * * * *", "60 * * * *", "a b c d e", "*/0 * * * *", "x" * 300]
 )
-def test_a_text_that_is_no_schedule_is_refused_with_an_example(text):
+def test_the_error_for_an_invalid_schedule_contains_an_example(text):
     with pytest.raises(InvalidCron) as caught:
         Cron(text)
     assert "for example" in str(caught.value) or "write" in str(caught.value)
@@ -67,9 +67,9 @@ def test_a_schedule_that_never_fires_is_refused(text):
         "* * * * * *",
         "*/10 * * * * *",
         "0,29 * * * * *",
-        "0,45 * * * * *",  # 45 to 60: fifteen seconds
+        "0,45 * * * * *",  # from second 45 to second 60 are only fifteen seconds
         "0,31 0,1 * * * *",  # first two ticks are 31 s apart, the third comes 29 s later
-        "0,31 0,3,6,9,12,15,18,21,24,27,58,59 * * * *",  # too fine only beyond the tenth tick of an hour
+        "0,31 0,3,6,9,12,15,18,21,24,27,58,59 * * * *",  # too frequent, but only after the tenth tick of an hour
         "0,31 0,59 * * * *",
         "0,31 0,59 0,23 * * *",
     ],
@@ -109,7 +109,7 @@ def test_the_verdict_agrees_with_a_day_of_ticks(seconds, minutes):
 
 def _numbers(low: int, high: int) -> st.SearchStrategy[str]:
     some = st.sets(st.integers(low, high), min_size=1, max_size=3).map(lambda found: ",".join(map(str, sorted(found))))
-    # croniter reads a span of one number, such as 0-0, as any number.
+    # croniter treats a range of one number, such as 0-0, as any number.
     ends = st.sets(st.integers(low, high), min_size=2, max_size=2)
     return st.one_of(st.just("*"), some, ends.map(lambda found: f"{min(found)}-{max(found)}"))
 
@@ -119,7 +119,7 @@ _SCHEDULES = st.tuples(_numbers(0, 59), _numbers(0, 23), _numbers(1, 28), _numbe
 
 @given(text=_SCHEDULES, after=st.integers(0, 4_000_000_000))
 def test_the_times_are_those_of_croniter(text, after):
-    """Another implementation. Where both fields of days are given, a day needs to match one of them."""
+    """Compares with another implementation. If both day fields are set, a day must match at least one of them."""
     croniter = pytest.importorskip("croniter").croniter
     theirs = croniter(text, datetime.fromtimestamp(after, UTC))
     assert Cron(text).preview(after, 5) == [theirs.get_next(datetime) for _ in range(5)]

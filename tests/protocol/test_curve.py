@@ -1,4 +1,4 @@
-"""Every secp256k1 library gives the same results, and the best one that is installed is used."""
+"""All secp256k1 libraries return the same results, and the module uses the best installed library."""
 
 from __future__ import annotations
 

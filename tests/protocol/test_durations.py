@@ -1,4 +1,4 @@
-"""Spans of time as people write them."""
+"""Parser for durations."""
 
 from __future__ import annotations
 
@@ -30,6 +30,6 @@ def test_a_span_is_read(span: str | float | timedelta, expected: float) -> None:
 
 
 @pytest.mark.parametrize("span", ["", "10", "ten minutes", "10y", "-5m", "5m!", "m5", -1, float("nan"), float("inf")])
-def test_what_is_no_span_is_refused(span: str | float) -> None:
+def test_an_invalid_duration_is_rejected(span: str | float) -> None:
     with pytest.raises(ValueError, match=r"is not a (valid )?duration"):
         seconds(span)

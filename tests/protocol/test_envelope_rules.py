@@ -1,4 +1,4 @@
-"""Every rule about an envelope, broken one at a time and several at once: the first one in order is named."""
+"""Envelopes that violate one or several rules. The error names the first violated rule."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ def test_the_size_is_that_of_the_compact_json_of_what_was_received() -> None:
     assert _refused(_good() | {"primaryType": "x" * (space + 1)}).rule == 1
     assert _refused(_good() | {"primaryType": "é" * (space // 2)}).rule == 4
     assert _refused(_good() | {"primaryType": "é" * (space // 2 + 1)}).rule == 1
-    # A text is measured as JSON, too: with its quotes.
+    # The size of a string includes its quotes, as in JSON.
     assert _refused("x" * 4094).rule == 2
     assert _refused("x" * 4095).rule == 1
 
@@ -236,7 +236,7 @@ def test_depth_is_refused_and_does_not_end_the_process(limit: int) -> None:
     assert "too many levels of nesting" in refused.message
 
 
-def test_what_is_no_json_at_all_is_refused() -> None:
+def test_a_value_that_is_not_json_is_rejected() -> None:
     assert _refused({"types": object()}).rule == 1
 
 

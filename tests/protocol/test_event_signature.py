@@ -1,4 +1,4 @@
-"""Event signatures and the arguments in a log; the encodings come from eth-abi."""
+"""Event signatures and the arguments in a log. eth-abi creates the encodings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from svcnb.protocol.event_signature import Event, InvalidSignature, UndecodableL
 
 ALICE, BOB = "0x" + "a1" * 20, "0x" + "b0" * 20
 TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
-"""topic0 of ERC-20's Transfer, as the standard's logs carry it."""
+"""topic0 of the event Transfer of ERC-20."""
 
 
 def topic(kind: str, value: object) -> str:
@@ -30,7 +30,7 @@ def data(kinds: list[str], values: list[object]) -> str:
     return "0x" + encode(kinds, values).hex()
 
 
-# --- reading signatures ---------------------------------------------------------------------------------------------
+# --- parsing signatures ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_tuples_may_be_written_as_in_human_readable_interfaces():
         "F(uint256" + "[]" * 40 + ")",
     ],
 )
-def test_a_text_that_is_no_signature_is_refused(text):
+def test_an_invalid_signature_is_rejected(text):
     with pytest.raises(InvalidSignature):
         Event.parse(text)
 
@@ -188,7 +188,7 @@ def test_a_tail_that_overlaps_another_is_no_usual_encoding():
         event.decode(abi, [event.topic0], data(["uint256", "uint256", "uint256", "uint256"], [64, 64, 1, 0]))
 
 
-# --- anything at all ------------------------------------------------------------------------------------------------
+# --- random input ---------------------------------------------------------------------------------------------------
 
 alphabet = st.text(alphabet="Transfer(),[]0123456789 uintaddressboolbytesindexed;_$\n\t\u0661", max_size=60)
 
@@ -231,7 +231,7 @@ def test_arguments_of_any_types_come_back_as_they_were_encoded(data):
 
 
 def as_shown(value: Any) -> Any:
-    """How the documentation says that values are written (docs/triggers.md)."""
+    """Returns a value in the format that docs/triggers.md describes."""
     if isinstance(value, (list, tuple)):
         return [as_shown(item) for item in value]
     if isinstance(value, bytes):

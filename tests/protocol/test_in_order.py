@@ -1,4 +1,4 @@
-"""Work that several threads share: in order, with the first failure, and nothing left behind."""
+"""Parallel map: results in order, the first error, and no remaining threads."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_results_come_in_the_order_of_the_items(workers: int) -> None:
     assert list(working_along(lambda item: item * item, range(200), workers)) == [item * item for item in range(200)]
 
 
-def test_one_that_takes_long_holds_up_nobody_and_still_comes_first() -> None:
+def test_a_slow_item_delays_no_other_item_and_still_comes_first() -> None:
     last_is_done = threading.Event()
 
     def work(item: int) -> int:
@@ -33,7 +33,7 @@ def test_one_that_takes_long_holds_up_nobody_and_still_comes_first() -> None:
 
 
 class Counting:
-    """Work that knows how often it was begun, and how much of it is under way."""
+    """Function that counts its calls and the calls in progress."""
 
     def __init__(self, failing: int | None = None) -> None:
         self.failing = failing
@@ -55,7 +55,7 @@ class Counting:
 
 
 @pytest.mark.parametrize("workers", [1, 3])
-def test_what_the_work_raises_comes_out_and_nothing_is_begun_after_it(workers: int) -> None:
+def test_the_first_error_is_raised_and_no_item_starts_after_it(workers: int) -> None:
     work = Counting(failing=3)
     with pytest.raises(LookupError, match="three"):
         list(working_along(work, range(1_000_000), workers))
@@ -64,7 +64,7 @@ def test_what_the_work_raises_comes_out_and_nothing_is_begun_after_it(workers: i
     assert nothing_more_is_begun(work)
 
 
-def test_whoever_has_enough_leaves_when_the_other_threads_have_stopped() -> None:
+def test_closing_the_iterator_waits_for_the_other_threads() -> None:
     mine, helping, items = threading.get_ident(), threading.Event(), 1_000_000
     begun: list[int] = []
     ended: list[int] = []
@@ -76,7 +76,7 @@ def test_whoever_has_enough_leaves_when_the_other_threads_have_stopped() -> None
         begun.append(item)
         helping.set()
         if len(begun) < 4:
-            threading.Event().wait(0.05)  # so that it is under way when the caller has enough
+            threading.Event().wait(0.05)  # so that the call is in progress when the caller stops
         ended.append(item)
         return item
 
@@ -89,14 +89,14 @@ def test_whoever_has_enough_leaves_when_the_other_threads_have_stopped() -> None
 
 
 def nothing_more_is_begun(work: Counting) -> bool:
-    """Whether a while goes by in which a thread that was still there would have taken hundreds of items."""
+    """Returns whether no item starts during a time in which a remaining thread would start hundreds of items."""
     begun = work.begun
     for _ in working_along(lambda item: item, range(1_000), 2):
         pass
     return work.begun == begun
 
 
-def test_without_a_thread_to_be_had_the_calling_one_does_it_all(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_other_threads_the_calling_thread_processes_all_items(monkeypatch: pytest.MonkeyPatch) -> None:
     def none_left(*_: object) -> int:
         raise RuntimeError("can't start new thread")
 
@@ -111,7 +111,7 @@ def test_without_a_thread_to_be_had_the_calling_one_does_it_all(monkeypatch: pyt
     assert threads == {threading.get_ident()}
 
 
-def test_threads_that_the_system_does_not_let_begin_are_not_waited_for_and_hold_nothing(
+def test_threads_that_start_late_are_not_awaited_and_keep_no_items(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     late: list[tuple[Any, tuple[Any, ...]]] = []
@@ -122,5 +122,5 @@ def test_threads_that_the_system_does_not_let_begin_are_not_waited_for_and_hold_
     del work
     assert seen() is None, "a thread to come holds what belongs to the caller"
     assert len(late) == 2
-    for begin, arguments in late:  # at last, when all is over
+    for begin, arguments in late:  # only after all results
         begin(*arguments)

@@ -1,4 +1,4 @@
-"""What takes the place of the usual libraries in a browser gives the same results: here it runs in Deno."""
+"""The libraries for browser pages return the same results as the usual libraries. Deno runs them in this test."""
 
 from __future__ import annotations
 

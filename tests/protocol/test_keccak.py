@@ -91,7 +91,7 @@ def test_other_buffers_are_hashed_as_bytes() -> None:
     assert keccak256(bytearray(b"abc")) == keccak256(memoryview(b"abc")) == keccak256(b"abc")
 
 
-def test_a_text_is_refused_with_the_way_out() -> None:
+def test_the_error_for_a_text_contains_the_next_step() -> None:
     with pytest.raises(TypeError, match=r"text\.encode\(\)"):
         keccak256("abc")  # type: ignore[arg-type]
 

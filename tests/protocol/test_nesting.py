@@ -1,4 +1,4 @@
-"""Measuring how deep a text nests."""
+"""Measurement of the nesting depth of a JSON text."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_brackets_inside_of_texts_do_not_count():
 
 @pytest.fixture
 def little_processor_time() -> Iterator[None]:
-    """Ends a test that uses a minute of processor time. Work that grows with the square of the text would take days."""
+    """Stops a test after a minute of processor time. An algorithm with quadratic time would take days."""
 
     def give_up(*_: object) -> None:
         raise AssertionError("it takes more than linear time")
@@ -80,7 +80,7 @@ def test_values_are_counted_outside_of_texts(value: Any):
 
 
 def separators(value: Any) -> int:
-    """Commas and opening brackets of a value's JSON."""
+    """Returns the number of commas and opening brackets in a value's JSON."""
     if not isinstance(value, (list, dict)):
         return 0
     members = list(value.values()) if isinstance(value, dict) else value

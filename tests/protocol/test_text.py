@@ -1,4 +1,4 @@
-"""Text from other people before it reaches XML or a terminal."""
+"""Sanitised text for XML and terminals."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from svcnb.protocol.text import escaped_json, terminal_text, whole, xml_text
 EVERY = [chr(code) for code in range(0x11000)] + ["\U0001f600", "\U000e0001", "\U0010fffd"]
 
 
-def test_what_passes_for_xml_is_what_an_xml_parser_takes() -> None:
+def test_xml_text_keeps_exactly_the_characters_that_an_xml_parser_accepts() -> None:
     kept = [each for each in EVERY if each not in "<>&\r" and xml_text(each) == each]
     assert ET.fromstring(f"<a>{''.join(kept)}</a>").text == "".join(kept)  # noqa: S314 - our own text
-    assert xml_text("\r") == "\r"  # a parser reads it as a line feed
+    assert xml_text("\r") == "\r"  # a parser converts it to a line feed
     for character in set(EVERY) - set(kept) - set("<>&\r"):
         assert xml_text(character) == "\ufffd", f"{ord(character):04x}"
-        if character not in "\ufffe\uffff":  # both are forbidden, and this parser takes them
+        if character not in "\ufffe\uffff":  # XML forbids both, but this parser accepts them
             with pytest.raises((ET.ParseError, UnicodeEncodeError)):
                 ET.fromstring(f"<a>{character}</a>".encode())  # noqa: S314 - our own text
 

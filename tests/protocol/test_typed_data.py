@@ -1,4 +1,4 @@
-"""Envelopes, digests and signatures against vectors by ethers and against eth-account."""
+"""Envelopes, digests and signatures match vectors from ethers, and eth-account."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def test_eth_account_agrees_on_digests_signatures_and_signers(
         max_size=6,
     )
 )
-def test_the_long_way_agrees_with_eth_account_on_other_shapes(fields: list[tuple[str, Any]]) -> None:
+def test_digest_parts_agrees_with_eth_account_on_other_shapes(fields: list[tuple[str, Any]]) -> None:
     typed_data = {
         "types": {
             "EIP712Domain": [{"name": "name", "type": "string"}],
@@ -183,7 +183,7 @@ def test_the_long_way_agrees_with_eth_account_on_other_shapes(fields: list[tuple
 
 
 @pytest.mark.parametrize("missing", ["types", "primaryType", "domain", "message"])
-def test_the_long_way_names_what_is_missing(missing: str, eip712_vectors) -> None:
+def test_digest_parts_names_the_missing_member(missing: str, eip712_vectors) -> None:
     typed_data = {name: value for name, value in eip712_vectors["vectors"][0]["typed_data"].items() if name != missing}
     with pytest.raises(MalformedValue, match=missing):
         digest_parts(typed_data)
@@ -192,7 +192,7 @@ def test_the_long_way_names_what_is_missing(missing: str, eip712_vectors) -> Non
 @pytest.mark.parametrize(
     ("kind", "value"), [("uint8", 256), ("uint8", -1), ("uint8", "x"), ("bytes4", "0x00"), ("uint8[]", [1])]
 )
-def test_the_long_way_refuses_values_that_do_not_fit(kind: str, value: Any) -> None:
+def test_digest_parts_rejects_values_of_the_wrong_type(kind: str, value: Any) -> None:
     typed_data = {
         "types": {"EIP712Domain": [], "T": [{"name": "a", "type": kind}]},
         "primaryType": "T",
@@ -236,7 +236,7 @@ def test_the_name_of_the_service_is_part_of_the_digest() -> None:
         ({"issued_at": 1.5}, "integer"),
     ],
 )
-def test_an_envelope_that_no_server_would_take_is_not_built(change: dict[str, Any], said: str) -> None:
+def test_an_envelope_that_every_server_rejects_is_not_built(change: dict[str, Any], said: str) -> None:
     facts: dict[str, Any] = {
         "flow": "CreateWallet",
         "address": "0x" + "12" * 20,
@@ -252,7 +252,7 @@ def test_flows_are_found_by_their_primary_type() -> None:
 
 
 @pytest.mark.parametrize("secret", [bytes(32), ORDER.to_bytes(32, "big"), b"\x01" * 31, b"\xff" * 32])
-def test_what_is_no_private_key_is_refused_without_being_shown(secret: bytes) -> None:
+def test_an_invalid_private_key_is_rejected_without_being_shown(secret: bytes) -> None:
     for attempt in (lambda: sign_digest(bytes(32), secret), lambda: address_of_secret(secret)):
         with pytest.raises(ValueError, match="invalid secp256k1 private key") as refused:
             attempt()

@@ -291,7 +291,7 @@ WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
         (LOST[:2], "2 of the lost permissions are missing"),
         (LOST[2:], "2 of the lost permissions are missing"),
         ([], "the list is empty"),
-        ([*LOST, change("account", "is ChainSecured", "+")], "some of these permissions were gained"),
+        ([*LOST, change("account", "is ChainSecured", "+")], "the list contains added permissions"),
         ([*LOST, change("group 1 'adders'", "permits every action")], "too many"),
         (4, "a list of changes"),
     ],

@@ -55,7 +55,7 @@ def test_a_manually_changed_registry_is_detected(templates) -> None:
     text = templates.path.read_text()
     templates.path.write_text(text.replace('"cents": 500', '"cents": 501'))
     [wrong] = Templates(templates.path).check()
-    assert "small of limit@1 is stored as" in wrong
+    assert "for small of limit@1, but the constant results in" in wrong
 
 
 @pytest.mark.parametrize(

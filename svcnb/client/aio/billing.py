@@ -39,7 +39,7 @@ class AsyncBilling(AsyncResource):
         Raises:
             InvalidArgument: The amount is less than 500 cents.
             PaymentFailed: The processor did not collect the payment.
-            TimedOut: The payment was not collected in time. `wait` can still complete it.
+            TimedOut: The processor did not collect the payment in time. `wait` can still complete it.
         """
         return await self._do(top_up(amount_cents, method, timeout))
 
@@ -48,7 +48,7 @@ class AsyncBilling(AsyncResource):
 
         Args:
             amount_cents: Amount in US cents, at least 500.
-            method: Payment method. The service stores it with the payment, and it has no other effect.
+            method: Payment method. The service only stores it with the payment.
         """
         return await self._do(create_payment_intent(amount_cents, method))
 
@@ -59,12 +59,13 @@ class AsyncBilling(AsyncResource):
             payment: The payment or its id, which starts with ``pi_``.
 
         Raises:
-            BadRequest: The payment is not collected yet, already credited, or belongs to another account.
+            BadRequest: The processor has not collected the payment yet, the service has already credited it, or it
+                belongs to another account.
         """
         return await self._do(confirm(payment))
 
     async def wait(self, payment: Payment, *, timeout: float = 600.0) -> Payment:
-        """Waits until a payment is collected and credited.
+        """Waits until the processor has collected a payment and the service has credited it.
 
         Args:
             payment: The payment that `top_up` or `create_payment_intent` returned.
@@ -72,7 +73,7 @@ class AsyncBilling(AsyncResource):
 
         Raises:
             PaymentFailed: The processor did not collect the payment.
-            TimedOut: The payment was not collected in time.
+            TimedOut: The processor did not collect the payment in time.
         """
         return await self._do(wait(payment, timeout))
 

@@ -46,7 +46,7 @@ class AsyncChainSecured(Namespace):
             name: Name of the account.
             description: Purpose of the account.
             on_preview: Function that the client calls with a preview of every write before the wallet signs it. If it
-                returns False, the write is cancelled.
+                returns False, the client cancels the write.
 
         Raises:
             ChainError: The wallet owns or owned an account (``AccountAlreadyExists``), or cannot pay the gas.
@@ -64,7 +64,7 @@ class AsyncChainSecured(Namespace):
             owner: The admin wallet of the account.
             api_key_hash: The master hash. It is required if the chain node does not have these events.
             on_preview: Function that the client calls with a preview of every write before the wallet signs it. If it
-                returns False, the write is cancelled.
+                returns False, the client cancels the write.
 
         Raises:
             ChainError: The wallet owns no account.
@@ -170,7 +170,7 @@ class AsyncChainSecured(Namespace):
         return await self._do(envelope_flows.send(envelope, confirm=confirm))
 
     async def drift(self) -> tuple[str, ...]:
-        """Returns the functions that are missing in the deployed contract. Normally, the list is empty."""
+        """Returns the functions that are missing from the deployed contract. Normally, the list is empty."""
         return await self._do(self._chain.missing())
 
     async def contract(self, owner: AnySigner | None = None) -> AsyncContract:

@@ -44,7 +44,7 @@ class AsyncOnChainWallets(AsyncOnChainNoun):
     async def create(self, name: str = "Wallet", *, description: str = "") -> Wallet:
         """Requests a new wallet from the service, and registers it in the account with a transaction.
 
-        The client keeps a local record until both steps are complete. After a failure between them,
+        The client keeps a local record until both steps are complete. After a failure between the steps,
         ``svc.chain_secured.pending()`` lists the record, and ``svc.chain_secured.resume(...)`` completes the creation.
 
         Args:
@@ -101,7 +101,7 @@ class AsyncOnChainUsageKeys(AsyncOnChainNoun):
     ) -> UsageKey:
         """Requests a new key from the service, then registers its wallet and sets the key on chain.
 
-        The method sends two transactions. It keeps a local record with the secret until all steps are completed; see
+        The method sends two transactions. It keeps a local record with the secret until all steps are complete; see
         `OnChainWallets.create`.
 
         Args:
@@ -151,7 +151,7 @@ class AsyncOnChainUsageKeys(AsyncOnChainNoun):
 
         Args:
             key: The key that creation returned, or its text.
-            timeout: Seconds for which the check is repeated while the key is unknown.
+            timeout: Seconds for which to repeat the check while the key is unknown.
         """
         return await self._do(key_flows.check(self._account, key, timeout))
 
@@ -188,7 +188,7 @@ class AsyncOnChainUsageKeys(AsyncOnChainNoun):
             can_create_groups: The new flag.
             can_delete_groups: The new flag.
             can_create_pkps: The new flag.
-            expires_in: Time for which the key can run actions, from now on.
+            expires_in: Time from now for which the key can run actions: ``"30d"``, seconds, or a timedelta.
             never_expires: Whether to remove the expiration.
 
         Raises:
@@ -347,7 +347,7 @@ class AsyncOnChainGroups(AsyncOnChainNoun):
 
 
 class AsyncOnChainActions(AsyncOnChainNoun):
-    """Registered actions, which are named CIDs. Only groups grant permissions, not registrations."""
+    """Registered actions, which are named CIDs. A registration grants no permissions. Groups grant them."""
 
     async def register(
         self, action: ActionRef, *, name: str | None = None, description: str | None = None

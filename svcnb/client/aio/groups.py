@@ -100,7 +100,9 @@ class AsyncGroups(AsyncResource):
         return await self._do(flows.update(group, name, description, actions, wallets))
 
     async def delete(self, group: GroupRef) -> None:
-        """Deletes a group, for one cent. Keys that list the group keep its number. The service never reuses the number.
+        """Deletes a group. This call costs one cent.
+
+        Keys that list the group keep its number. The service never reuses the number.
 
         Raises:
             Forbidden: The key is a usage key without ``can_delete_groups``.
@@ -118,7 +120,7 @@ class AsyncGroups(AsyncResource):
         return await self._do(flows.contents(group))
 
     async def add_action(self, group: GroupRef, action: ActionRef) -> None:
-        """Permits an action in a group, for one cent. Permitting the action again has no effect.
+        """Permits an action in a group. This call costs one cent. Permitting the action again has no effect.
 
         Args:
             group: The group.
@@ -131,7 +133,7 @@ class AsyncGroups(AsyncResource):
         await self._do(flows.add_action(group, action))
 
     async def remove_action(self, group: GroupRef, action: ActionRef) -> None:
-        """Removes an action from a group, for one cent.
+        """Removes an action from a group. This call costs one cent.
 
         Args:
             group: The group.
@@ -143,7 +145,7 @@ class AsyncGroups(AsyncResource):
         await self._do(flows.remove_action(group, action))
 
     async def add_wallet(self, group: GroupRef, wallet: WalletRef) -> None:
-        """Permits a wallet in a group, for one cent. Permitting the wallet again has no effect.
+        """Permits a wallet in a group. This call costs one cent. Permitting the wallet again has no effect.
 
         Raises:
             Forbidden: The key is a usage key whose ``add_pkp_to_groups`` does not contain the group.
@@ -151,7 +153,7 @@ class AsyncGroups(AsyncResource):
         await self._do(flows.add_wallet(group, wallet))
 
     async def remove_wallet(self, group: GroupRef, wallet: WalletRef) -> None:
-        """Removes a wallet from a group, for one cent.
+        """Removes a wallet from a group. This call costs one cent.
 
         Raises:
             NotFound: The group does not permit the wallet.

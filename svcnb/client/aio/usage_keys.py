@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 
 class AsyncUsageKeys(AsyncResource):
-    """Usage keys. Share only keys whose only permission is to execute in the groups that they need.
+    """Usage keys: API keys with restricted permissions.
+
+    Share a key only if it can do nothing except execute in the groups that it needs.
 
     In every list of groups, ``svcnb.everything`` (0) means all of them.
     """
@@ -36,10 +38,10 @@ class AsyncUsageKeys(AsyncResource):
         can_delete_groups: bool = False,
         can_create_pkps: bool = False,
     ) -> UsageKey:
-        """Creates a usage key, for one cent. Returns it with its secret. The service never shows the secret again.
+        """Creates a usage key, and returns it with its secret. This call costs one cent.
 
-        A new key takes effect after a few seconds. ``run(..., until_effective=60)`` waits until then. The client does
-        not retry a request that may have arrived.
+        The service never shows the secret again. The client does not retry a request that may have arrived. A new key
+        takes effect after a few seconds. ``run(..., until_effective=60)`` waits until then.
 
         Args:
             name: Name of the key.
@@ -143,7 +145,7 @@ class AsyncUsageKeys(AsyncResource):
     async def update_metadata(
         self, key: KeyRef, *, name: str | None = None, description: str | None = None
     ) -> UsageKey:
-        """Changes only the name or the description of a usage key, for one cent.
+        """Changes only the name or the description of a usage key. This call costs one cent.
 
         Raises:
             NotFound: The account does not contain the key.

@@ -33,7 +33,7 @@ class AsyncWallets(AsyncResource):
         """Returns all wallets of the account, or those that a group permits. This call is free.
 
         Args:
-            group: Group whose wallets are returned. A wallet with the zero address means every wallet.
+            group: Group whose wallets the method returns. A wallet with the zero address means every wallet.
         """
         return await self._do(listing(group))
 

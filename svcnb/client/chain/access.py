@@ -89,8 +89,8 @@ class ChainAccess:
         return int(told)
 
     def _warn_of(self, skew: float) -> None:
-        # A service on this machine uses the same clock as the client. A difference means that the emulator's clock was
-        # set on purpose.
+        # A service on this machine uses the same clock as the client. A difference means that someone changed the
+        # emulator's clock deliberately.
         own = is_loopback(urlsplit(self.config.base_url).hostname or "")
         if abs(skew) > SKEW_WARNING_S and not own and not self._warned:
             self._warned = True
@@ -118,7 +118,7 @@ class ChainAccess:
             name: The function.
             *arguments: Arguments of the function.
             sender: Address that the contract sees as the caller.
-            block: Number of the block whose final state is read. None means the latest block.
+            block: Number of the block whose final state the contract reads. None means the latest block.
 
         Raises:
             ChainError: The contract rejected the call, or the chain could not be queried. After a rejection, the error

@@ -186,8 +186,8 @@ def read(chain: ChainAccess, master_hash: int, *, last: int | None = None) -> Fl
         yield from _require_account_hash(chain, master_hash, known=bool(logs) or last is not None)
     others = _other_hashes(logs)
     if others:
-        # Some versions of the contract log the hash that the caller used. It can be the alias of a usage key or of an
-        # admin.
+        # Some versions of the contract log the hash that the caller used. This hash can be the alias of a usage key or
+        # of an admin.
         told = [event_topic(name) for name in _BY_ANY_HASH]
         known = {(log.block, log.index) for log in logs}
         more = yield from read_logs(chain, [told, [topic(value) for value in sorted(others)]], last=last)
@@ -226,7 +226,7 @@ def read(chain: ChainAccess, master_hash: int, *, last: int | None = None) -> Fl
 def _require_account_hash(chain: ChainAccess, given: int, *, known: bool) -> Flow[None]:
     """Raises an error if a hash is not the hash of an account key.
 
-    If the account is `known`, the events are missing for another reason.
+    If `known` is True, the account exists, and only the hash of a usage key causes an error.
     """
     expected = "Pass the hash of the account key: account.api_key_hash."
     keys = yield from read_logs(chain, [event_topic("UsageApiKeySet"), None, topic(given)])

@@ -93,7 +93,7 @@ def _moment(seconds: int) -> str:
     try:
         return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC"
     except (ValueError, OverflowError, OSError):
-        return str(seconds)  # ``datetime`` does not support the year
+        return str(seconds)  # ``datetime`` does not support years after 9999
 
 
 # --- events -------------------------------------------------------------------------------------------------------
@@ -220,4 +220,4 @@ CAUSES: Final[dict[str, tuple[str, ...]]] = {
     "UsageApiKeySet": ("setUsageApiKey",),
     "WalletDerivationRegistered": ("registerWalletDerivation",),
 }
-"""Functions that cause an event. Contains only the events whose call data has more information than the event."""
+"""Functions that emit each event, for all events that contain less information than their call data."""

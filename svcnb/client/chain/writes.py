@@ -26,21 +26,21 @@ if TYPE_CHECKING:
     from svcnb.client.signing import Signer
 
 SPARE_GAS: Final = (6, 5)
-"""Factor from the estimated gas to the gas limit, as a fraction.
+"""Ratio of the gas limit to the estimated gas, as a fraction.
 
-Another write can be included first and increase the gas that this one needs.
+Another write can come first, and increase the gas that this write needs.
 """
 
 RECEIPT_TIMEOUT_S: Final = 180.0
 NO_GAS: Final = "InsufficientFunds"
-"""Name of the error of a wallet that cannot pay the gas. Its first argument is the wallet's address."""
+"""Name of the error for a wallet that cannot pay the gas. The first argument is the wallet's address."""
 
 _FIRST_POLL_S: Final = 0.05
 _LONGEST_POLL_S: Final = 2.0
 _DEFAULT_TIP_WEI: Final = 1_000_000_000
 _EXECUTE: Final = "execute(address,uint256,bytes)"
 _KNOWN: Final = ("already known", "already imported")
-"""Phrase that nodes use in messages about a transaction that is already pending."""
+"""Phrases that nodes use in messages about a transaction that is already pending."""
 
 View = Callable[[str, bytes], Flow[bytes]]
 """Function that takes an address and call data, calls the contract without a transaction, and returns the result."""
@@ -74,7 +74,7 @@ class Writer:
         owner: The wallet that sends the writes, or None if the account is read-only.
         names: Names that appear in the descriptions.
         on_preview: Function that the client calls with a preview of every write before the wallet signs it. If it
-            returns False, the write is cancelled. The asynchronous client awaits the result.
+            returns False, the client cancels the write. The asynchronous client awaits the result.
         receipts: Receipts of all writes that were included in a block, oldest first.
     """
 
@@ -138,7 +138,7 @@ class Writer:
         """
         if self.owner is None:
             raise SigningError(
-                "this account is open for reading only, without a signer",
+                "this account is open for reading only, because it was opened without a signer",
                 hint="Open the account with its admin wallet: svc.chain_secured.open(owner).",
             )
         signer = self.owner

@@ -57,7 +57,7 @@ class KnownAccount(Checked):
     def on_preview(self) -> Callable[[Preview], object] | None:
         """Function that the client calls with a preview of every write before the wallet signs it.
 
-        If it returns False, the write is cancelled.
+        If the function returns False, the client cancels the write.
         """
         return self._account.writer.on_preview
 

@@ -100,8 +100,8 @@ def convert(writer: Writer, *, confirm: bool) -> Flow[Identity]:
     """Converts the account of the configured key to a ChainSecured account, if confirmed.
 
     Raises:
-        NotConfirmed: The conversion was not confirmed. The error lists the consequences. Nothing was sent to the
-            contract.
+        NotConfirmed: ``confirm`` is not True. The error lists the consequences. The client sent no request for the
+            conversion.
     """
     owner = _owner(writer)
     chain = writer.chain
@@ -166,7 +166,7 @@ def transfer(account: Ownership, to: AnySigner | str, *, confirm: bool) -> Flow[
     """Transfers a ChainSecured account to another wallet, if confirmed.
 
     Raises:
-        NotConfirmed: The transfer was not confirmed. The error lists the consequences. Nothing was sent.
+        NotConfirmed: ``confirm`` is not True. The error lists the consequences. The client sent no transaction.
     """
     owner = _owner(account.writer)
     new = address_of(to)
@@ -212,10 +212,10 @@ def resume(account: Ownership, record: PendingMint) -> Flow[Wallet | UsageKey]:
 
 
 def require_confirmed(record: PendingMint, *, confirm: bool) -> None:
-    """Checks that the deletion of a mint's record is confirmed.
+    """Checks that the caller has confirmed the deletion of a mint's record.
 
     Raises:
-        NotConfirmed: The deletion is not confirmed, and a wallet or a key would be lost.
+        NotConfirmed: ``confirm`` is not True, and the deletion would lose a wallet or a key.
     """
     if record.stage != "asked" and not confirm:
         what = (

@@ -42,7 +42,7 @@ _PATHS: Final = {
 
 
 def check(chain: ChainAccess, typed_data: dict[str, Any], signature: str, flow: str | None) -> Flow[Listing[Verdict]]:
-    """Checks an envelope against every rule, even after it has violated one.
+    """Checks an envelope against every rule, even if it violates one of them.
 
     Source: docs/service/signatures.md#rules-of-a-signature.
     """

@@ -29,7 +29,7 @@ Groups: TypeAlias = Iterable[GroupRef] | GroupRef
 Span = float | str | timedelta
 
 PROBE: Final = 'const main = () => "ok";'
-"""The action that a check executes. Most keys do not permit it, but a rejection also answers the check."""
+"""Source of the action that a check executes. Even a rejection shows whether the service resolves the key."""
 
 _LISTS: Final = ("manage_ipfs_ids_in_groups", "add_pkp_to_groups", "remove_pkp_from_groups", "execute_in_groups")
 _FIRST_POLL_S: Final = 0.1
@@ -82,7 +82,7 @@ def create(
 
 
 def check(account: Ownership, key: KeyRef, timeout: float) -> Flow[KeyCheck]:
-    """Executes an action with a key repeatedly until the service resolves the key or the time limit is exceeded."""
+    """Executes an action with a key repeatedly until the service resolves the key or the timeout expires."""
     text = _secret(key)
     tag = f"{KEY_CHECK}{secrets.token_hex(8)}"
     begun, _ = yield from now()

@@ -28,7 +28,7 @@ _ENDPOINTS: Final = {
     "wallet": ("/create_wallet_with_signature", Purpose.CREATE_WALLET),
     "usage key": ("/add_usage_api_key_with_signature", Purpose.ADD_USAGE_API_KEY),
 }
-# The names that the service gives these wallets in API mode (docs/service/endpoints.md#account-and-keys).
+# The names that the service uses for these wallets in API mode (docs/service/endpoints.md#account-and-keys).
 _KEY_WALLET: Final = ("API Key Wallet", "Usage API Key Wallet")
 
 
@@ -78,7 +78,7 @@ def finish(account: Ownership, record: PendingMint) -> Flow[Wallet | UsageKey]:
     """Performs the remaining steps, from any stage.
 
     Raises:
-        SvcnbError: A step failed. A note on the error describes how to continue. Nothing is lost.
+        SvcnbError: A step failed. A note on the error describes how to continue. The record keeps all data.
     """
     steps = _Steps(account, record)
     try:

@@ -98,7 +98,7 @@ class ChainSecured(Namespace):
             name: Name of the account.
             description: Purpose of the account.
             on_preview: Function that the client calls with a preview of every write before the wallet signs it. If it
-                returns False, the write is cancelled.
+                returns False, the client cancels the write.
 
         Raises:
             ChainError: The wallet owns or owned an account (``AccountAlreadyExists``), or cannot pay the gas.
@@ -116,7 +116,7 @@ class ChainSecured(Namespace):
             owner: The admin wallet of the account.
             api_key_hash: The master hash. It is required if the chain node does not have these events.
             on_preview: Function that the client calls with a preview of every write before the wallet signs it. If it
-                returns False, the write is cancelled.
+                returns False, the client cancels the write.
 
         Raises:
             ChainError: The wallet owns no account.
@@ -222,7 +222,7 @@ class ChainSecured(Namespace):
         return self._do(envelope_flows.send(envelope, confirm=confirm))
 
     def drift(self) -> tuple[str, ...]:
-        """Returns the functions that are missing in the deployed contract. Normally, the list is empty."""
+        """Returns the functions that are missing from the deployed contract. Normally, the list is empty."""
         return self._do(self._chain.missing())
 
     def contract(self, owner: AnySigner | None = None) -> Contract:

@@ -58,7 +58,7 @@ class Ownership:
     def every(self, name: str, *arguments: Any, block: int | None = None) -> Flow[list[Any]]:
         """Reads all pages of a list.
 
-        A page that is shorter than the page size is the last (docs/service/http.md#paging).
+        A page that is shorter than the page size is the last one (docs/service/http.md#paging).
         """
         found: list[Any] = []
         seen: set[str] = set()
@@ -102,7 +102,7 @@ def signed(writer: Writer, purpose: Purpose) -> Flow[SignedEnvelope]:
     owner = writer.owner
     if owner is None:
         raise SigningError(
-            "this account is open for reading only, without a signer",
+            "this account is open for reading only, because it was opened without a signer",
             hint="Open the account with its admin wallet: svc.chain_secured.open(owner).",
         )
     chain_id = (yield from writer.chain.node()).chain_id

@@ -71,7 +71,10 @@ class PendingMint(Model):
     wallet_address: str = ""
     derivation_path: str = ""
     transaction_hash: str = ""
-    """Hash of the last transaction that was sent for the mint. The transaction may have been included in a block."""
+    """Hash of the last transaction that the client sent for the mint.
+
+    The transaction may have been included in a block.
+    """
 
     arguments: dict[str, Any] = Field(default_factory=dict)
     """The requested properties: description, permissions, expiration."""

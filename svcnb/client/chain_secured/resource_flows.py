@@ -133,8 +133,8 @@ def update_group(
     if len(hashes) <= MAX_GROUP_ENTRIES and len(addresses) <= MAX_GROUP_ENTRIES:
         yield from account.write("updateGroup", number, merged.name, merged.description, hashes, addresses)
         return merged
-    # One call accepts ten entries of each kind. Entries are added before others are removed, so that the entries in
-    # both lists stay permitted throughout.
+    # One call accepts ten entries of each kind. Add entries before removing others, so that the group always permits
+    # the entries in both lists.
     yield from _add_rest(
         account,
         number,

@@ -41,7 +41,7 @@ class WalletAuth:
     def headers(self) -> Mapping[str, str]:
         """Returns the header.
 
-        This step can renew the signature, because it can expire during a payment of several minutes.
+        The method renews an old signature, because a signature can expire during a payment of several minutes.
         """
         if self._envelope is None:
             raise SigningError(

@@ -12,7 +12,7 @@ from svcnb.client import display
 
 
 class Model(BaseModel):
-    """Immutable result, which keeps unknown members and is displayed as a small table.
+    """Immutable result. It keeps unknown members, and notebooks show it as a small table.
 
     The display contains only values, in the order of the fields. It contains no memory addresses, local times or
     secrets, so equal results have the same display on every machine.

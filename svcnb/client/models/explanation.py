@@ -45,13 +45,13 @@ class GroupLink(Model):
     name: str = ""
 
     key: bool
-    """The key may execute in this group."""
+    """Whether the key may execute in this group."""
 
     action: bool
-    """The group permits the action."""
+    """Whether the group permits the action."""
 
     wallet: bool | None = None
-    """The group permits the wallet. None if no wallet was given."""
+    """Whether the group permits the wallet. None if no wallet was given."""
 
     by_wildcard: tuple[Literal["key", "action", "wallet"], ...] = ()
     """Links that exist only because of a wildcard entry."""
@@ -94,7 +94,7 @@ class Explanation(Model):
     """True if the service permits the run, and the use of the wallet if one was given."""
 
     missing: Missing = ""
-    """Constant name of the missing link. Empty if nothing is missing."""
+    """Code of the missing link, for programs. Empty if nothing is missing."""
 
     reason: str
     """The result in one sentence."""
@@ -118,7 +118,7 @@ class Explanation(Model):
     """All groups of the account with at least one of the links."""
 
     repairs: tuple[Repair, ...] = ()
-    """Possible repairs, sorted by the number of permissions that they grant.
+    """Possible repairs. The repairs that grant the fewest permissions come first.
 
     Empty if no repair is needed or possible.
     """

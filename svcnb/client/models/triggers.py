@@ -31,7 +31,7 @@ class Trigger(Model):
     """Settings for this kind of trigger, for example ``{"cron": "0 9 * * *"}``."""
 
     default_params: Mapping[str, Any] = Field(default_factory=dict)
-    """Default params of every run. The service merges the event's data into them."""
+    """Default parameters of every run. The service merges the event's data into them."""
 
     action_cid: str = ""
     """CID of the action."""

@@ -26,7 +26,7 @@ def _either(name: str) -> AliasChoices:
 
 
 class UsageKey(Model):
-    """Usage key with its permissions. Only the object that its creation returned contains the secret."""
+    """Usage key with its permissions. Only the object that ``create`` returned contains the secret."""
 
     api_key_hash: str
     """keccak256 hash of the key text, ``0x`` and 64 digits.
@@ -61,7 +61,7 @@ class UsageKey(Model):
     """
 
     usage_api_key: Secret | None = None
-    """The key itself, only in the object that its creation returned. Store ``usage_api_key.reveal()`` securely."""
+    """The key itself, only in the object that ``create`` returned. Store ``usage_api_key.reveal()`` securely."""
 
     quiet: ClassVar[frozenset[str]] = frozenset({"expiration"})
     unix_seconds: ClassVar[frozenset[str]] = frozenset({"expiration"})

@@ -121,7 +121,7 @@ def get(action: ActionRef) -> Flow[RegisteredAction]:
 
 
 class Actions(Resource):
-    """Registered actions, which are named CIDs. Only groups grant permissions, not registrations."""
+    """Registered actions, which are named CIDs. A registration grants no permissions. Groups grant them."""
 
     def register(
         self, action: ActionRef, *, name: str | None = None, description: str | None = None

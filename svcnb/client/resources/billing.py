@@ -80,7 +80,7 @@ def confirm(payment: Payment | str) -> Flow[Balance]:
 
 
 def wait(payment: Payment, timeout: float) -> Flow[Payment]:
-    """Repeats the confirmation until the payment is credited."""
+    """Repeats the confirmation until the service has credited the payment."""
     begun, _ = yield from now()
     delay = FIRST_POLL_S
     while True:
@@ -88,7 +88,9 @@ def wait(payment: Payment, timeout: float) -> Flow[Payment]:
             after = yield from confirm(payment)
         except BadRequest as error:
             here, _ = yield from now()
-            if _says(error, "credited already", "already credited"):  # the payment page credited it
+            if _says(
+                error, "credited already", "already credited"
+            ):  # the payment page has already confirmed the payment
                 yield _credited(payment)
                 return payment.model_copy(update={"status": "credited", "balance": (yield from balance())})
             if _says(error, "another account", "another customer"):
@@ -139,7 +141,7 @@ def _credited(payment: Payment) -> Noted:
 
 
 def _local(payment: Payment) -> str:
-    # The emulator's processor always has this path, whatever the configured name of the processor is.
+    # The emulator's processor always has this path, regardless of the configured name of the processor.
     return f"//processor/v1/payment_intents/{payment.payment_intent_id}"
 
 
@@ -187,7 +189,7 @@ class Billing(Resource):
         Raises:
             InvalidArgument: The amount is less than 500 cents.
             PaymentFailed: The processor did not collect the payment.
-            TimedOut: The payment was not collected in time. `wait` can still complete it.
+            TimedOut: The processor did not collect the payment in time. `wait` can still complete it.
         """
         return self._do(top_up(amount_cents, method, timeout))
 
@@ -196,7 +198,7 @@ class Billing(Resource):
 
         Args:
             amount_cents: Amount in US cents, at least 500.
-            method: Payment method. The service stores it with the payment, and it has no other effect.
+            method: Payment method. The service only stores it with the payment.
         """
         return self._do(create_payment_intent(amount_cents, method))
 
@@ -207,12 +209,13 @@ class Billing(Resource):
             payment: The payment or its id, which starts with ``pi_``.
 
         Raises:
-            BadRequest: The payment is not collected yet, already credited, or belongs to another account.
+            BadRequest: The processor has not collected the payment yet, the service has already credited it, or it
+                belongs to another account.
         """
         return self._do(confirm(payment))
 
     def wait(self, payment: Payment, *, timeout: float = 600.0) -> Payment:
-        """Waits until a payment is collected and credited.
+        """Waits until the processor has collected a payment and the service has credited it.
 
         Args:
             payment: The payment that `top_up` or `create_payment_intent` returned.
@@ -220,7 +223,7 @@ class Billing(Resource):
 
         Raises:
             PaymentFailed: The processor did not collect the payment.
-            TimedOut: The payment was not collected in time.
+            TimedOut: The processor did not collect the payment in time.
         """
         return self._do(wait(payment, timeout))
 

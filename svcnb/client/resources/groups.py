@@ -95,7 +95,9 @@ class Groups(Resource):
         return self._do(flows.update(group, name, description, actions, wallets))
 
     def delete(self, group: GroupRef) -> None:
-        """Deletes a group, for one cent. Keys that list the group keep its number. The service never reuses the number.
+        """Deletes a group. This call costs one cent.
+
+        Keys that list the group keep its number. The service never reuses the number.
 
         Raises:
             Forbidden: The key is a usage key without ``can_delete_groups``.
@@ -113,7 +115,7 @@ class Groups(Resource):
         return self._do(flows.contents(group))
 
     def add_action(self, group: GroupRef, action: ActionRef) -> None:
-        """Permits an action in a group, for one cent. Permitting the action again has no effect.
+        """Permits an action in a group. This call costs one cent. Permitting the action again has no effect.
 
         Args:
             group: The group.
@@ -126,7 +128,7 @@ class Groups(Resource):
         self._do(flows.add_action(group, action))
 
     def remove_action(self, group: GroupRef, action: ActionRef) -> None:
-        """Removes an action from a group, for one cent.
+        """Removes an action from a group. This call costs one cent.
 
         Args:
             group: The group.
@@ -138,7 +140,7 @@ class Groups(Resource):
         self._do(flows.remove_action(group, action))
 
     def add_wallet(self, group: GroupRef, wallet: WalletRef) -> None:
-        """Permits a wallet in a group, for one cent. Permitting the wallet again has no effect.
+        """Permits a wallet in a group. This call costs one cent. Permitting the wallet again has no effect.
 
         Raises:
             Forbidden: The key is a usage key whose ``add_pkp_to_groups`` does not contain the group.
@@ -146,7 +148,7 @@ class Groups(Resource):
         self._do(flows.add_wallet(group, wallet))
 
     def remove_wallet(self, group: GroupRef, wallet: WalletRef) -> None:
-        """Removes a wallet from a group, for one cent.
+        """Removes a wallet from a group. This call costs one cent.
 
         Raises:
             NotFound: The group does not permit the wallet.

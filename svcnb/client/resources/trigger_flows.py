@@ -219,7 +219,7 @@ def create_for(
     made = f"group {group.id} ({group.name!r})"
     try:
         key = yield from usage_key_flows.create(
-            f"trigger {name}", "Can only execute; created for a trigger.", execute_in_groups=[group]
+            f"trigger {name}", "Execute-only key, created for a trigger.", execute_in_groups=[group]
         )
         made += f" and usage key {key.name!r}"
         return (yield from create(access, action, key, kind, name=name, **members))

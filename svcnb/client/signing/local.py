@@ -95,7 +95,7 @@ class LocalSigner(Signer):
         while True:
             try:
                 return cls.from_key(os.urandom(SECRET_BYTES))
-            except SigningError:  # the number is not below the order of the curve, with a probability of about 2**-128
+            except SigningError:  # with a probability of about 2**-128, the number is not below the order of the curve
                 continue
 
     @classmethod

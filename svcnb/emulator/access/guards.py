@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from svcnb.emulator.access.credentials import presented_key
+from starlette.datastructures import Headers
+
+from svcnb.emulator.errors import StructuredError
 from svcnb.emulator.http.endpoint import Call, Caller, Guard
 
 if TYPE_CHECKING:
@@ -12,6 +14,32 @@ if TYPE_CHECKING:
     from svcnb.emulator.platform.faults import Faults
 
 KEY_SCHEMES = ("ApiKey", "Bearer")
+
+
+def presented_key(headers: Headers) -> str:
+    """Returns the API key of a request.
+
+    ``Authorization: Bearer`` takes precedence over ``X-Api-Key``. The function ignores spaces around the key, and
+    treats an empty key as a missing key (docs/service/http.md#authentication).
+
+    Args:
+        headers: The request's headers.
+
+    Raises:
+        StructuredError: 401 if the request has no key.
+    """
+    scheme, _, token = headers.get("authorization", "").strip().partition(" ")
+    if scheme.lower() == "bearer" and (token := token.strip()):
+        return token
+    if key := headers.get("x-api-key", "").strip():
+        return key
+    raise StructuredError(
+        401,
+        "No API key was sent.",
+        fix="Send the header X-Api-Key: <API_KEY> or Authorization: Bearer <API_KEY>.",
+        docs="authentication",
+        headers={"WWW-Authenticate": "Bearer"},
+    )
 
 
 async def _present(call: Call) -> None:

@@ -13,13 +13,14 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, TypeVar
 
-from svcnb.emulator.access.credentials import refuse_hash, unknown_key
 from svcnb.emulator.chain.errors import ContractRevert
 from svcnb.emulator.chain.events import RESET, ChainEvent
+from svcnb.emulator.errors import EndpointFailure, StructuredError
 from svcnb.emulator.http.endpoint import Caller
 from svcnb.emulator.platform.clock import Clock
 from svcnb.emulator.settings import Settings
 from svcnb.protocol.hashes import key_hash, usage_key_bytes, usage_key_hash
+from svcnb.protocol.wire.values import looks_like_hash
 
 if TYPE_CHECKING:
     from svcnb.emulator.chain.chain import Chain
@@ -78,17 +79,17 @@ class PermissionCache:
             StructuredError: 401 if the key has the form of a hash or does not belong to any account.
             Unavailable: The chain does not respond.
         """
-        refuse_hash(presented_key)
+        _refuse_hash(presented_key)
         caller = await self.by_hash(key_hash(presented_key))
         if caller is not None and caller.is_master and len(presented_key.encode()) == _ADDRESS_BYTES:
             # The hash of an admin wallet is the hash of its 20 address bytes, which anyone can read on chain.
-            raise unknown_key()
+            raise _unknown_key()
         if caller is None and (secret := usage_key_bytes(presented_key)) is not None:
             # If the owner registered a key on chain, the contract stores the hash of the key's bytes
             # (docs/service/keys.md#identifiers).
             caller = await self.by_hash(usage_key_hash(secret))
         if caller is None:
-            raise unknown_key()
+            raise _unknown_key()
         return caller
 
     async def by_hash(self, hashed: int) -> Caller | None:
@@ -153,6 +154,33 @@ class PermissionCache:
         if not self._settings.enforce_expiration:
             return await self._now_and_effective(_EXECUTES, caller.key_hash, action_hash, _NO_WALLET)
         return await self._now_and_effective(("canExecuteActionFast", None), caller.key_hash, action_hash)
+
+    async def require_may_execute(self, caller: Caller, cid: str, action_hash: int) -> None:
+        """Rejects a key that is not permitted to run an action.
+
+        Args:
+            caller: The caller.
+            cid: CID of the action.
+            action_hash: keccak256 hash of the CID.
+
+        Raises:
+            StructuredError: 401 if the key was created recently and is not active yet.
+            EndpointFailure: 403 if the key is not permitted.
+        """
+        if not await self.effective(caller):
+            raise _unknown_key()
+        if await self.may_execute(caller, action_hash):
+            return
+        named = f"action {cid} (hashed CID {action_hash})"
+        if self.expired(caller):
+            raise EndpointFailure(
+                403, f"The API key has expired, so it is not authorized to execute {named}: use another key"
+            )
+        raise EndpointFailure(
+            403,
+            f"The API key is not authorized to execute {named}: one group in its execute_in_groups must permit this "
+            "action",
+        )
 
     async def may_use_wallet(self, caller: Caller, action_hash: int, pkp: str) -> bool:
         """Returns whether a key may use a wallet's secret in an action (docs/service/permissions.md#using-a-wallet).
@@ -300,3 +328,36 @@ class GrantDelay:
         for block in [block for block, until in self._late.items() if until <= now]:
             del self._late[block]
         return min(self._late) - 1 if self._late else None
+
+
+def _refuse_hash(key: str) -> None:
+    """Rejects a key that has the form of a precomputed hash. Hashes are public, so they are not credentials.
+
+    Args:
+        key: The key as received.
+
+    Raises:
+        StructuredError: 401 if the key is ``0x`` followed by 64 hex digits.
+    """
+    if looks_like_hash(key):
+        raise StructuredError(
+            401,
+            "The API key looks like a precomputed hash (0x and 64 hex digits), but a hash is not a credential.",
+            fix=(
+                "Send the key. For billing calls of a ChainSecured account, send X-Wallet-Auth signed by the "
+                "owner's wallet."
+            ),
+            docs="authentication",
+            headers={"WWW-Authenticate": "Bearer"},
+        )
+
+
+def _unknown_key() -> StructuredError:
+    """Returns the error for a key that does not belong to any account."""
+    return StructuredError(
+        401,
+        "The API key does not resolve to any account: it is mistyped, was deleted, or was never created.",
+        fix="Check the key. Create an account with POST /core/v1/new_account, or a usage key with add_usage_api_key.",
+        docs="authentication",
+        headers={"WWW-Authenticate": "Bearer"},
+    )

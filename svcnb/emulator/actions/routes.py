@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import Field, StrictStr
 
-from svcnb.emulator.actions.rules import require_may_execute, wallet_secret
+from svcnb.emulator.actions.rules import wallet_secret
 from svcnb.emulator.actions.store import Execution
 from svcnb.emulator.billing.rules import execution_cost_cents
 from svcnb.emulator.errors import EndpointFailure, ServiceError, StructuredError, Unavailable
@@ -141,7 +141,7 @@ class RunActions:
         action_hash = _action_hash(cid)
         note = _Note(self._runs, self._clock, call, cid)
         try:
-            await require_may_execute(self._permissions, call.caller, cid, action_hash)
+            await self._permissions.require_may_execute(call.caller, cid, action_hash)
         except ServiceError as refusal:
             note.refused(refusal, "permission")
             raise

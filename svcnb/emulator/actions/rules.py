@@ -1,14 +1,12 @@
-"""Permission rules: which keys may run which actions, and which wallets a run may use.
+"""Permission rule of the wallets that a run may use.
 
-Source: docs/service/permissions.md#running-an-action, docs/service/permissions.md#using-a-wallet.
+Source: docs/service/permissions.md#using-a-wallet.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from svcnb.emulator.access.credentials import unknown_key
-from svcnb.emulator.errors import EndpointFailure
 from svcnb.emulator.sandbox.host import KeyRefused
 from svcnb.protocol.errors import MalformedAddress
 from svcnb.protocol.hashes import normal_address
@@ -17,34 +15,6 @@ if TYPE_CHECKING:
     from svcnb.emulator.access.permission_cache import PermissionCache
     from svcnb.emulator.http.endpoint import Caller
     from svcnb.emulator.keys.custody import Custody
-
-
-async def require_may_execute(directory: PermissionCache, caller: Caller, cid: str, action_hash: int) -> None:
-    """Rejects a key that is not permitted to run an action.
-
-    Args:
-        directory: The permission cache.
-        caller: The caller.
-        cid: CID of the action.
-        action_hash: keccak256 hash of the CID.
-
-    Raises:
-        StructuredError: 401 if the key was created recently and is not active yet.
-        EndpointFailure: 403 if the key is not permitted.
-    """
-    if not await directory.effective(caller):
-        raise unknown_key()
-    if await directory.may_execute(caller, action_hash):
-        return
-    named = f"action {cid} (hashed CID {action_hash})"
-    if directory.expired(caller):
-        raise EndpointFailure(
-            403, f"The API key has expired, so it is not authorized to execute {named}: use another key"
-        )
-    raise EndpointFailure(
-        403,
-        f"The API key is not authorized to execute {named}: one group in its execute_in_groups must permit this action",
-    )
 
 
 async def wallet_secret(

@@ -353,11 +353,11 @@ class Replica:
         try:
             receipt = await self.apply(entry)
         except RpcError as error:
-            raise ChainUnavailable(f"entry {entry.position} of the journal is now rejected: {error}") from error
+            raise ChainUnavailable(f"entry {entry.position} of the journal cannot be repeated: {error}") from error
         if receipt["blockHash"] != block_hash:
             raise ChainUnavailable(
-                f"entry {entry.position} of the journal resulted in block {block_hash} before and in "
-                f"{receipt['blockHash']} now: use the version of the node that wrote the entry"
+                f"entry {entry.position} of the journal now results in block {receipt['blockHash']}, but "
+                f"the journal contains {block_hash}: use the version of the node that wrote the entry"
             )
 
     async def _replay_unconfirmed(self, entry: Entry) -> None:

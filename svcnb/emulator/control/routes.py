@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from svcnb.emulator.billing.ledger import Ledger
     from svcnb.emulator.billing.processor import Processor
     from svcnb.emulator.chain.chain import Chain
+    from svcnb.emulator.http.router import Forgiven
     from svcnb.emulator.platform.clock import Clock
     from svcnb.emulator.platform.faults import Faults
-    from svcnb.emulator.platform.forgiven import Forgiven
     from svcnb.emulator.sandbox.network import Network
     from svcnb.emulator.sandbox.protocol import Engine
     from svcnb.emulator.settings import Settings

@@ -20,9 +20,8 @@ from svcnb.emulator.errors import ServiceError, StructuredError
 from svcnb.emulator.http.answers import failure
 from svcnb.emulator.http.body import CallerGone
 from svcnb.emulator.platform.clock import Clock
-from svcnb.emulator.platform.idle import Activity
 from svcnb.emulator.platform.origins import RPC, Origins, ServerAddress
-from svcnb.emulator.platform.quiesce import Quiesce
+from svcnb.emulator.platform.quiesce import Activity, Quiesce
 from svcnb.emulator.platform.randomness import Randomness
 from svcnb.emulator.settings import Settings
 
@@ -239,7 +238,8 @@ class Middleware:
 STOPPING: Final = StructuredError(
     503,
     "The service is stopping, and this request was not finished.",
-    fix="Send it again when the service is available. If it changes data, first check whether the change was made.",
+    fix="Send the request again when the service is available. If the request changes data, first check whether "
+    "the data changed.",
     headers={"Retry-After": "1"},
 )
 """Error for a request that the stop of the service interrupts."""
@@ -266,7 +266,7 @@ def _check_query(scope: Scope) -> StructuredError | None:
     return StructuredError(
         400,
         f"The query string has {found} parameters; at most {_MAX_PARAMETERS} are allowed.",
-        fix="Send only the parameters of the endpoint, each once.",
+        fix="Send only the parameters of the endpoint, and send each parameter only once.",
     )
 
 

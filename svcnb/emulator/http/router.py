@@ -10,7 +10,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Set as AbstractSet
 from functools import partial
 from typing import Any
 
@@ -22,11 +23,42 @@ from svcnb.emulator.errors import StructuredError, Unavailable
 from svcnb.emulator.http.answers import JSON_TYPE, answered
 from svcnb.emulator.http.body import parse, read_bytes, require_plain, validate
 from svcnb.emulator.http.endpoint import Call, Endpoint, Hold
-from svcnb.emulator.platform.forgiven import Forgiven
 from svcnb.emulator.platform.offload import LARGE_BYTES, offload
 
 _PARAMETER = re.compile(r"\{(\w+)\}")
 _LOG = logging.getLogger(__name__)
+
+
+class Forgiven:
+    """Counts of requests that the emulator accepts and the live service rejects, for each endpoint and deviation.
+
+    `svcnb doctor` shows the record, so that users can correct a client before it uses the live service. With strict
+    types, the emulator rejects such requests, and the record stays empty.
+    """
+
+    def __init__(self) -> None:
+        self._times: Counter[tuple[str, str, str]] = Counter()
+
+    def note(self, method: str, path: str, forms: AbstractSet[str]) -> None:
+        """Counts a request.
+
+        Args:
+            method: HTTP method of the request's endpoint.
+            path: Path of the request's endpoint.
+            forms: Short descriptions of the deviations that the live service rejects.
+        """
+        self._times.update((method, path, form) for form in forms)
+
+    def entries(self) -> list[dict[str, Any]]:
+        """Returns all counts, with method, path, deviation and number of requests."""
+        return [
+            {"method": method, "path": path, "form": form, "times": times}
+            for (method, path, form), times in sorted(self._times.items())
+        ]
+
+    def clear(self) -> None:
+        """Deletes all counts."""
+        self._times.clear()
 
 
 class Dispatcher:

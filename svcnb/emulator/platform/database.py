@@ -1,4 +1,4 @@
-"""Database connection interface for plain SQL that both SQLite and PostgreSQL support.
+"""Database connection for plain SQL that both SQLite and PostgreSQL support, and its implementation for SQLite.
 
 Statements have named parameters (``:name``). Rows are tuples, or dictionaries by column name. Driver errors become
 `DatabaseError`. The emulator needs no other features. A database toolkit would take longer to load than all modules of
@@ -7,6 +7,8 @@ the emulator.
 
 from __future__ import annotations
 
+import os
+import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -14,8 +16,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Final, TypeAlias
 
+from svcnb.protocol.in_page import IN_PAGE
+
 SQLITE: Final = "sqlite"
 POSTGRESQL: Final = "postgresql"
+_BUSY_S: Final = 10.0
 
 Row: TypeAlias = tuple[Any, ...]
 
@@ -228,3 +233,85 @@ def inserting(table: str, names: Iterable[str]) -> str:
 def setting(names: Iterable[str]) -> str:
     """Returns the SET clause of an UPDATE statement for these columns."""
     return ", ".join(f"{name} = :{name}" for name in names)
+
+
+class SqliteConnection(Connection):
+    """Connection to an SQLite database, in a file or in memory.
+
+    Args:
+        path: The file, which the class creates if it does not exist. None means a database in memory.
+
+    Raises:
+        DatabaseError: The database cannot be opened.
+    """
+
+    kind = SQLITE
+    _driver_errors = sqlite3
+
+    def __init__(self, path: str | None) -> None:
+        self._open = True
+        if path is not None:
+            _create_private(path)
+        try:
+            # The driver must not begin transactions itself, because savepoints would then commit early.
+            self._driver = sqlite3.connect(
+                path or ":memory:", timeout=_BUSY_S, isolation_level=None, check_same_thread=False
+            )
+        except sqlite3.Error as error:
+            raise self._told(error) from error
+        try:
+            if path is not None and IN_PAGE:  # a page has its files in memory, and copies them to its storage together
+                self._execute("PRAGMA journal_mode=MEMORY", {})
+            elif path is not None:
+                self._execute("PRAGMA journal_mode=WAL", {})
+                # With FULL, an acknowledged write survives a power failure, not only the end of the process.
+                self._execute("PRAGMA synchronous=FULL", {})
+            self._execute("PRAGMA foreign_keys=ON", {})
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def closed(self) -> bool:
+        """See `Connection`."""
+        return not self._open
+
+    def close(self) -> None:
+        """See `Connection`."""
+        self._open = False
+        with suppress(sqlite3.Error):
+            self._driver.close()
+
+    def copy_to(self, path: Path) -> None:
+        """See `Connection`."""
+        if path.exists():
+            return
+        draft = path.with_name(f"{path.name}.partial")
+        draft.unlink(missing_ok=True)
+        draft.touch(mode=0o600)
+        self._execute("VACUUM INTO :path", {"path": str(draft)})  # this includes data in the write-ahead log
+        draft.replace(path)
+
+    def has_table(self, name: str) -> bool:
+        """See `Connection`."""
+        return bool(self.rows("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = :name", name=name))
+
+    def _execute(self, statement: str, values: Mapping[str, Any]) -> sqlite3.Cursor:
+        try:
+            return self._driver.execute(statement, values)
+        except sqlite3.Error as error:
+            raise self._told(error) from error
+
+    def _begin(self) -> None:
+        self._execute("BEGIN IMMEDIATE", {})
+
+    def _roll_back(self) -> None:
+        # After some errors, such as a full disk, SQLite has already rolled back.
+        if self._driver.in_transaction:
+            self._execute("ROLLBACK", {})
+
+
+def _create_private(path: str) -> None:
+    """Creates a database file that only its owner can read. SQLite creates the log and the index with the same mode."""
+    with suppress(OSError):  # the file exists, or SQLite will report the problem
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from svcnb.emulator.platform.database import POSTGRESQL, SQLITE, AddressUnusable, Connection
-from svcnb.emulator.platform.sqlite import SqliteConnection
+from svcnb.emulator.platform.database import POSTGRESQL, SQLITE, AddressUnusable, Connection, SqliteConnection
 
 
 class Address:

@@ -10,12 +10,12 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
-import time
 from collections.abc import Callable
 from typing import Any, Final
 
 from svcnb.emulator.platform.clock import Clock
 from svcnb.emulator.platform.database import Connection
+from svcnb.emulator.platform.quiesce import Activity
 from svcnb.emulator.platform.randomness import Randomness
 from svcnb.emulator.platform.schema import get_meta, set_meta
 from svcnb.emulator.platform.store import Store
@@ -25,27 +25,6 @@ _TOKEN: Final = "control_token"  # noqa: S105 - the name of a row, not a secret
 _CLOCK: Final = "clock"
 _RANDOMNESS: Final = "randomness"
 _NOTHING: Final = "null"
-
-
-class Activity:
-    """Counter of requests in progress, with the time of the last request."""
-
-    def __init__(self) -> None:
-        self._under_way = 0
-        self._last = time.monotonic()
-
-    def begin(self) -> None:
-        """Counts the start of a request."""
-        self._under_way += 1
-
-    def end(self) -> None:
-        """Counts the end of a request."""
-        self._under_way -= 1
-        self._last = time.monotonic()
-
-    def idle_s(self) -> float:
-        """Returns the seconds since the last request ended, or 0.0 while a request is in progress."""
-        return 0.0 if self._under_way else time.monotonic() - self._last
 
 
 async def stop_when_idle(

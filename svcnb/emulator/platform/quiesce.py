@@ -1,8 +1,9 @@
-"""Lock that delays ordinary requests while the emulator replaces its whole state (reset, restore)."""
+"""Requests in progress: a counter for the idle stop, and a lock for the replacement of the whole state."""
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Final
@@ -11,8 +12,29 @@ TIMEOUT_S: Final = 10.0
 """Maximum time in seconds to wait for requests in progress, because an execution can take minutes."""
 
 
+class Activity:
+    """Counter of requests in progress, with the time of the last request."""
+
+    def __init__(self) -> None:
+        self._under_way = 0
+        self._last = time.monotonic()
+
+    def begin(self) -> None:
+        """Counts the start of a request."""
+        self._under_way += 1
+
+    def end(self) -> None:
+        """Counts the end of a request."""
+        self._under_way -= 1
+        self._last = time.monotonic()
+
+    def idle_s(self) -> float:
+        """Returns the seconds since the last request ended, or 0.0 while a request is in progress."""
+        return 0.0 if self._under_way else time.monotonic() - self._last
+
+
 class Quiesce:
-    """Counter of requests in progress, which delays new requests during a replacement of the state."""
+    """Lock that delays ordinary requests while the emulator replaces its whole state (reset, restore)."""
 
     def __init__(self) -> None:
         self._under_way = 0

@@ -1,4 +1,4 @@
-"""Adds a content security policy, an offline cache, and a note about practice keys to JupyterLite's page."""
+"""Adds to JupyterLite's page a content security policy, an offline cache, a note about keys, and an early start."""
 
 from __future__ import annotations
 
@@ -30,11 +30,15 @@ _HERE: Final = Path(__file__).parent
 _WORKER: Final = "service-worker.js"
 _PAGE: Final = "lab/index.html"
 _CHARSET: Final = '<meta charset="utf-8">'
-_KEPT: Final = ("api/contents/**/*.json", "files/**/*", "static/pyodide/*")
+_LESSON: Final = "lab/index.html?path=01-quickstart.ipynb"
+_KERNEL: Final = "extensions/@jupyterlite/pyodide-kernel-extension/static/comlink.worker.*.js"
+_RUNTIME: Final = "static/pyodide/pyodide.mjs"
+_EARLY: Final = "static/early.js"
+_KEPT: Final = ("index.html", "api/contents/**/*.json", "files/**/*", "static/pyodide/*", _EARLY, _KERNEL)
 
 
 class SiteNotBuilt(RuntimeError):
-    """Error for a site that could not be built. The message contains the end of the output."""
+    """Error for a failed build of the site. The message contains the end of the output."""
 
 
 def complete(site: Path) -> None:
@@ -46,6 +50,8 @@ def complete(site: Path) -> None:
     Raises:
         SiteNotBuilt: The page has a different format than this version of JupyterLite produces.
     """
+    (site / "index.html").write_text(_filled("index.html"), "utf-8")
+    _start_early(site)
     listed = sorted({file for pattern in _KEPT for file in site.glob(pattern) if file.is_file()})
     (site / "offline.json").write_text(json.dumps([file.relative_to(site).as_posix() for file in listed]), "utf-8")
     page = site / _PAGE
@@ -58,12 +64,23 @@ def complete(site: Path) -> None:
     worker.write_text(own + worker.read_text("utf-8"), "utf-8")
 
 
+def _start_early(site: Path) -> None:
+    kernels = list(site.glob(_KERNEL))
+    if len(kernels) != 1:
+        raise SiteNotBuilt(f"this JupyterLite has an unexpected structure: expected exactly one file {_KERNEL}")
+    (site / _RUNTIME).rename(site / "static/pyodide/pyodide-runtime.mjs")
+    (site / _RUNTIME).write_text(_filled("pyodide.mjs"), "utf-8")
+    script = _filled("early.js").replace("@KERNEL@", kernels[0].relative_to(site).as_posix())
+    (site / _EARLY).write_text(script, "utf-8")
+
+
 def _filled(name: str) -> str:
-    return (_HERE / name).read_text("utf-8").replace("@POLICY@", POLICY).replace("@NOTE@", NOTE)
+    text = (_HERE / name).read_text("utf-8")
+    return text.replace("@POLICY@", POLICY).replace("@NOTE@", NOTE).replace("@LESSON@", _LESSON)
 
 
 def _version(site: Path) -> str:
-    """Hash of all files of the site, so that each version of the site has its own cache."""
+    """Returns a hash of all files of the site, so that each version of the site has its own cache."""
     found = hashlib.sha256()
     for file in sorted(each for each in site.rglob("*") if each.is_file()):
         found.update(file.relative_to(site).as_posix().encode() + b"\0" + hashlib.sha256(file.read_bytes()).digest())

@@ -4,7 +4,7 @@ from typing import NoReturn
 
 
 class ClientError(Exception):
-    """Error of a client."""
+    """Substitute for ``aiohttp.ClientError``."""
 
 
 class _Absent:
@@ -13,19 +13,19 @@ class _Absent:
 
 
 class ClientTimeout:
-    """Substitute for ``aiohttp.ClientTimeout``, whose values are stored but not used."""
+    """Substitute for ``aiohttp.ClientTimeout``, which stores its values but does not use them."""
 
     def __init__(self, total: "float | None" = None, **_kwargs: object) -> None:
         self.total = total
 
 
 class ClientResponse(_Absent):
-    """Response of a client."""
+    """Substitute for ``aiohttp.ClientResponse``, which raises an error."""
 
 
 class ClientSession(_Absent):
-    """Client."""
+    """Substitute for ``aiohttp.ClientSession``, which raises an error."""
 
 
 class TCPConnector(_Absent):
-    """Connections of a client."""
+    """Substitute for ``aiohttp.TCPConnector``, which raises an error."""

@@ -1,4 +1,4 @@
-"""Commitments of blob transactions (EIP-4844): the library has no build for WebAssembly."""
+"""Substitute for ckzg, which computes commitments of blob transactions (EIP-4844) and has no build for WebAssembly."""
 
 from typing import NoReturn
 

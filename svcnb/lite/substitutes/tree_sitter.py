@@ -69,7 +69,7 @@ class Node:
         return [each for each in self.children if each.is_named]
 
     def child_by_field_name(self, name: str) -> "Node | None":
-        """The first child with a field's name."""
+        """Returns the first child with the name of a field."""
         return next((each for each in self.children if each.field == name), None)
 
 
@@ -107,7 +107,7 @@ class Parser:
 
 
 def _offsets(text: str) -> list[int]:
-    """The UTF-8 offset of each UTF-16 code unit, because JavaScript counts in these units."""
+    """Returns the UTF-8 offset of each UTF-16 code unit, because JavaScript counts in these units."""
     found, at = [], 0
     for character in text:
         found += [at] * (2 if ord(character) > 0xFFFF else 1)

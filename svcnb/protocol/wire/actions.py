@@ -12,7 +12,10 @@ from svcnb.protocol.wire.values import OneHashedCid, RawCid
 
 
 class RunActionRequest(Request):
-    """Body of the execution endpoint. If both are given, ``code`` takes precedence over ``ipfs_id``."""
+    """Body of the execution endpoint.
+
+    If the request contains both members, ``code`` takes precedence over ``ipfs_id``.
+    """
 
     code: str | None = Field(None, description="JavaScript source that defines main.")
     ipfs_id: str | None = Field(None, description="CID of a source that ran on this service before.")

@@ -19,7 +19,7 @@ class Request(BaseModel):
 
 
 class Response(BaseModel):
-    """Base class of response bodies. Unknown members are kept."""
+    """Base class of response bodies. The models keep unknown members."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(
         extra="allow", frozen=True, defer_build=True, hide_input_in_errors=True

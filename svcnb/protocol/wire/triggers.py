@@ -2,8 +2,8 @@
 
 Source: docs/service/triggers.md#calls, docs/service/triggers.md#triggers-service.
 
-The name of a trigger's account-address member contains the service's name (`Vocabulary.account_address_member`). So it
-is not a field of these models, but one of the extra members.
+The name of a trigger's account-address member contains the service's name (`Vocabulary.account_address_member`). The
+models therefore have no field for this member, and keep it as an extra member.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ ChainName = Literal["ethereum", "base", "arbitrum", "bsc", "polygon"]
 """Chains that a chain_event trigger can watch."""
 
 Status = Literal["queued", "running", "retrying", "success", "failed"]
-"""State of a run. The service shows ``retrying`` only if configured to; otherwise it shows such runs as running."""
+"""State of a run.
+
+The service shows ``retrying`` only if its configuration enables this state. Otherwise, it shows such runs as running.
+"""
 
 CHAIN_IDS: dict[ChainName, int] = {"ethereum": 1, "base": 8453, "arbitrum": 42161, "bsc": 56, "polygon": 137}
 """Chain ids, with the names of the chains as keys."""
@@ -44,7 +47,7 @@ class CreateTrigger(Request):
     usage_api_key: str = Field(description="Usage key of the runs. The service never returns it.", repr=False)
     default_params: Any = Field(
         default_factory=dict,
-        description=("Default params of every run. The service merges the data of the event into them."),
+        description=("Default parameters of every run. The service merges the data of the event into them."),
     )
     max_runs_per_minute: _Limit | None = Field(
         None, description="Maximum number of webhook posts in any 60 s. Default: 60."

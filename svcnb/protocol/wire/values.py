@@ -1,6 +1,6 @@
 """Types of the values in requests: group ids, hashed CIDs, wallet addresses and page numbers.
 
-`svcnb.protocol.wire.rejections` defines how a value is rejected.
+`svcnb.protocol.wire.rejections` defines the errors for rejected values.
 
 Source: docs/service/http.md#value-formats.
 """
@@ -123,7 +123,7 @@ _GROUP_SCHEMA: Final = WithJsonSchema(
 )
 
 GroupId = Annotated[int, BeforeValidator(_group_id), _GROUP_SCHEMA]
-"""A group id, or 0 for all groups. It is parsed to a number and sent as a number."""
+"""A group id, or 0 for all groups. The JSON form is a number."""
 
 ExistingGroupId = Annotated[int, BeforeValidator(_group_id), AfterValidator(_existing), _GROUP_SCHEMA]
 """A group id other than 0."""
@@ -135,7 +135,7 @@ GroupIdText = Annotated[
     PlainSerializer(str, return_type=str),
     _GROUP_SCHEMA,
 ]
-"""A group id other than 0 that is sent as decimal text (``remove_group``)."""
+"""A group id other than 0, whose JSON form is decimal text (``remove_group``)."""
 
 
 _KEY_GROUPS_INSTEAD: Final = "send [0] for all groups, or use several keys"
@@ -227,7 +227,7 @@ CidHash = Annotated[
         }
     ),
 ]
-"""A permitted hashed CID. It is parsed to ``0x`` + 64 lower-case hex digits; the wildcard is sent as ``0x0``."""
+"""A permitted hashed CID, ``0x`` and 64 lower-case hex digits. The JSON form of the wildcard is ``0x0``."""
 
 _HASHED_SCHEMA: Final = WithJsonSchema(
     {
@@ -243,7 +243,7 @@ HashedCid = Annotated[str, BeforeValidator(_hashed_cid), _HASHED_SCHEMA]
 """Hash of one action's CID, or zero for the wildcard entry of a group."""
 
 OneHashedCid = Annotated[str, BeforeValidator(_hashed_cid), AfterValidator(_one_action), _HASHED_SCHEMA]
-"""Hash of one action's CID. Zero is rejected."""
+"""Hash of one action's CID, other than zero."""
 
 RawCid = Annotated[str, AfterValidator(_raw_cid), Field(description="Raw CID of the action. The service hashes it.")]
 """A raw CID: any non-empty text that is not a hash. The service ignores surrounding spaces."""
@@ -299,7 +299,7 @@ PkpId = Annotated[str, BeforeValidator(_pkp_id), WithJsonSchema(_ADDRESS_SCHEMA)
 """A wallet address. The model converts it to lower case with ``0x``."""
 
 WalletAddress = Annotated[str, BeforeValidator(_wallet_address), WithJsonSchema(_ADDRESS_SCHEMA)]
-"""Address of any wallet, including wallets outside the service. It is parsed to lower case with ``0x``."""
+"""Address of any wallet, including wallets outside the service. The model converts it to lower case with ``0x``."""
 
 PermittedPkp = Annotated[
     str,

@@ -29,7 +29,7 @@ def _lost(answer: Any) -> str | None:
     if not changes:
         return "the list is empty: compare the state before the conversion with the state now, seen.diff(blocks[0])."
     if any(change.change != "-" for change in changes):
-        return "some of these permissions were gained: keep the changes whose `change` is '-'."
+        return "the list contains added permissions: keep only the changes whose `change` is '-'."
     found = {
         (subject, begins)
         for subject, begins in _LOST

@@ -80,7 +80,7 @@ class ActionSpec(_Spec):
         if len(given) != 1:
             raise ValueError(f"pass one of file, source, cid or action, got {', '.join(given) or 'none of them'}")
         if self.constant is not None and self.cid is not None:
-            raise ValueError("a constant needs a source, but only the cid is given")
+            raise ValueError("a constant needs a source, but the entry contains only the cid")
         return self
 
     def resolve(self, name: str, folder: Path) -> Action | str:

@@ -67,7 +67,7 @@ def plan(
         path = description.file.with_suffix(".state.json")
     if description.triggers and triggers is None:
         raise InvalidArgument(
-            f"{len(description.triggers)} triggers are in the description, but no triggers service was given",
+            f"the description contains {len(description.triggers)} triggers, but the argument triggers is missing",
             hint="Pass an authorized client: plan(..., triggers=svcnb.TriggersClient(...)).",
         )
     return Plan(svc, description, State(path), prune=prune, triggers=triggers)

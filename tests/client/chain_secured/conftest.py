@@ -1,4 +1,4 @@
-"""Wallets with gas, accounts of their own, and web3 as a witness that shares no code with us."""
+"""Fixtures for ChainSecured tests: wallets with gas, accounts, and web3 as an independent reader of the chain."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ADD = Action("const main = ({ n }) => n + 1;", name="increment")
 
 @pytest.fixture(autouse=True)
 def own_folders(monkeypatch, tmp_path):
-    """No test reads or leaves records and settings of the person who runs it."""
+    """Separates the tests from the records and settings of the current user."""
     for name in ("BASE_URL", "API_KEY", "TRIGGERS_URL", "RPC_URL", "SERVICE_NAME", "PROCESSOR_NAME"):
         monkeypatch.delenv(f"SVC_{name}", raising=False)
     monkeypatch.delenv("SVCNB_CONFIG", raising=False)
@@ -27,14 +27,14 @@ def own_folders(monkeypatch, tmp_path):
 
 @pytest.fixture
 def svc(emulator) -> Client:
-    """A client without a key."""
+    """Returns a client without a key."""
     client: Client = emulator.client()
     return client
 
 
 @pytest.fixture
 def fund(emulator) -> Callable[..., LocalSigner]:
-    """Makes wallets that can pay gas."""
+    """Returns a function that creates wallets with gas."""
 
     def make(signer: LocalSigner | None = None) -> LocalSigner:
         signer = signer or LocalSigner.random()
@@ -46,29 +46,29 @@ def fund(emulator) -> Callable[..., LocalSigner]:
 
 @pytest.fixture
 def owner(fund) -> LocalSigner:
-    """A fresh wallet with ten ETH."""
+    """Returns a new wallet with ten ETH."""
     signer: LocalSigner = fund()
     return signer
 
 
 @pytest.fixture
 def mine(svc, owner):
-    """A fresh ChainSecured account."""
+    """Returns a new ChainSecured account."""
     return svc.chain_secured.create(owner, "treasury")
 
 
 @pytest.fixture
 def action() -> Action:
-    """Adds one."""
+    """Returns an action that adds one to a number."""
     return ADD
 
 
 class Witness:
-    """The contract as web3 sees it."""
+    """Reader of the contract that uses web3 instead of the client."""
 
     def __init__(self, emulator: Any) -> None:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of libraries below, at import
+            warnings.simplefilter("ignore")  # from dependencies, at import
             from web3 import HTTPProvider, Web3
         self.web3 = Web3(HTTPProvider(emulator.rpc_url))
         address = self.web3.to_checksum_address(emulator.contract_address)
@@ -87,5 +87,5 @@ class Witness:
 
 @pytest.fixture
 def witness(emulator) -> Witness:
-    """Reads the chain with another library."""
+    """Returns a reader of the chain that uses another library than the client."""
     return Witness(emulator)

@@ -1,4 +1,4 @@
-"""The audit tells everything, and what it tells adds up to what the contract says now."""
+"""The audit contains every event, and its events add up to the current state of the contract."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.chain
 
 @pytest.fixture
 def busy(mine, action):
-    """An account with some past."""
+    """Returns an account with a history."""
     wallet = mine.wallets.create("ops")
     spare = mine.wallets.create("spare")
     group = mine.groups.create("signers", wallets=[wallet], actions=[action])
@@ -30,7 +30,7 @@ def busy(mine, action):
 
 
 def test_every_log_of_the_account_is_in_the_audit_in_order(busy, witness) -> None:
-    """Counted by web3: every log of the contract whose first topic is the account's hash."""
+    """web3 counts all logs of the contract whose first topic is the account's hash."""
     logs = witness.web3.eth.get_logs(
         {"address": witness.contract.address, "fromBlock": 0, "topics": [None, busy.api_key_hash]}
     )
@@ -42,7 +42,7 @@ def test_every_log_of_the_account_is_in_the_audit_in_order(busy, witness) -> Non
 
 
 @pytest.mark.slow
-def test_names_and_initial_contents_are_told(busy, action) -> None:
+def test_names_and_initial_contents_are_in_the_audit(busy, action) -> None:
     told = [entry.what for entry in busy.audit()]
     wallet = busy.wallets.list()[0].address[:10]
     assert told[0].startswith("create the account 'treasury' as ChainSecured")
@@ -66,7 +66,7 @@ def test_the_audit_is_a_frame(busy) -> None:
 
 
 @pytest.mark.slow
-def test_what_the_events_add_up_to_is_what_the_contract_says(busy, witness) -> None:
+def test_the_state_computed_from_events_equals_the_state_of_the_contract(busy, witness) -> None:
     number = int(busy.api_key_hash, 16)
     past = busy._session.drive(history.read(busy._account.chain, number))
     rights = past.at(None)
@@ -92,20 +92,20 @@ def test_what_the_events_add_up_to_is_what_the_contract_says(busy, witness) -> N
     assert set(rights.names.wallets) == {item[1].lower() for item in witness.read("listPkps", number, 0, 100)}
 
 
-def test_a_diff_tells_what_came_and_what_went(busy) -> None:
+def test_a_diff_contains_added_and_removed_permissions(busy) -> None:
     made = next(item.block for item in busy.receipts if item.what.startswith("create group 'signers'"))
     wallet, spare = busy.wallets.list()[0].address[:10], busy.receipts[2].what.split("'spare' ")[1]
     changes = {(item.change, item.subject, item.permission) for item in busy.diff(made)}
     assert ("+", "group 1 'signers'", "permits every action") in changes
     assert ("+", "usage key 'runner'", "can execute in group 1 'signers'") in changes
     assert ("-", "wallet", f"wallet 'spare' {spare} is registered") in changes
-    assert not any("create groups" in item[2] for item in changes)  # came and went in between
+    assert not any("create groups" in item[2] for item in changes)  # added and removed between the two blocks
     assert not any(wallet in item[2] and item[0] == "-" for item in changes)
     assert list(busy.diff(busy.receipts[-1].block)) == []
     assert list(busy.diff(made, made)) == []
 
 
-def test_anybody_may_read_an_account_in_api_mode_too(svc) -> None:
+def test_anyone_can_also_read_an_account_in_api_mode(svc) -> None:
     account = svc.accounts.create("watched")
     api = svc.with_key(account.api_key)
     api.groups.create("relayed", actions=everything)
@@ -119,7 +119,7 @@ def test_anybody_may_read_an_account_in_api_mode_too(svc) -> None:
     assert [item.name for item in seen.groups.list()] == ["relayed"]
 
 
-def test_the_hash_of_a_usage_key_is_refused_with_the_account_it_belongs_to(svc) -> None:
+def test_the_error_for_the_hash_of_a_usage_key_names_its_account(svc) -> None:
     account = svc.accounts.create("watched")
     key = svc.with_key(account.api_key).usage_keys.create("runner", execute_in_groups=everything)
     seen = svc.chain_secured.look(key.api_key_hash)
@@ -129,7 +129,7 @@ def test_the_hash_of_a_usage_key_is_refused_with_the_account_it_belongs_to(svc) 
         assert f"look('{account.api_key_hash}')" in caught.value.hint
 
 
-def test_the_alias_of_a_new_owner_is_refused_with_what_is_expected(svc, mine, fund) -> None:
+def test_the_error_for_the_alias_of_a_new_owner_names_the_expected_hash(svc, mine, fund) -> None:
     mine.transfer_ownership(second := fund(), confirm=True)
     alias = uint256_hex(wallet_lookup_key(second.address))
     with pytest.raises(InvalidArgument, match=f"no event for an account with the hash {alias}") as caught:
@@ -137,7 +137,7 @@ def test_the_alias_of_a_new_owner_is_refused_with_what_is_expected(svc, mine, fu
     assert "account.api_key_hash" in caught.value.hint
 
 
-def test_calls_inside_a_contract_wallets_own_call_are_read(emulator, svc, fund) -> None:
+def test_the_audit_decodes_calls_inside_a_contract_wallets_call(emulator, svc, fund) -> None:
     keeper = fund()
     vault = ContractWallet(emulator.contract_wallet(keeper.address), keeper)
     ours = svc.chain_secured.create(vault, "vault")
@@ -149,7 +149,7 @@ def test_calls_inside_a_contract_wallets_own_call_are_read(emulator, svc, fund) 
 
 
 @pytest.mark.slow
-def test_permissions_are_what_the_past_adds_up_to(busy) -> None:
+def test_permissions_are_computed_from_the_history(busy) -> None:
     said = [(item.subject, item.permission) for item in busy.permissions()]
     assert ("group 1 'signers'", "permits every action") in said
     assert ("account", f"belongs to {busy.owner.address}") in said

@@ -1,4 +1,4 @@
-"""Which account is this? The master hash is found in the chain's events, whoever owns the account now."""
+"""The client finds the master hash of an account in the events, for every current owner."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def lookup_key(address: str) -> str:
     return "0x" + keccak(hexstr=address).hex()
 
 
-def test_an_account_born_chain_secured_has_the_hash_of_its_first_owner(mine) -> None:
+def test_an_account_created_chain_secured_has_the_hash_of_its_first_owner(mine) -> None:
     assert mine.api_key_hash == lookup_key(mine.owner.address)
 
 
@@ -28,7 +28,7 @@ def test_a_converted_account_keeps_the_hash_of_its_key(svc, fund) -> None:
     assert found.api_key_hash != lookup_key(owner.address)
 
 
-def test_an_account_handed_on_twice_is_found_by_its_last_owner_alone(svc, mine, fund) -> None:
+def test_only_the_last_owner_finds_an_account_that_was_transferred_twice(svc, mine, fund) -> None:
     second, third = fund(), fund()
     mine.transfer_ownership(second, confirm=True)
     svc.chain_secured.open(second).transfer_ownership(third.address, confirm=True)
@@ -38,14 +38,14 @@ def test_an_account_handed_on_twice_is_found_by_its_last_owner_alone(svc, mine, 
             svc.chain_secured.open(former)
 
 
-def test_a_wallet_without_an_account_is_told_how_to_get_one(svc) -> None:
+def test_the_error_for_a_wallet_without_an_account_explains_how_to_create_one(svc) -> None:
     with pytest.raises(ChainError, match="does not own an account") as caught:
         svc.chain_secured.open(LocalSigner.random())
     assert caught.value.name == "AccountDoesNotExist"
     assert "svc.chain_secured.create" in caught.value.hint
 
 
-def test_the_master_hash_may_be_told_where_a_node_keeps_no_events(svc, mine, fund) -> None:
+def test_the_caller_can_pass_the_master_hash_if_a_node_keeps_no_events(svc, mine, fund) -> None:
     assert svc.chain_secured.open(mine.owner, api_key_hash=mine.api_key_hash).api_key_hash == mine.api_key_hash
     with pytest.raises(ChainError, match="belongs to"):
         svc.chain_secured.open(fund(), api_key_hash=mine.api_key_hash)
@@ -54,8 +54,8 @@ def test_the_master_hash_may_be_told_where_a_node_keeps_no_events(svc, mine, fun
 
 
 @pytest.mark.slow
-def test_logs_that_a_node_gives_only_in_pieces_are_read_in_pieces(svc, mine, monkeypatch) -> None:
-    """Public nodes limit the blocks of one eth_getLogs; each in its own words."""
+def test_logs_are_read_in_parts_if_the_node_limits_the_range(svc, mine, monkeypatch) -> None:
+    """Public nodes limit the blocks of one eth_getLogs. Their error messages differ."""
     from svcnb.client.chain import access
     from svcnb.client.chain.rpc import RpcError
 

@@ -1,4 +1,4 @@
-"""The browser's typed data agrees with the shared vectors; its own tests say so, run by the Deno of the wheel."""
+"""The browser's typed data matches the shared vectors. Deno runs the browser's own tests."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_the_browsers_typed_data_agrees_with_the_vectors() -> None:
             "--no-prompt",
             "--cached-only",
             "--config=widgets/deno.json",
-            "--allow-env",  # a library below ethers asks for a switch of its own
+            "--allow-env",  # a dependency of ethers needs this option
             "--allow-read=tests/vectors",
             "widgets/tests/typed_data_test.ts",
         ],

@@ -1,4 +1,4 @@
-"""A signed envelope by itself: every rule's verdict, and what its endpoint makes of it."""
+"""Checks of signed envelopes against every rule, and the responses of the endpoints to them."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def signed(svc, owner):
     return svc.chain_secured.sign(owner, "CreateWallet")
 
 
-def test_a_good_envelope_breaks_no_rule_and_opens_its_endpoint(svc, signed):
+def test_a_valid_envelope_satisfies_all_rules_and_its_endpoint_accepts_it(svc, signed):
     verdicts = svc.chain_secured.check(signed.typed_data, signed.signature)
     assert [verdict.rule for verdict in verdicts] == [1, 2, 3, 4, 5, 6, 7, 8]
     assert broken(verdicts) == []
-    # A rule that holds says what was found, and names no difference.
+    # The details of a satisfied rule contain the value, but no difference.
     chain_id, purpose = signed.typed_data["domain"]["chainId"], "CreateWallet"
     assert [verdicts[4].detail, verdicts[5].detail] == [str(chain_id), purpose]
     made = svc.chain_secured.send(signed)
@@ -46,10 +46,10 @@ def test_a_good_envelope_breaks_no_rule_and_opens_its_endpoint(svc, signed):
         (8, lambda data: data["types"]["CreateWallet"].reverse()),
     ],
 )
-def test_the_rule_that_is_broken_is_named_and_the_service_agrees(svc, signed, owner, rule, change):
+def test_the_check_names_the_violated_rule_and_the_service_agrees(svc, signed, owner, rule, change):
     data = copy.deepcopy(signed.typed_data)
     change(data)
-    if rule == 6:  # nothing of that type is declared, so nothing can be hashed
+    if rule == 6:  # the envelope does not declare this type, so no hash exists
         signature = signed.signature
         expected = [3, 4, 6]
     else:
@@ -65,13 +65,13 @@ def test_the_rule_that_is_broken_is_named_and_the_service_agrees(svc, signed, ow
         svc.chain_secured.send(sent)
 
 
-def test_an_envelope_or_a_signature_that_is_too_large_is_named(svc, signed):
+def test_the_check_names_an_envelope_or_a_signature_that_is_too_large(svc, signed):
     data = signed.typed_data | {"domain": signed.typed_data["domain"] | {"version": "1" * 4096}}
     assert 1 in broken(svc.chain_secured.check(data, signed.signature))
     assert 2 in broken(svc.chain_secured.check(signed.typed_data, "0x" + "00" * 4097))
 
 
-def test_a_stranger_who_signs_is_named_and_has_no_contract(svc, signed):
+def test_the_check_names_another_signer_without_a_contract(svc, signed):
     stranger = svcnb.LocalSigner.random()
     verdicts = svc.chain_secured.check(signed.typed_data, stranger.sign_typed_data(signed.typed_data))
     assert broken(verdicts) == [3, 4]
@@ -79,7 +79,7 @@ def test_a_stranger_who_signs_is_named_and_has_no_contract(svc, signed):
     assert "no contract" in verdicts[3].detail
 
 
-def test_a_contract_wallet_is_asked_by_itself(svc, emulator, owner):
+def test_the_check_calls_the_contract_of_a_contract_wallet(svc, emulator, owner):
     wallet = svcnb.ContractWallet(emulator.contract_wallet(owner.address), owner)
     signed = svc.chain_secured.sign(wallet, "CreateWallet")
     verdicts = svc.chain_secured.check(signed.typed_data, signed.signature)
@@ -89,23 +89,23 @@ def test_a_contract_wallet_is_asked_by_itself(svc, emulator, owner):
     assert broken(svc.chain_secured.check(signed.typed_data, stranger)) == [3]
 
 
-def test_a_flow_that_there_is_not_is_refused(svc, signed):
+def test_an_unknown_flow_is_rejected(svc, signed):
     with pytest.raises(InvalidArgument, match="CreateWallet"):
         svc.chain_secured.check(signed.typed_data, signed.signature, flow="Steal")
 
 
-def test_a_usage_key_comes_back_masked(svc, owner):
+def test_the_returned_usage_key_is_masked(svc, owner):
     made = svc.chain_secured.send(svc.chain_secured.sign(owner, "AddUsageApiKey"))
     assert made.usage_api_key is not None
     assert made.usage_api_key.reveal() not in repr(made)
 
 
-def test_billing_is_opened_by_its_envelope(svc, mine, owner):
+def test_the_billing_envelope_authenticates_billing_calls(svc, mine, owner):
     told = svc.chain_secured.send(svc.chain_secured.sign(owner, "BillingAuth"))
     assert told.balance_display == mine.billing.balance().balance_display
 
 
-def test_a_conversion_is_confirmed_first(svc, owner):
+def test_a_conversion_needs_a_confirmation(svc, owner):
     account = svc.accounts.create("treasury")
     keyed = svc.with_key(account)
     signed = keyed.chain_secured.sign(owner, "ConvertAccount")
@@ -123,7 +123,7 @@ async def test_the_asynchronous_client_does_the_same(svc, owner):
         assert (await twin.chain_secured.send(signed)).wallet_address
 
 
-def test_an_envelope_of_an_older_time_is_refused_by_the_rule_that_is_named(svc, owner):
+def test_the_rule_for_an_expired_envelope_is_named(svc, owner):
     chain_id = svc.node.chain_config().chain_id
     old = sign_flow(owner, Flow.CREATE_WALLET, chain_id, int(svc.now()) - 1000)
     assert broken(svc.chain_secured.check(old.typed_data, old.signature)) == [7]

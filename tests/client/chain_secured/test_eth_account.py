@@ -1,4 +1,4 @@
-"""Accounts of eth-account own and change accounts on chain, as the package's own signers do."""
+"""Accounts of eth-account can own and change accounts on chain, like the package's own signers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from svcnb.client.signing import sign_flow
 pytestmark = [pytest.mark.chain]
 
 
-def test_an_account_is_accepted_wherever_a_signer_is(svc: Client, fund: Any) -> None:
+def test_every_method_with_a_signer_accepts_an_eth_account(svc: Client, fund: Any) -> None:
     account, heir = Account.create(), Account.create()
     signer = fund(LocalSigner.from_account(account))
     mine = svc.chain_secured.create(account, "treasury")

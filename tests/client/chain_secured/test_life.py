@@ -1,4 +1,4 @@
-"""The whole life of one account, over HTTP and JSON-RPC: API mode, ChainSecured, a contract wallet."""
+"""The whole life of an account over HTTP and JSON-RPC: API mode, ChainSecured, and a contract wallet."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_the_whole_life_of_an_account(emulator, svc, fund, witness) -> None:  # 
     credit = api.billing.balance().available_cents
 
     def signed(by: Client, pkp: Wallet, text: str) -> Any:
-        """What an action answers; the account pays what is on record: a cent, on a slow machine more."""
+        """Runs an action, subtracts its recorded cost from the expected credit, and returns its response."""
         nonlocal credit
         run = by.run(SIGN, pkp=pkp.address, text=text)
         credit -= emulator.run_record(run.request_id)["cost_cents"]
@@ -56,7 +56,7 @@ def test_the_whole_life_of_an_account(emulator, svc, fund, witness) -> None:  # 
     assert mine.describe().admin == first.address
     assert mine.describe().billing_wallet.lower() == account.wallet_address
     everything_still_runs()
-    # The account key reads and runs, and writes no more.
+    # The account key can still read and run, but no longer write.
     assert [item.name for item in api.groups.list()] == ["signers"]
     assert signed(api, wallet, "hello") == before
     for write in (lambda: api.groups.create("no"), api.wallets.create, lambda: api.usage_keys.delete(key)):
@@ -89,7 +89,7 @@ def test_the_whole_life_of_an_account(emulator, svc, fund, witness) -> None:  # 
     assert ours.billing.balance().available_cents == credit
     assert svc.with_key(key).billing.balance().available_cents == credit
 
-    # --- old owners are refused everywhere
+    # --- the service and the contract reject old owners
     nonce = witness.nonce(first.address)
     with pytest.raises(ChainError) as refused:
         mine.groups.create("no")
@@ -102,12 +102,12 @@ def test_the_whole_life_of_an_account(emulator, svc, fund, witness) -> None:  # 
     with pytest.raises(Forbidden):
         api.groups.create("no")
     assert witness.nonce(first.address) == nonce
-    # A removed key is unknown from then on.
+    # After its deletion, the key is unknown.
     ours.usage_keys.delete(key)
     with pytest.raises(Unauthorized):
         svc.with_key(key).run(SIGN, pkp=wallet.address, text="hello")
 
-    # --- the audit tells all of it, in order
+    # --- the audit contains all changes in order
     told = [entry.event for entry in ours.audit()]
     assert told == [
         "AccountCreated",

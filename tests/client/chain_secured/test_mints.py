@@ -1,4 +1,4 @@
-"""Mints that stop half way lose nothing, are shown without their secrets, and are finished or given up."""
+"""Interrupted mints keep their data, hide their secrets, and can be completed or deleted."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.chain, pytest.mark.engine]
 
 @pytest.fixture
 def poor(svc):
-    """An account whose new owner has no gas: the first half of a mint works, the second does not."""
+    """Returns an account whose owner has no gas. The first step of a mint succeeds, and the second fails."""
     account = svc.accounts.create("poor")
     return svc.with_key(account.api_key).accounts.convert(LocalSigner.random(), confirm=True)
 
@@ -30,7 +30,7 @@ def stopped(work) -> SvcnbError:
     return caught.value
 
 
-def test_a_wallet_without_gas_for_it_waits_and_is_finished_later(emulator, svc, poor) -> None:
+def test_a_mint_of_a_wallet_without_gas_can_be_completed_later(emulator, svc, poor) -> None:
     error = stopped(lambda: poor.wallets.create("ops", description="for operations"))
     assert isinstance(error, ChainError)
     assert error.name == "InsufficientFunds"
@@ -50,11 +50,11 @@ def test_a_wallet_without_gas_for_it_waits_and_is_finished_later(emulator, svc, 
     assert list(svc.chain_secured.pending()) == []
 
 
-def test_a_usage_key_without_gas_for_it_keeps_its_secret(emulator, svc, poor, action) -> None:
+def test_a_mint_of_a_usage_key_without_gas_keeps_the_secret(emulator, svc, poor, action) -> None:
     stopped(lambda: poor.usage_keys.create("runner", execute_in_groups=everything, expires_in="30d"))
     (record,) = svc.chain_secured.pending()
     emulator.faucet(poor.owner.address)
-    # Half of the rest: its wallet is registered, and then the owner says no.
+    # The second attempt registers the wallet, and then the owner cancels.
     error = stopped(
         lambda: svc.chain_secured.resume(
             record.id, poor.owner, on_preview=lambda item: "set usage key" not in item.what
@@ -69,7 +69,7 @@ def test_a_usage_key_without_gas_for_it_keeps_its_secret(emulator, svc, poor, ac
     assert key.expiration == record.arguments["expiration"]
 
 
-def test_what_landed_already_is_not_done_twice(emulator, svc, poor, witness) -> None:
+def test_completed_steps_are_not_repeated(emulator, svc, poor, witness) -> None:
     stopped(lambda: poor.wallets.create("ops"))
     (record,) = svc.chain_secured.pending()
     emulator.faucet(poor.owner.address)
@@ -83,7 +83,7 @@ def test_what_landed_already_is_not_done_twice(emulator, svc, poor, witness) -> 
 
 
 @pytest.mark.slow
-def test_a_chain_that_dies_between_the_halves_loses_nothing(start_emulator) -> None:
+def test_a_chain_failure_between_the_steps_loses_nothing(start_emulator) -> None:
     emulator = start_emulator()
     svc, owner = emulator.client(retries=0), LocalSigner.random()
     emulator.faucet(owner.address)
@@ -106,7 +106,7 @@ mine.usage_keys.create("runner", description="killed")
 
 
 @pytest.mark.slow
-def test_a_process_killed_between_the_halves_loses_nothing(emulator, svc, owner, mine) -> None:
+def test_a_process_killed_between_the_steps_loses_nothing(emulator, svc, owner, mine) -> None:
     done = subprocess.run(
         [sys.executable, "-c", KILLED, emulator.base_url, owner.reveal()],
         cwd=Path(__file__).parents[3],
@@ -123,7 +123,7 @@ def test_a_process_killed_between_the_halves_loses_nothing(emulator, svc, owner,
     assert [item.description for item in mine.usage_keys.list()] == ["killed"]
 
 
-def test_a_refused_signature_leaves_no_record(svc, mine) -> None:
+def test_a_rejected_signature_leaves_no_record(svc, mine) -> None:
     class Refusing(LocalSigner):
         def sign_typed_data(self, typed_data: object) -> str:  # noqa: ARG002 - the signer's interface
             raise SigningError("the person said no")
@@ -134,7 +134,7 @@ def test_a_refused_signature_leaves_no_record(svc, mine) -> None:
     assert list(svc.chain_secured.pending()) == []
 
 
-def test_giving_up_needs_a_word_and_forgets_the_secret(svc, poor) -> None:
+def test_deleting_a_record_needs_a_confirmation_and_deletes_the_secret(svc, poor) -> None:
     stopped(lambda: poor.usage_keys.create("runner"))
     (record,) = svc.chain_secured.pending()
     error = stopped(lambda: svc.chain_secured.delete_pending(record))
@@ -147,7 +147,7 @@ def test_giving_up_needs_a_word_and_forgets_the_secret(svc, poor) -> None:
         svc.chain_secured.resume(record, poor.owner)
 
 
-def test_a_record_is_private_sealed_and_never_shows_its_secret(svc, poor) -> None:
+def test_a_record_is_private_encrypted_and_never_shows_its_secret(svc, poor) -> None:
     stopped(lambda: poor.usage_keys.create("runner"))
     (record,) = svc.chain_secured.pending()
     secret = record.secret.reveal()
@@ -164,7 +164,7 @@ def test_a_record_is_private_sealed_and_never_shows_its_secret(svc, poor) -> Non
         record.model_dump_json()
 
 
-def test_a_record_that_others_may_read_is_not_used(svc, poor) -> None:
+def test_a_record_that_other_users_can_read_is_not_used(svc, poor) -> None:
     stopped(lambda: poor.wallets.create("ops"))
     (file,) = PendingFolder().folder.glob("*.pending")
     file.chmod(0o644)
@@ -172,7 +172,7 @@ def test_a_record_that_others_may_read_is_not_used(svc, poor) -> None:
         svc.chain_secured.pending()
 
 
-def test_a_record_whose_key_is_gone_is_never_passed_over(svc, poor) -> None:
+def test_a_record_without_its_key_is_an_error(svc, poor) -> None:
     stopped(lambda: poor.wallets.create("ops"))
     key_file = PendingFolder().key_file
     kept = key_file.read_bytes()
@@ -185,21 +185,21 @@ def test_a_record_whose_key_is_gone_is_never_passed_over(svc, poor) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write anywhere")
-def test_nothing_is_asked_when_the_record_cannot_be_kept(mine, own_folders) -> None:
+def test_no_request_is_sent_if_the_record_cannot_be_written(mine, own_folders) -> None:
     folder = own_folders / "pending"
     folder.mkdir(mode=0o500)
     with pytest.raises(ConfigError, match="cannot be stored"):
         mine.wallets.create("ops")
 
 
-def test_nothing_is_asked_when_there_is_no_place_for_the_record(mine, own_folders) -> None:
+def test_no_request_is_sent_without_a_folder_for_the_record(mine, own_folders) -> None:
     (own_folders / "pending").write_text("a file in the folder's place")
     with pytest.raises(ConfigError, match="cannot be stored") as caught:
         mine.wallets.create("ops")
     assert "SVCNB_PENDING" in caught.value.hint
 
 
-def test_a_mint_is_resumed_where_it_was_begun_and_by_the_owner_alone(start_emulator, svc, poor, fund) -> None:
+def test_only_the_owner_can_resume_a_mint_and_only_at_the_same_service(start_emulator, svc, poor, fund) -> None:
     stopped(lambda: poor.wallets.create("ops"))
     (record,) = svc.chain_secured.pending()
     with pytest.raises(ChainError) as refused:

@@ -1,4 +1,4 @@
-"""A real multi-signature wallet owns an account: its contracts come from its own npm package, unchanged."""
+"""A real multi-signature wallet owns an account. Its contracts come unchanged from the npm package of Safe."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def artifact(path: str) -> dict[str, Any]:
 
 
 def signatures(owners: list[LocalSigner], typed: dict[str, Any]) -> str:
-    """Each owner's signature, in the order of their addresses, as the wallet wants them."""
+    """Returns the signatures of all owners in the order of their addresses, as the wallet requires."""
     ordered = sorted(owners, key=lambda owner: int(owner.address, 16))
     made = [EthAccount.sign_typed_data(owner.reveal(), full_message=typed).signature for owner in ordered]
     return "0x" + b"".join(bytes(item) for item in made).hex()
@@ -61,7 +61,7 @@ TRANSACTION = [
 
 
 class MultiSignatureWallet(ContractWallet):
-    """Several owners, of whom some must agree; any wallet may carry what they signed and pay the gas."""
+    """Wallet with several owners, of whom a minimum number must sign. Any wallet can send their transactions."""
 
     def __init__(
         self, address: str, owners: list[LocalSigner], carrier: LocalSigner, contract: Any, chain_id: int
@@ -98,7 +98,7 @@ class MultiSignatureWallet(ContractWallet):
 
 @pytest.fixture
 def safe(emulator, fund, witness):
-    """Deploys a wallet of three owners, of whom two must agree; returns it as any two of them use it."""
+    """Deploys a wallet with three owners, of whom two must sign. Returns a function that selects the signing owners."""
     web3, carrier = witness.web3, fund()
     account = EthAccount.from_key(carrier.reveal())
 
@@ -135,29 +135,29 @@ def safe(emulator, fund, witness):
     return used_by
 
 
-def test_two_of_three_owners_take_over_an_account_and_run_it(svc, safe, fund, action) -> None:
+def test_two_of_three_owners_receive_an_account_and_change_it(svc, safe, fund, action) -> None:
     account = svc.accounts.create("to the board")
     api = svc.with_key(account.api_key)
     api.billing.top_up(500)
     board = safe(0, 2)
-    ours = api.accounts.convert(board, confirm=True)  # ERC-1271: two signatures, asked of the contract
+    ours = api.accounts.convert(board, confirm=True)  # ERC-1271: the contract checks two signatures
     assert ours.describe().admin == board.address
     group = ours.groups.create("adders", actions=[action])
     key = ours.usage_keys.create("runner", execute_in_groups=[group])
     assert svc.with_key(key).run(action, n=41).response == 42
     assert ours.wallets.create("minted by two").name == "minted by two"
-    # Other two of the three are the same wallet.
+    # Two other owners can also sign for the wallet.
     again = svc.chain_secured.open(safe(1, 2))
     assert again.billing.balance().available_cents == ours.billing.balance().available_cents
     assert again.groups.create("by others").id == 2
-    # One alone is nobody: neither for the service nor for the chain.
+    # Neither the service nor the chain accepts a single owner.
     alone = svc.chain_secured.open(safe(1))
     with pytest.raises(BadRequest):
         alone.wallets.create("no")
     with pytest.raises(ChainError, match="does not execute calls for"):
         alone.groups.create("no")
     assert [entry.who.count("(contract)") for entry in ours.audit()][-4:] == [1, 1, 1, 1]
-    # And it hands the account on to a wallet with a key.
+    # The wallet transfers the account to a wallet with a key.
     heir = fund()
     ours.transfer_ownership(heir, confirm=True)
     assert svc.chain_secured.open(heir).api_key_hash == account.api_key_hash

@@ -1,4 +1,4 @@
-"""Records of mints that several write and read at the same moment: kernels, panels and programs of one person."""
+"""Records of mints that several kernels, panels and programs of one user write and read simultaneously."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FIELDS: dict[str, Any] = {
 
 
 def at_once(count: int, work: Callable[[int], object]) -> None:
-    """Lets threads do something at the same moment; raises what one of them raises."""
+    """Runs a function in several threads simultaneously, and raises the first error."""
     together = threading.Barrier(count)
 
     def one(number: int) -> None:
@@ -37,7 +37,7 @@ def at_once(count: int, work: Callable[[int], object]) -> None:
             done.result()
 
 
-def test_the_first_mints_of_a_person_may_begin_at_the_same_moment(tmp_path: Path) -> None:
+def test_the_first_mints_of_a_user_can_start_simultaneously(tmp_path: Path) -> None:
     for attempt in range(25):
         folder, key = tmp_path / f"{attempt}", tmp_path / f"{attempt}.key"
 
@@ -51,7 +51,7 @@ def test_the_first_mints_of_a_person_may_begin_at_the_same_moment(tmp_path: Path
     assert not list(tmp_path.glob("*.partial"))
 
 
-def test_two_who_write_the_same_record_do_not_disturb_each_other(tmp_path: Path) -> None:
+def test_two_writers_of_the_same_record_do_not_interfere(tmp_path: Path) -> None:
     records = PendingFolder(tmp_path / "pending", tmp_path / "pending.key")
     record = records.begin(**FIELDS)
 
@@ -64,7 +64,7 @@ def test_two_who_write_the_same_record_do_not_disturb_each_other(tmp_path: Path)
     assert len(list(records.folder.iterdir())) == 1
 
 
-def test_a_mint_that_ends_while_somebody_lists_them_is_not_listed_and_no_error(
+def test_a_mint_that_ends_during_a_listing_is_omitted_without_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     records = PendingFolder(tmp_path / "pending", tmp_path / "pending.key")

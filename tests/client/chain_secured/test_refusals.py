@@ -1,8 +1,8 @@
 """Every rule of docs/service/signatures.md#rules-of-a-signature, docs/service/signatures.md#transfer, broken on
 purpose: the right error, in the right order, nothing changed.
 
-The rules themselves are tested value by value in tests/protocol and tests/emulator/chain. Here they are met from
-outside, over HTTP and JSON-RPC, with signatures that another library made.
+tests/protocol and tests/emulator/chain test each rule with many values. This file tests the rules over HTTP and
+JSON-RPC, with signatures of another library.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def wire(emulator):
 
 @pytest.fixture
 def signed(wire):
-    """Makes signed envelopes; ``**changes`` of domain and message are signed along."""
+    """Returns a function that signs envelopes. The signature includes the ``**changes`` of domain and message."""
     node = wire.get("/get_node_chain_config")
     chain_id = node.json()["chain_id"]
 
@@ -147,7 +147,7 @@ SIGNED_WRONG = [
 
 @pytest.fixture
 def target(wire):
-    """An account in API mode, for conversions; and how to send any flow with it."""
+    """Creates an account in API mode. Returns a function that sends an envelope to the endpoint of its flow."""
     key = wire.post("/new_account", json={"account_name": "t", "account_description": ""}).json()["api_key"]
 
     def send(flow: str, body: dict[str, Any], wallet: Any) -> httpx.Response:
@@ -161,7 +161,7 @@ def target(wire):
 
 
 @pytest.mark.parametrize(("flow", "spoil"), flows_in_turn(SPOILED), ids=lambda each: getattr(each, "__name__", each))
-def test_an_envelope_spoiled_after_signing_is_refused_and_nothing_changes(signed, target, witness, flow, spoil) -> None:
+def test_an_envelope_changed_after_signing_is_rejected_without_effect(signed, target, witness, flow, spoil) -> None:
     wallet = EthAccount.create()
     body = signed(flow, wallet)
     spoil(body)
@@ -173,7 +173,7 @@ def test_an_envelope_spoiled_after_signing_is_refused_and_nothing_changes(signed
 
 
 @pytest.mark.parametrize(("flow", "change"), flows_in_turn(SIGNED_WRONG), ids=str)
-def test_a_well_signed_envelope_that_says_the_wrong_thing_is_refused(signed, target, witness, flow, change) -> None:
+def test_a_signed_envelope_with_wrong_content_is_rejected(signed, target, witness, flow, change) -> None:
     wallet = EthAccount.create()
     before = witness.block
     answer = target(flow, signed(flow, wallet, **change), wallet)
@@ -184,8 +184,8 @@ def test_a_well_signed_envelope_that_says_the_wrong_thing_is_refused(signed, tar
 
 @pytest.mark.parametrize("made_for", [*FLOWS, "BillingAuth"])
 @pytest.mark.parametrize("used_for", FLOWS)
-def test_a_signature_of_one_flow_opens_no_other(signed, target, made_for, used_for) -> None:
-    """Refused by primaryType as it is, and by recovery when the primaryType is rewritten.
+def test_a_signature_for_one_flow_is_rejected_by_all_others(signed, target, made_for, used_for) -> None:
+    """The service rejects the unchanged primaryType. After a change of the primaryType, the recovered signer is wrong.
 
     Source: docs/service/signatures.md#rules-of-a-signature.
     """
@@ -207,7 +207,7 @@ def test_a_signature_of_one_flow_opens_no_other(signed, target, made_for, used_f
 
 
 @pytest.mark.parametrize("made_for", FLOWS)
-def test_no_other_flow_opens_the_billing_endpoints(wire, signed, made_for) -> None:
+def test_the_billing_endpoints_reject_all_other_flows(wire, signed, made_for) -> None:
     body = signed(made_for, EthAccount.create())
     for rewritten in (False, True):
         if rewritten:
@@ -218,8 +218,8 @@ def test_no_other_flow_opens_the_billing_endpoints(wire, signed, made_for) -> No
         assert (answer.status_code, answer.json()["error"]) == (401, "unauthorized")
 
 
-def test_transfers_are_refused_by_name_in_the_order_of_the_specification(svc, mine, fund, witness) -> None:
-    """See docs/service/signatures.md#transfer; each case breaks one rule and every later one it can."""
+def test_invalid_transfers_are_rejected_in_the_order_of_the_specification(svc, mine, fund, witness) -> None:
+    """Each case violates one rule of docs/service/signatures.md#transfer, and as many later rules as possible."""
     stranger, taken = fund(), fund()
     svc.chain_secured.create(taken, "taken")
     managed = svc.accounts.create("managed")
@@ -254,7 +254,7 @@ def test_transfers_are_refused_by_name_in_the_order_of_the_specification(svc, mi
     assert witness.nonce(mine.owner.address) == before
 
 
-def test_what_a_transfer_would_be_refused_for_is_told_before_it_is_confirmed(mine, svc, fund) -> None:
+def test_an_invalid_transfer_is_rejected_before_the_confirmation(mine, svc, fund) -> None:
     taken = fund()
     svc.chain_secured.create(taken, "taken")
     with pytest.raises(ChainError) as caught:
@@ -262,7 +262,7 @@ def test_what_a_transfer_would_be_refused_for_is_told_before_it_is_confirmed(min
     assert caught.value.name == "AccountAlreadyExists"
 
 
-def test_a_signature_is_verified_for_keys_and_for_contracts(emulator, svc, fund) -> None:
+def test_signatures_of_keys_and_of_contracts_are_verified(emulator, svc, fund) -> None:
     keeper, stranger = fund(), fund()
     vault = ContractWallet(emulator.contract_wallet(keeper.address), keeper)
     nowhere = ContractWallet("0x" + "ab" * 20, keeper)
@@ -276,7 +276,7 @@ def test_a_signature_is_verified_for_keys_and_for_contracts(emulator, svc, fund)
         assert svc.chain_secured.verify(made.typed_data, made.signature, wallet.address) is wanted
     made = svc.chain_secured.sign(keeper, "CreateWallet")
     assert svc.chain_secured.verify(made.typed_data, made.signature, stranger.address) is False
-    # A contract that has no such function, and says so by reverting.
+    # This contract does not have the function, and reverts.
     contract = svc.node.chain_config().contract_address
     assert svc.chain_secured.verify(made.typed_data, made.signature, contract) is False
     with pytest.raises(InvalidArgument):

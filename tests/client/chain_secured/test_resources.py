@@ -1,4 +1,4 @@
-"""The nouns and verbs of API mode, on chain; what they wrote is read back by another library."""
+"""On-chain resources with the methods of API mode. Another library reads their data from the chain."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def number(text: str) -> int:
     return int(text, 16)
 
 
-def test_a_wallet_is_made_by_the_service_and_registered_by_its_owner(mine, witness) -> None:
+def test_the_service_creates_a_wallet_and_the_owner_registers_it(mine, witness) -> None:
     wallet = mine.wallets.create("ops", description="for operations")
     (listed,) = mine.wallets.list()
     assert listed == wallet.model_copy(update={"id": "0"})
@@ -37,8 +37,8 @@ def test_a_wallet_is_made_by_the_service_and_registered_by_its_owner(mine, witne
     )
 
 
-def test_a_usage_key_stands_on_chain_under_the_hash_of_its_bytes(mine, witness) -> None:
-    """See docs/service/keys.md#identifiers: the record is keyed by keccak256 of the 32 secret bytes."""
+def test_a_usage_key_is_on_chain_under_the_hash_of_its_bytes(mine, witness) -> None:
+    """The id of the record is keccak256 of the 32 secret bytes (docs/service/keys.md#identifiers)."""
     group = mine.groups.create("all", actions=everything)
     key = mine.usage_keys.create("runner", description="runs", execute_in_groups=[group], expires_in="30d")
     secret = base64.b64decode(key.usage_api_key.reveal())
@@ -53,12 +53,12 @@ def test_a_usage_key_stands_on_chain_under_the_hash_of_its_bytes(mine, witness) 
     assert entry[4] == [group.id]
     check = mine.usage_keys.check(key)
     assert (check.resolves, check.form) == (True, "bytes")
-    # Its wallet is registered, too, under the service's own name for such wallets.
+    # The key's wallet is also registered, under the service's name for such wallets.
     assert [item.name for item in mine.wallets.list()] == ["API Key Wallet"]
     assert mine.wallets.list()[0].address == EthAccount.from_key(secret).address.lower()
 
 
-def test_a_usage_key_can_stand_under_the_hash_of_its_text(svc, mine, action) -> None:
+def test_a_usage_key_can_be_on_chain_under_the_hash_of_its_text(svc, mine, action) -> None:
     group = mine.groups.create("adders", actions=[action])
     key = mine.usage_keys.create("runner", execute_in_groups=[group], form="text")
     assert key.api_key_hash == "0x" + keccak(text=key.usage_api_key.reveal()).hex()
@@ -75,7 +75,7 @@ def test_a_usage_key_can_stand_under_the_hash_of_its_text(svc, mine, action) -> 
 
 
 @pytest.mark.slow
-def test_a_key_that_the_service_does_not_resolve_is_told_with_the_way_on(start_emulator) -> None:
+def test_the_error_for_an_unresolved_key_contains_the_next_step(start_emulator) -> None:
     emulator = start_emulator()
     svc, owner = emulator.client(), LocalSigner.random()
     emulator.faucet(owner.address)
@@ -129,7 +129,7 @@ def test_an_expired_key_runs_nothing(start_emulator, fund, action) -> None:
     assert svc.with_key(key).run(action, n=1).response == 2
 
 
-def test_groups_beyond_ten_entries_are_filled_and_changed_without_loss(mine, witness) -> None:
+def test_groups_with_more_than_ten_entries_are_created_and_changed_without_loss(mine, witness) -> None:
     hashes = ["0x" + f"{item:064x}" for item in range(1, 13)]
     group = mine.groups.create("many", actions=hashes)
     assert [item.hashed_cid for item in mine.groups.contents(group).actions] == hashes
@@ -147,7 +147,7 @@ def test_groups_beyond_ten_entries_are_filled_and_changed_without_loss(mine, wit
     assert [item.address for item in mine.groups.contents(group).wallets] == ["0x" + "ab" * 20]
 
 
-def test_members_come_and_go_one_by_one(mine, action) -> None:
+def test_entries_can_be_added_and_removed_one_by_one(mine, action) -> None:
     wallet = mine.wallets.create()
     group = mine.groups.create("members")
     mine.groups.add_action(group, action)
@@ -171,7 +171,7 @@ def test_members_come_and_go_one_by_one(mine, action) -> None:
     assert list(mine.groups.list()) == []
 
 
-def test_actions_are_registered_renamed_and_forgotten(mine, action) -> None:
+def test_actions_are_registered_renamed_and_deleted(mine, action) -> None:
     mine.actions.register(action, description="adds one")
     mine.actions.update(action, name="plus one")
     (listed,) = mine.actions.list()
@@ -198,7 +198,7 @@ def test_actions_are_registered_renamed_and_forgotten(mine, action) -> None:
         lambda mine: mine.transfer_ownership("0x12"),
     ],
 )
-def test_what_cannot_be_meant_is_refused_before_anything_is_asked(svc, mine, witness, wrong) -> None:
+def test_invalid_references_are_rejected_before_any_request(svc, mine, witness, wrong) -> None:
     before = witness.nonce(mine.owner.address)
     with pytest.raises(InvalidArgument):
         wrong(mine)

@@ -1,4 +1,4 @@
-"""Signatures carry the service's time, whatever this machine's clock says; a clock that is far off is told once."""
+"""Signatures contain the service's time. The client warns once if this machine's clock is wrong."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_signature_carries_the_services_time(skew_s) -> None:
 
 
 @pytest.mark.parametrize(("skew_s", "told"), [(110.0, False), (-110.0, False), (130.0, True), (-130.0, True)])
-def test_more_than_two_minutes_are_told_once(skew_s, told) -> None:
+def test_a_difference_of_more_than_two_minutes_causes_one_warning(skew_s, told) -> None:
     with client_of("https://service.test", skew_s) as svc, warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         chain = ChainAccess(svc.config)
@@ -50,7 +50,7 @@ def test_more_than_two_minutes_are_told_once(skew_s, told) -> None:
         assert ("ahead of" if skew_s > 0 else "behind") in str(seen[0].message)
 
 
-def test_a_service_on_this_machine_set_its_clock_on_purpose() -> None:
+def test_a_service_on_this_machine_causes_no_clock_warning() -> None:
     with client_of("http://127.0.0.1:1", -40_000_000) as svc, warnings.catch_warnings():
         warnings.simplefilter("error")
         assert svc._session.drive(ChainAccess(svc.config).time()) < time.time() - 30_000_000

@@ -1,4 +1,4 @@
-"""The owner's signature pays in place of a key: signed once in four minutes, for billing alone."""
+"""The owner's signature replaces a key for billing calls. The client renews it after four minutes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.chain
 
 
 class Counting(LocalSigner):
-    """Counts what it signs."""
+    """Signer that counts its signatures."""
 
     signed: list[str]
 
@@ -28,14 +28,14 @@ def counted(svc, fund):
     return svc.chain_secured.create(owner, "billing")
 
 
-def test_credit_is_bought_and_read_with_the_wallet_alone(counted) -> None:
+def test_the_wallet_alone_can_buy_and_read_credit(counted) -> None:
     assert counted.billing.balance().available_cents == 0
     payment = counted.billing.top_up(700)
     assert payment.balance.available_cents == counted.billing.balance().available_cents == 700
     assert Counting.signed == ["BillingAuth"]
 
 
-def test_after_four_minutes_the_wallet_signs_anew(counted, monkeypatch) -> None:
+def test_after_four_minutes_the_wallet_signs_again(counted, monkeypatch) -> None:
     now = [1000.0]
     monkeypatch.setattr(wallet_auth, "monotonic", lambda: now[0])
     counted.billing.balance()
@@ -47,8 +47,8 @@ def test_after_four_minutes_the_wallet_signs_anew(counted, monkeypatch) -> None:
     assert len(Counting.signed) == 2
 
 
-def test_a_payment_that_outlives_a_signature_goes_on(start_emulator, monkeypatch) -> None:
-    """A crypto payment takes minutes; the service needs a signature for five."""
+def test_a_payment_that_takes_longer_than_a_signature_is_valid_continues(start_emulator, monkeypatch) -> None:
+    """A crypto payment can take longer than the five minutes for which a signature is valid."""
     emulator = start_emulator(clock="frozen@1767225600", crypto_delay_ms=0)
     Counting.signed = []
     svc, owner = emulator.client(), Counting.random()
@@ -60,13 +60,13 @@ def test_a_payment_that_outlives_a_signature_goes_on(start_emulator, monkeypatch
     emulator.clock.advance(400)
     now[0] += 400
     emulator.processor(payment.payment_intent_id, "succeeded")
-    # In the middle of a wait nobody asks for a fresh signature: the header itself is made anew.
+    # During a wait, no method calls `refresh`, so `headers` renews the signature.
     monkeypatch.setattr(mine.billing._auth, "refresh", lambda: act(dict))
     assert mine.billing.wait(payment).balance.available_cents == 500
     assert Counting.signed == ["BillingAuth"] * 2
 
 
-def test_a_declined_payment_is_told(counted, emulator) -> None:
+def test_a_declined_payment_is_an_error(counted, emulator) -> None:
     payment = counted.billing.create_payment_intent(500)
     emulator.processor(payment.payment_intent_id, "failed")
     with pytest.raises(PaymentFailed):
@@ -74,8 +74,8 @@ def test_a_declined_payment_is_told(counted, emulator) -> None:
     assert counted.billing.balance().available_cents == 0
 
 
-def test_the_configured_key_never_travels_with_the_wallets_header(svc, counted) -> None:
-    """The header wins where both are sent (docs/service/signatures.md#x-wallet-auth); here only one is."""
+def test_the_configured_key_is_never_sent_with_the_wallets_header(svc, counted) -> None:
+    """The client sends only the header, which would take precedence (docs/service/signatures.md#x-wallet-auth)."""
     with_key = svc.with_key(svc.accounts.create("other").api_key)
     same = with_key.chain_secured.open(counted.owner)
     assert same.billing.balance().available_cents == 0

@@ -1,4 +1,4 @@
-"""web3 objects that come ready for the service's chain."""
+"""web3 objects that are connected to the service's chain."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_without_an_owner_nothing_is_sent(emulator, owner) -> None:
 
 
 @pytest.mark.parametrize("kind", ["signer", "eth-account"])
-def test_the_emulator_has_a_connection_that_signs(emulator, fund, kind: str) -> None:
+def test_the_emulators_web3_object_signs(emulator, fund, kind: str) -> None:
     signer = fund()
     web3 = emulator.web3(signer if kind == "signer" else Account.from_key(bytes(signer.account.key)))
     assert web3.eth.chain_id == emulator.chain_id
@@ -54,12 +54,12 @@ async def test_the_asynchronous_contract_reads_too(emulator, mine) -> None:
             await contract.w3.provider.disconnect()
 
 
-def test_a_wallet_without_a_key_here_is_refused(emulator, owner) -> None:
+def test_a_wallet_without_a_local_key_is_rejected(emulator, owner) -> None:
     with pytest.raises(svcnb.InvalidArgument, match="ContractWallet has no key"):
         emulator.web3(svcnb.ContractWallet("0x" + "11" * 20, owner))
 
 
-def test_no_proxy_of_the_environment_is_between_this_machine_and_itself(emulator, monkeypatch) -> None:
+def test_connections_to_this_machine_ignore_the_proxy_of_the_environment(emulator, monkeypatch) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     monkeypatch.delenv("NO_PROXY", raising=False)
     monkeypatch.delenv("no_proxy", raising=False)

@@ -1,4 +1,4 @@
-"""Every write is simulated, shown, sent and waited for; every refusal has a name, an advice, and costs nothing."""
+"""The client simulates, previews and sends every write. Every rejection has a name and a hint, and costs nothing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from svcnb.toolkit.stand_in import Request, StandIn
 pytestmark = pytest.mark.chain
 
 
-def test_a_write_is_shown_decoded_before_it_is_signed(mine, witness) -> None:
+def test_a_preview_shows_the_decoded_write_before_the_signature(mine, witness) -> None:
     shown: list[Preview] = []
     mine.on_preview = shown.append
     wallet = mine.wallets.create("ops")
@@ -35,7 +35,7 @@ def test_a_write_is_shown_decoded_before_it_is_signed(mine, witness) -> None:
     assert group.id == 1
 
 
-def test_who_is_shown_a_write_can_stop_it(mine, witness) -> None:
+def test_the_preview_function_can_cancel_a_write(mine, witness) -> None:
     before = witness.nonce(mine.owner.address)
     mine.on_preview = lambda preview: "create group" not in preview.what
     with pytest.raises(SigningError, match="stopped before signing: create group"):
@@ -44,7 +44,7 @@ def test_who_is_shown_a_write_can_stop_it(mine, witness) -> None:
     assert list(mine.groups.list()) == []
 
 
-def test_a_refusal_is_found_by_the_simulation_and_costs_nothing(mine, fund, svc, witness) -> None:
+def test_the_simulation_finds_a_rejection_and_costs_nothing(mine, fund, svc, witness) -> None:
     stranger = fund()
     svc.chain_secured.create(stranger, "other")
     theirs = svc.chain_secured.look(mine.api_key_hash)
@@ -60,14 +60,14 @@ def test_a_refusal_is_found_by_the_simulation_and_costs_nothing(mine, fund, svc,
     assert (witness.web3.eth.get_balance(stranger.address), witness.nonce(stranger.address)) == (balance, nonce)
 
 
-def test_a_second_account_of_a_wallet_is_refused_by_name(mine, svc) -> None:
+def test_a_second_account_of_a_wallet_is_rejected_with_the_contracts_error(mine, svc) -> None:
     with pytest.raises(ChainError) as caught:
         svc.chain_secured.create(mine.owner, "again")
     assert caught.value.name == "AccountAlreadyExists"
     assert caught.value.arguments == (mine.api_key_hash,)
 
 
-def test_a_wallet_without_gas_is_told_before_anything_is_sent(svc) -> None:
+def test_a_wallet_without_gas_causes_an_error_before_the_transaction(svc) -> None:
     poor = LocalSigner.random()
     with pytest.raises(ChainError, match="has 0 ETH to pay for gas") as caught:
         svc.chain_secured.create(poor, "broke")
@@ -76,8 +76,8 @@ def test_a_wallet_without_gas_is_told_before_anything_is_sent(svc) -> None:
 
 
 @pytest.mark.parametrize("silent", [{"eth_getBalance"}, {"eth_estimateGas", "eth_getBalance"}])
-def test_a_node_without_an_answer_is_not_an_empty_wallet(emulator, fund, silent: set[str]) -> None:
-    """The node's own servers are away, so it answers some requests of the message with an error."""
+def test_an_unavailable_node_is_not_reported_as_an_empty_wallet(emulator, fund, silent: set[str]) -> None:
+    """The node cannot reach its own servers, so it responds to some requests in the message with an error."""
 
     def answer(request: Request) -> object:
         answers = httpx.post(emulator.rpc_url, content=request.body).json()
@@ -97,7 +97,7 @@ def test_a_node_without_an_answer_is_not_an_empty_wallet(emulator, fund, silent:
     assert caught.value.hint.startswith("Try again in a few seconds")
 
 
-def test_an_account_that_is_only_looked_at_cannot_be_written_to(svc, mine) -> None:
+def test_an_account_opened_with_look_is_read_only(svc, mine) -> None:
     seen = svc.chain_secured.look(mine.api_key_hash)
     assert seen.describe().admin == mine.owner.address
     with pytest.raises(SigningError, match="open for reading only"):
@@ -119,10 +119,10 @@ def test_a_contract_wallet_acts_through_its_owner(emulator, svc, fund, witness) 
         svc.chain_secured.open(wrong).groups.create("no")
 
 
-def test_every_error_of_the_contract_has_an_advice() -> None:
+def test_every_error_of_the_contract_has_a_hint() -> None:
     errors = {entry["name"] for entry in abi() if entry["type"] == "error"}
     ours = {name for name in errors if name in ADVICE}
-    # The rest belongs to the diamond's own administration, which no account ever calls.
+    # All other errors come from administration functions, which accounts never call.
     assert {name for name in errors - ours if "Cut" not in name and "Facet" not in name} <= {
         "NoCode",
         "InitializationFailed",
@@ -133,7 +133,7 @@ def test_every_error_of_the_contract_has_an_advice() -> None:
     assert all(text and not text.endswith(" ") for text in ADVICE.values())
 
 
-def test_reverts_of_the_language_and_unknown_ones_are_told_too() -> None:
+def test_reverts_of_solidity_and_unknown_reverts_are_also_reported() -> None:
     text = bytes.fromhex("08c379a0") + (32).to_bytes(32, "big") + (2).to_bytes(32, "big") + b"no".ljust(32, b"\0")
     assert "Error(reason=no)" in refused("f", text).message
     assert refused("f", text).name == "Error"
@@ -145,11 +145,11 @@ def test_the_deployed_contract_has_every_function(svc) -> None:
     assert svc.chain_secured.drift() == ()
 
 
-# --- what a real chain cannot be made to do -----------------------------------------------------------------------
+# --- behaviour that a real chain cannot produce -----------------------------------------------------------------------
 
 
 class Node:
-    """A service and its chain node, as told; what is not told answers as a healthy one would."""
+    """Simulated service and chain node. Requests without a scripted response receive a normal one."""
 
     def __init__(self, **told: object) -> None:
         self.told: dict[str, object] = {
@@ -187,7 +187,7 @@ class Node:
 
 @pytest.fixture
 def beside():
-    """Makes clients beside a scripted node; its address holds a secret."""
+    """Returns a function that creates clients of a simulated node, whose address contains a secret."""
     from svcnb.client._http import SyncTransport
     from svcnb.client.config import Retries
 
@@ -210,19 +210,19 @@ def beside():
 OWNER = LocalSigner.from_key("0x" + "11" * 32)
 
 
-def test_a_node_of_another_chain_is_refused_before_anything_is_signed(beside) -> None:
+def test_a_node_of_another_chain_is_rejected_before_any_signature(beside) -> None:
     node = Node(eth_chainId="0x1")
     with pytest.raises(ChainError, match="the node is on chain 1, but the service uses chain 31337"):
         beside(node).chain_secured.create(OWNER, "x")
     assert "eth_sendRawTransaction" not in node.asked
 
 
-def test_a_place_without_a_contract_is_refused(beside) -> None:
+def test_an_address_without_a_contract_is_rejected(beside) -> None:
     with pytest.raises(ChainError, match="there is no contract at"):
         beside(Node(eth_getCode="0x")).chain_secured.create(OWNER, "x")
 
 
-def test_no_error_tells_the_nodes_address(beside) -> None:
+def test_no_error_contains_the_nodes_address(beside) -> None:
     for trouble in (httpx.ConnectError("refused"), httpx.ReadTimeout("late")):
         with pytest.raises(ChainError) as caught:
             beside(Node(eth_chainId=trouble)).chain_secured.create(OWNER, "x")
@@ -231,7 +231,7 @@ def test_no_error_tells_the_nodes_address(beside) -> None:
         assert "node.test" in str(caught.value)
 
 
-def test_a_function_that_the_contract_lacks_is_refused_by_name(beside) -> None:
+def test_a_function_missing_from_the_contract_is_rejected_by_name(beside) -> None:
     from svcnb.client.chain.abi import encode
 
     listed = [function(name).selector for name in ("facets", "addGroup")]
@@ -244,7 +244,7 @@ def test_a_function_that_the_contract_lacks_is_refused_by_name(beside) -> None:
     assert "addGroup" not in svc.chain_secured.drift()
 
 
-def test_a_transaction_whose_fate_is_unknown_is_named(beside, monkeypatch) -> None:
+def test_the_error_names_a_transaction_with_unknown_outcome(beside, monkeypatch) -> None:
     monkeypatch.setattr("svcnb.client.chain.writes.RECEIPT_TIMEOUT_S", 0.0)
     node = Node()
     with pytest.raises(ChainError, match="the outcome of the transaction is unknown") as caught:
@@ -255,10 +255,10 @@ def test_a_transaction_whose_fate_is_unknown_is_named(beside, monkeypatch) -> No
 
 
 class Forgetful(httpx.HTTPTransport):
-    """Carries everything, and loses the first answers to transactions.
+    """Transport that sends all requests, and loses the first responses to transactions.
 
     Args:
-        losses: How many.
+        losses: Number of lost responses.
     """
 
     def __init__(self, losses: int) -> None:
@@ -278,9 +278,7 @@ class Forgetful(httpx.HTTPTransport):
 
 
 @pytest.mark.parametrize("losses", [1, 2])
-def test_a_write_whose_answer_was_lost_is_done_once_and_known_to_have_landed(
-    emulator, svc, fund, witness, losses
-) -> None:
+def test_a_write_whose_response_was_lost_is_executed_and_reported_once(emulator, svc, fund, witness, losses) -> None:
     from svcnb.client._http import SyncTransport
     from svcnb.client.config import Retries
 
@@ -301,7 +299,7 @@ TROUBLE = {"error": {"code": -32603, "message": "the database is away"}}
 
 
 @pytest.mark.parametrize("answer", [LATE, LOW, TROUBLE])
-def test_a_transaction_that_the_node_knows_was_sent_whatever_it_answered(beside, answer) -> None:
+def test_a_transaction_known_to_the_node_counts_as_sent_after_any_error(beside, answer) -> None:
     mined = {"status": "0x1", "transactionHash": "0x" + "11" * 32, "blockNumber": "0x1", "gasUsed": "0x5208"}
     known: dict[str, object] = {"eth_getTransactionByHash": {"blockNumber": None}, "eth_getTransactionReceipt": mined}
     node = Node(eth_sendRawTransaction=answer, **known)
@@ -311,7 +309,7 @@ def test_a_transaction_that_the_node_knows_was_sent_whatever_it_answered(beside,
 @pytest.mark.parametrize(
     ("answer", "known"), [(LATE, None), (LATE, LATE), (LOW, LATE), (LOW, TROUBLE), (TROUBLE, None)]
 )
-def test_it_is_not_said_to_be_refused_while_it_may_have_landed(beside, answer, known) -> None:
+def test_a_transaction_that_may_be_included_is_not_reported_as_rejected(beside, answer, known) -> None:
     node = Node(eth_sendRawTransaction=answer, eth_getTransactionByHash=known)
     with pytest.raises(ChainError, match="the outcome of the transaction is unknown") as caught:
         beside(node).chain_secured.create(OWNER, "x")
@@ -320,13 +318,13 @@ def test_it_is_not_said_to_be_refused_while_it_may_have_landed(beside, answer, k
     assert "s3cr3t" not in str(caught.value)
 
 
-def test_a_transaction_that_the_node_refuses_and_does_not_know_is_refused(beside) -> None:
+def test_a_transaction_that_the_node_rejects_and_does_not_have_is_an_error(beside) -> None:
     with pytest.raises(ChainError, match="rejected eth_sendRawTransaction: nonce too low") as caught:
         beside(Node(eth_sendRawTransaction=LOW, eth_getTransactionByHash=None)).chain_secured.create(OWNER, "x")
     assert caught.value.name != "Pending"
 
 
-def test_a_transaction_that_reverts_after_all_says_so(beside) -> None:
+def test_a_transaction_that_reverts_after_the_simulation_is_an_error(beside) -> None:
     mined = {"status": "0x0", "transactionHash": "0x" + "11" * 32, "blockNumber": "0x1", "gasUsed": "0x1"}
     with pytest.raises(ChainError, match="was mined and reverted"):
         beside(Node(eth_getTransactionReceipt=mined)).chain_secured.create(OWNER, "x")
@@ -339,7 +337,7 @@ def test_a_chain_without_base_fees_gets_a_transaction_of_the_old_kind(beside) ->
     assert mine.receipts[0].gas_used == 21_000
 
 
-def test_without_an_address_of_a_node_the_next_step_is_told(beside) -> None:
+def test_without_the_address_of_a_node_the_error_contains_the_next_step(beside) -> None:
     from svcnb import ConfigError
 
     with pytest.raises(ConfigError, match="no") as caught:

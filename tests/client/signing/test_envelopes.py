@@ -1,4 +1,4 @@
-"""Signed envelopes against the vectors, and recovering who signed."""
+"""Signed envelopes match the vectors, and their signers can be recovered."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ async def test_signed_flows_equal_the_vectors() -> None:
         assert verify(vector["typed_data"], vector["signature"], vector["address"].lower())
 
 
-def test_an_envelope_knows_what_it_says_and_hides_its_signature() -> None:
+def test_an_envelope_has_properties_and_hides_its_signature() -> None:
     signed = sign_flow(OWNER, "ConvertAccount", 31_337, 1_700_000_000)
     assert (signed.flow, signed.address, signed.issued_at) == ("ConvertAccount", OWNER.address, 1_700_000_000)
     assert repr(signed) == f"SignedEnvelope(ConvertAccount, {OWNER.address}, issued_at=1700000000)"
@@ -83,12 +83,12 @@ def test_a_contract_wallet_puts_its_own_address_into_the_envelope() -> None:
 @pytest.mark.parametrize(
     ("flow", "chain_id", "issued_at"), [("Wallet", 1, 1), ("CreateWallet", -1, 1), ("CreateWallet", 1, 1.5)]
 )
-def test_a_flow_that_no_server_would_take_is_not_signed(flow: str, chain_id: int, issued_at: Any) -> None:
+def test_a_flow_that_every_server_rejects_is_not_signed(flow: str, chain_id: int, issued_at: Any) -> None:
     with pytest.raises(InvalidArgument):
         sign_flow(OWNER, flow, chain_id, issued_at)
 
 
-async def test_a_wallet_that_answers_something_else_is_noticed() -> None:
+async def test_an_invalid_signature_of_a_wallet_is_an_error() -> None:
     class Broken(Signer):
         address = OWNER.address
 
@@ -111,7 +111,7 @@ def test_messages_are_recovered_as_eth_account_recovers_them(message: str | byte
     assert not verify(message, signature, STRANGER.address)
 
 
-def test_one_changed_member_is_another_signer() -> None:
+def test_one_changed_member_results_in_another_signer() -> None:
     signed = sign_flow(OWNER, "CreateWallet", 1, 1)
     for part, member, value in (("message", "issuedAt", "2"), ("domain", "chainId", "2"), ("domain", "version", "2")):
         changed = json.loads(json.dumps(signed.typed_data))
@@ -120,7 +120,7 @@ def test_one_changed_member_is_another_signer() -> None:
         assert recover(changed, signed.signature) == theirs != OWNER.address
 
 
-def test_what_is_no_signature_recovers_to_nobody() -> None:
+def test_a_malformed_signature_is_an_error() -> None:
     with pytest.raises(SigningError, match="64 bytes: expected 65"):
         recover("hello", "0x" + "11" * 64)
     with pytest.raises(SigningError, match="not hex"):

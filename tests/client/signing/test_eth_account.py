@@ -1,4 +1,4 @@
-"""eth-account accounts as signers, and typed data of users: signed here, recovered by eth-account."""
+"""Accounts of eth-account as signers, and typed data of users. eth-account recovers the signers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from svcnb.client.errors import InvalidArgument, SigningError
 from svcnb.client.signing import LocalSigner, as_signer, recover, typed_data_digest
 
 COW = Account.from_key(bytes.fromhex("c85ef7d79691fe79573b1a7064c19c1a9819ebdbd1faaab1a8ec92344438aaf4"))
-"""keccak256("cow"), the key of the example of EIP-712."""
+"""keccak256("cow"), the key in the example of EIP-712."""
 
 DOMAIN = {
     "name": "Ether Mail",
@@ -80,7 +80,7 @@ GROUP_MAIL: dict[str, Any] = {
         "contents": "Hello, Bob!",
     },
 }
-"""Source: the example of MetaMask's eth_signTypedData_v4; it defines a type that the message does not use."""
+"""Source: the example of MetaMask's eth_signTypedData_v4, which defines a type that the message does not use."""
 
 
 def typed(kind: str, value: Any, **types: Any) -> dict[str, Any]:
@@ -197,7 +197,7 @@ def test_a_value_that_does_not_fit_its_type_is_refused_and_not_converted(kind: s
         {**MAIL, "types": {**MAIL["types"], "EIP712Domain": DOMAIN_TYPE[::-1]}},
     ],
 )
-def test_what_is_no_typed_data_is_a_signing_error(wrong: Any) -> None:
+def test_invalid_typed_data_is_a_signing_error(wrong: Any) -> None:
     with pytest.raises(SigningError):
         LocalSigner.from_account(COW).sign_typed_data(wrong)
 
@@ -221,7 +221,7 @@ def test_a_type_may_contain_itself() -> None:
 # --- accounts as signers ------------------------------------------------------------------------------------------
 
 
-def test_a_signer_is_made_from_an_account_and_gives_one_back() -> None:
+def test_a_signer_can_be_created_from_an_account_and_returns_one() -> None:
     signer = LocalSigner.from_account(COW)
     assert signer.address == COW.address
     assert signer.account == COW
@@ -232,7 +232,7 @@ def test_a_signer_is_made_from_an_account_and_gives_one_back() -> None:
 
 
 @pytest.mark.parametrize("wrong", [None, "0x" + "11" * 32, 5, object()])
-def test_what_cannot_sign_is_named_with_what_is_allowed(wrong: Any) -> None:
+def test_the_error_for_a_value_that_cannot_sign_lists_the_allowed_values(wrong: Any) -> None:
     with pytest.raises(InvalidArgument, match="requires a signer, not") as refused:
         as_signer(wrong)
     assert "LocalAccount" in str(refused.value)

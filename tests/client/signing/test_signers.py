@@ -1,4 +1,4 @@
-"""Signers against eth-account: same addresses, same signatures, same files."""
+"""Signers have the same addresses, signatures and key files as eth-account."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TYPED_DATA: dict[str, Any] = {
 @pytest.mark.parametrize(
     "key", [KEY, KEY[2:], KEY.upper().replace("0X", "0x"), f" {KEY}\n", bytes.fromhex(KEY[2:]), Secret(KEY)]
 )
-def test_a_key_is_taken_in_every_usual_form(key: Any) -> None:
+def test_a_key_is_accepted_in_every_usual_form(key: Any) -> None:
     signer = LocalSigner.from_key(key)
     assert signer.address == OWNER.address
     assert signer.reveal() == KEY
@@ -82,7 +82,7 @@ def test_random_signers_differ_and_work() -> None:
 @pytest.mark.parametrize(
     "key", ["", "0x12", "ab" * 31, "zz" * 32, "0x" + "00" * 32, "0x" + "ff" * 32, bytes(31), None, 7]
 )
-def test_what_is_no_key_is_refused_and_not_repeated(key: Any) -> None:
+def test_an_invalid_key_is_rejected_and_not_repeated(key: Any) -> None:
     with pytest.raises(SigningError) as refused:
         LocalSigner.from_key(key)
     told = f"{refused.value} {refused.value.__cause__} {refused.value.__context__}"
@@ -90,7 +90,7 @@ def test_what_is_no_key_is_refused_and_not_repeated(key: Any) -> None:
         assert (key.hex() if isinstance(key, bytes) else key) not in told
 
 
-def test_the_key_shows_nowhere() -> None:
+def test_no_display_contains_the_key() -> None:
     signer = LocalSigner.from_key(KEY)
     wallet = ContractWallet(CONTRACT, signer)
     for shown in (repr(signer), str(signer), f"{signer}", repr(wallet), repr(vars(signer)), repr(vars(wallet))):
@@ -134,7 +134,7 @@ def test_a_file_that_only_looks_like_a_key_file_is_refused(tmp_path: Path) -> No
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes are a Unix matter")
-def test_a_bare_key_that_others_may_read_is_refused(tmp_path: Path) -> None:
+def test_an_unencrypted_key_that_others_can_read_is_rejected(tmp_path: Path) -> None:
     path = tmp_path / "wallet.key"
     path.write_text(KEY + "\n", encoding="utf-8")
     path.chmod(0o644)
@@ -162,7 +162,7 @@ def test_a_contract_wallet_needs_an_address_of_its_own() -> None:
             ContractWallet(wrong, owner)  # type: ignore[arg-type]
 
 
-async def test_a_contract_wallet_waits_for_an_owner_who_is_asked_elsewhere() -> None:
+async def test_a_contract_wallet_waits_for_the_approval_of_its_owner() -> None:
     class Elsewhere(Signer):
         address = OWNER.address
 
@@ -195,7 +195,7 @@ assert not heavy, heavy
 
 @pytest.mark.slow
 def test_loading_the_library_for_transactions_leaves_the_recursion_limit_alone():
-    """A library below it sets 100 000, with which deeply nested JSON ends a process instead of failing."""
+    """A dependency sets the limit to 100 000. Deeply nested JSON then crashes a process instead of failing."""
     program = (
         "import sys; before = sys.getrecursionlimit()\n"
         "from svcnb.client.signing import local; local._account()\n"

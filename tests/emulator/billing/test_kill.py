@@ -13,6 +13,7 @@ import pytest
 from svcnb.emulator.billing.ledger import Ledger
 from svcnb.emulator.platform.clock import Clock
 from svcnb.emulator.platform.store import Store
+from tests.emulator.billing.charging import charge
 
 pytestmark = pytest.mark.slow
 
@@ -71,7 +72,7 @@ async def test_a_killed_ledger_keeps_every_acknowledged_charge_once(tmp_path, tr
     assert await ledger.credit_cents(WALLET) == CREDIT - len(charged)
     # Whoever got no answer asks again, and whoever got one too: all are charged once.
     everybody = range(1, max(acknowledged) + 20)
-    await asyncio.gather(*(ledger.charge(WALLET, 1, reason="kill", request_id=f"r{number}") for number in everybody))
+    await asyncio.gather(*(charge(ledger, WALLET, 1, reason="kill", request_id=f"r{number}") for number in everybody))
     assert await ledger.credit_cents(WALLET) == CREDIT - len(everybody)
     assert await ledger.verify() == []
     store.close()

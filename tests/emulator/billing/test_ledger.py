@@ -7,6 +7,7 @@ import pytest
 from svcnb.emulator.billing.ledger import Ledger
 from svcnb.emulator.errors import StructuredError
 from svcnb.emulator.platform.store import Store
+from tests.emulator.billing.charging import charge
 
 ANNA = "0x" + "a" * 40
 BORIS = "0x" + "b" * 40
@@ -24,7 +25,7 @@ async def test_a_wallet_never_seen_has_no_credit(ledger):
 
 async def test_credit_and_charges_move_one_account_only(ledger):
     assert await fund(ledger, 500) == 500
-    assert await ledger.charge(ANNA, 1, reason="add_group", request_id="r1") == 499
+    assert await charge(ledger, ANNA, 1, reason="add_group", request_id="r1") == 499
     assert await ledger.credit_cents(ANNA) == 499
     assert await ledger.credit_cents(BORIS) == 0
 
@@ -37,16 +38,16 @@ async def test_the_spelling_of_the_address_does_not_matter(ledger):
 async def test_entries_tell_what_happened_when_and_why(ledger, clock):
     await ledger.starter_credit(ANNA, 500)
     clock.advance(10)
-    await ledger.charge(ANNA, 3, reason="svc_action", request_id="r1")
-    starter, charge = await ledger.entries(ANNA)
+    await charge(ledger, ANNA, 3, reason="svc_action", request_id="r1")
+    starter, charged = await ledger.entries(ANNA)
     assert (starter.cents, starter.kind, starter.request_id) == (500, "starter", None)
-    assert (charge.cents, charge.kind, charge.reason, charge.request_id) == (-3, "charge", "svc_action", "r1")
-    assert charge.at - starter.at == 10
+    assert (charged.cents, charged.kind, charged.reason, charged.request_id) == (-3, "charge", "svc_action", "r1")
+    assert charged.at - starter.at == 10
 
 
 async def test_a_request_is_charged_once_however_often_it_is_settled(ledger):
     await fund(ledger, 500)
-    made = await asyncio.gather(*(ledger.charge(ANNA, 2, reason="again", request_id="one") for _ in range(20)))
+    made = await asyncio.gather(*(charge(ledger, ANNA, 2, reason="again", request_id="one") for _ in range(20)))
     assert set(made) == {498}
     assert await ledger.verify() == []
 
@@ -67,7 +68,7 @@ async def test_starter_credits_come_once_and_may_be_none(ledger):
 
 async def test_a_charge_past_zero_is_recorded_as_owed(ledger):
     await fund(ledger, 1)
-    credit = await ledger.charge(ANNA, 4, reason="svc_action", request_id="long")
+    credit = await charge(ledger, ANNA, 4, reason="svc_action", request_id="long")
     assert credit == -3
     assert ledger.display(credit) == "$0.03 owed"
 
@@ -75,7 +76,7 @@ async def test_a_charge_past_zero_is_recorded_as_owed(ledger):
 @pytest.mark.parametrize("cents", [0, -1])
 async def test_amounts_below_one_cent_cannot_be_booked(ledger, cents):
     with pytest.raises(ValueError, match="expected an integer of at least 1"):
-        await ledger.charge(ANNA, cents, reason="nothing", request_id="r")
+        await charge(ledger, ANNA, cents, reason="nothing", request_id="r")
     with pytest.raises(ValueError, match="expected an integer of at least 1"):
         await ledger.add_credit(ANNA, cents, reason="nothing", reference="r")
     assert await ledger.entries(ANNA) == []
@@ -202,7 +203,7 @@ async def test_the_books_are_kept_over_a_restart(tmp_path, clock):
 )
 async def test_books_that_were_tampered_with_do_not_verify(ledger, store, damage, found):
     await fund(ledger, 500)
-    await ledger.charge(ANNA, 1, reason="add_group", request_id="r")
+    await charge(ledger, ANNA, 1, reason="add_group", request_id="r")
     assert await ledger.verify() == []
     await store.run(lambda connection: connection.run(damage))
     problems = await ledger.verify()

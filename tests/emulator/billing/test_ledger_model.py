@@ -13,6 +13,7 @@ from svcnb.emulator.billing.ledger import Hold, Ledger
 from svcnb.emulator.errors import StructuredError
 from svcnb.emulator.platform.clock import Clock
 from svcnb.emulator.platform.store import Store
+from tests.emulator.billing.charging import charge
 
 pytestmark = pytest.mark.slow
 
@@ -52,7 +53,7 @@ class LedgerAgainstModel(RuleBasedStateMachine):
     def charge_at_once(self, charges):
         async def all_of_them() -> list[int]:
             return await asyncio.gather(
-                *(self.ledger.charge(who, amount, reason="model", request_id=id_) for who, amount, id_ in charges)
+                *(charge(self.ledger, who, amount, reason="model", request_id=id_) for who, amount, id_ in charges)
             )
 
         answers = self.runner.run(all_of_them())

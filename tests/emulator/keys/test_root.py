@@ -103,9 +103,9 @@ def test_another_seed_or_none_is_noticed(tmp_path):
     load_root_secret(tmp_path / "random", None)
     with pytest.raises(RootSecretUnusable, match="a different seed"):
         load_root_secret(tmp_path / "seeded", "two")
-    with pytest.raises(RootSecretUnusable, match="created with a seed, but this start does not use one"):
+    with pytest.raises(RootSecretUnusable, match="created with a seed, but this start does not use a seed"):
         load_root_secret(tmp_path / "seeded", None)
-    with pytest.raises(RootSecretUnusable, match="created without a seed, but this start uses one"):
+    with pytest.raises(RootSecretUnusable, match="created without a seed, but this start uses a seed"):
         load_root_secret(tmp_path / "random", "one")
 
 

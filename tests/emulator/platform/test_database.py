@@ -14,10 +14,10 @@ from svcnb.emulator.platform.database import (
     Connection,
     ConstraintBroken,
     DatabaseError,
+    SqliteConnection,
     inserting,
 )
 from svcnb.emulator.platform.database_url import Address
-from svcnb.emulator.platform.sqlite import SqliteConnection
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ def test_errors_tell_the_statement_from_the_state_of_the_database(connection: Co
 def test_what_holds_a_file_for_long_is_no_fault_of_the_statement(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("svcnb.emulator.platform.sqlite._BUSY_S", 0.01)
+    monkeypatch.setattr("svcnb.emulator.platform.database._BUSY_S", 0.01)
     connection = SqliteConnection(str(tmp_path / "held.db"))
     holder = sqlite3.connect(tmp_path / "held.db", isolation_level=None)
     try:

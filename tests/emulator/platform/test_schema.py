@@ -65,11 +65,12 @@ def test_what_earlier_releases_kept_is_opened_and_stays(tmp_path: Path) -> None:
 def test_endpoints_that_are_loaded_later_bring_no_tables_that_the_database_would_lack() -> None:
     program = """
 from svcnb.emulator.areas import other_endpoints
+from svcnb.emulator.http.router import Forgiven
 from svcnb.emulator.service import Service
 from svcnb.emulator.platform.schema import tables
 from svcnb.emulator.settings import Settings
 before = tables()
-assert other_endpoints(Service(Settings.load()), [])
+assert other_endpoints(Service(Settings.load()), [], Forgiven())
 assert tables() == before, {table.name for table in tables()} - {table.name for table in before}
 """
     # Of its own: here other tests have loaded everything.

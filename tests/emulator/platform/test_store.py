@@ -14,9 +14,8 @@ from pathlib import Path
 import pytest
 
 from svcnb.emulator.errors import StateUnusable
-from svcnb.emulator.platform.database import Connection, ConstraintBroken
+from svcnb.emulator.platform.database import Connection, ConstraintBroken, SqliteConnection
 from svcnb.emulator.platform.schema import get_meta, set_meta
-from svcnb.emulator.platform.sqlite import SqliteConnection
 from svcnb.emulator.platform.store import StatementRefused, Store, StoreUnavailable
 
 

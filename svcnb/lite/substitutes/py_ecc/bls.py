@@ -1,4 +1,4 @@
-"""Keys of the BLS scheme: absent."""
+"""Substitute for the keys of the BLS scheme, which a page does not support."""
 
 from Crypto import Absent
 

@@ -15,7 +15,7 @@ const here = dirname(fileURLToPath(import.meta.url));
 
 function replaceOnce(text: string, from: string, to: string): string {
   const parts = text.split(from);
-  if (parts.length !== 2) throw new Error(`expected once, found ${parts.length - 1} times in ethers: ${from}`);
+  if (parts.length !== 2) throw new Error(`expected one occurrence in ethers, found ${parts.length - 1}: ${from}`);
   return parts.join(to);
 }
 
