@@ -4,7 +4,7 @@
 FROM python:3.13-slim-bookworm AS build
 WORKDIR /source
 COPY . .
-# git is not needed: the version is in the source. Deno, which builds the browser side, is a wheel.
+# The build does not need git, because the source contains the version. Deno, which builds the front end, is a wheel.
 RUN pip wheel --no-cache-dir --no-deps --wheel-dir /wheels .
 
 FROM python:3.13-slim-bookworm
@@ -16,7 +16,7 @@ ENV PYTHONUNBUFFERED=1 \
     SVC_PORT=8080
 COPY constraints.txt /tmp/constraints.txt
 COPY --from=build /wheels /wheels
-# `svcnb fetch` downloads the chain node, so that a start needs no network.
+# `svcnb fetch` downloads the chain node, so that the container starts without a network.
 RUN wheel="$(ls /wheels/svcnb-*.whl)" \
     && pip install --no-cache-dir -c /tmp/constraints.txt "${wheel}[emulator]" \
     && svcnb fetch \
