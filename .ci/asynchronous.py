@@ -31,7 +31,7 @@ SOURCES: dict[str, dict[str, list[str]]] = {
     "wallets": {"svcnb.client.resources.wallets": ["Wallets"]},
     "chain_secured_resources": {
         "svcnb.client.chain_secured.resources": [
-            "OnChainNoun", "OnChainWallets", "OnChainUsageKeys", "OnChainGroups", "OnChainActions",
+            "OnChainResource", "OnChainWallets", "OnChainUsageKeys", "OnChainGroups", "OnChainActions",
         ]
     },
     "chain_secured_account": {"svcnb.client.chain_secured.account": ["ChainSecuredAccount", "WalletBilling"]},

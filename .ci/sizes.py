@@ -21,7 +21,7 @@ EXTRAS = {
     "emulator": "the service on this machine",
     "lab": "JupyterLab, panels, charts",
     "lint": "the linter of actions",
-    "reports": "unattended notebooks",
+    "reports": "reports that notebooks create on a schedule",
     "testing": "tests of your own actions and notebooks",
     "postgres": "several servers that share a PostgreSQL database",
     "all": "all of these, and web3",

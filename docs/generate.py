@@ -362,7 +362,7 @@ def _register_reference() -> None:
 
     for name in reference.MODULES:
         PAGES[f"api/{name}"] = functools.partial(reference.module_page, name)
-    PAGES["api/nouns"] = reference.nouns_page
+    PAGES["api/resources"] = reference.resources_page
     PAGES["api/results"] = reference.results_page
 
 

@@ -99,7 +99,7 @@ def module_page(name: str) -> str:
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
-def nouns_page() -> str:
+def resources_page() -> str:
     """Returns the page of the classes of a client's and an emulator's attributes."""
     parts = [
         "# Resources of a client and an emulator",

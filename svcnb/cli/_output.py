@@ -148,7 +148,7 @@ def jsonable(value: object) -> Any:
     return str(value)
 
 
-class Noun(click.Group):
+class CommandGroup(click.Group):
     """Command group whose help shows the complete first sentence of each command."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

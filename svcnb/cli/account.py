@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from svcnb.cli._examples import examples
-from svcnb.cli._output import Noun, output_options, show
+from svcnb.cli._output import CommandGroup, output_options, show
 from svcnb.cli._service import new_key_file, read_secret, save_option, tell_secret, with_service
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _WALLET_HELP = (
 )
 
 
-@click.group("account", cls=Noun)
+@click.group("account", cls=CommandGroup)
 def command() -> None:
     """Create, show, convert and transfer accounts."""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from svcnb.cli._examples import examples
-from svcnb.cli._output import Noun, output_options, show
+from svcnb.cli._output import CommandGroup, output_options, show
 from svcnb.cli._service import with_service
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def cid_or_file(text: str) -> str:
     return cid(path.read_bytes())
 
 
-@click.group("actions", cls=Noun)
+@click.group("actions", cls=CommandGroup)
 def command() -> None:
     """Register actions and add them to groups.
 

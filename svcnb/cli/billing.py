@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from svcnb.cli._examples import examples
-from svcnb.cli._output import Noun, output_options, show
+from svcnb.cli._output import CommandGroup, output_options, show
 from svcnb.cli._service import with_service
 
 if TYPE_CHECKING:
     from svcnb.client import Client
 
 
-@click.group("billing", cls=Noun)
+@click.group("billing", cls=CommandGroup)
 def command() -> None:
     """Show the credit, and add credit."""
 

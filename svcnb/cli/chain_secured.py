@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from svcnb.cli._examples import examples
-from svcnb.cli._output import Noun, output_options, show
+from svcnb.cli._output import CommandGroup, output_options, show
 from svcnb.cli._service import new_key_file, save_option, tell_secret, with_service
 from svcnb.cli.account import with_wallet
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from svcnb.client.signing import Signer
 
 
-@click.group("chain-secured", cls=Noun)
+@click.group("chain-secured", cls=CommandGroup)
 def command() -> None:
     """Open and audit ChainSecured accounts, and create wallets and keys.
 

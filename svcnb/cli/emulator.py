@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args, get_origin
 import click
 
 from svcnb.cli._emulator_control import COMMANDS
-from svcnb.cli._output import Noun
+from svcnb.cli._output import CommandGroup
 from svcnb.cli._serve import serve
 from svcnb.emulator.settings import ENVIRONMENT_PREFIX, Settings
 
@@ -69,7 +69,7 @@ def _run(ctx: click.Context, /, **options: str | tuple[str, ...] | None) -> int 
     return serve({name: value for name, value in options.items() if value not in (None, ())})
 
 
-command = Noun(
+command = CommandGroup(
     "emulator",
     callback=_run,
     params=_options(),

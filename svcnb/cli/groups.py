@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from svcnb.cli._examples import examples
-from svcnb.cli._output import Noun, output_options, show
+from svcnb.cli._output import CommandGroup, output_options, show
 from svcnb.cli._service import with_service
 from svcnb.cli.actions import cid_or_file
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from svcnb.client import Client
 
 
-@click.group("groups", cls=Noun)
+@click.group("groups", cls=CommandGroup)
 def command() -> None:
     """Manage groups, which define the actions and wallets that keys can use.
 

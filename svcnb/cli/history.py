@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from svcnb.cli._output import Noun, output_options, show
+from svcnb.cli._output import CommandGroup, output_options, show
 
 if TYPE_CHECKING:
     from svcnb.toolkit.history import By
@@ -26,7 +26,7 @@ def _span(_ctx: click.Context, _param: click.Parameter, text: str | None) -> str
     return text
 
 
-@click.group("history", cls=Noun)
+@click.group("history", cls=CommandGroup)
 def command() -> None:
     """Show past runs on this machine, and their cost.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from svcnb.cli._examples import examples
-from svcnb.cli._output import Noun, output_options, show
+from svcnb.cli._output import CommandGroup, output_options, show
 from svcnb.cli._service import new_key_file, save_option, tell_secret, with_service
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _GROUPS = "number of a group, or 0 for all groups; repeatable"
 
 
-@click.group("keys", cls=Noun)
+@click.group("keys", cls=CommandGroup)
 def command() -> None:
     """Manage usage keys: restricted API keys.
 

@@ -7,13 +7,13 @@ from pathlib import Path
 import click
 
 from svcnb.cli._examples import examples
-from svcnb.cli._output import Noun, output_options, show
+from svcnb.cli._output import CommandGroup, output_options, show
 from svcnb.exit_codes import ExitCode
 
 _REGISTRY = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
-@click.group("templates", cls=Noun)
+@click.group("templates", cls=CommandGroup)
 def command() -> None:
     """Manage templates of derived actions.
 

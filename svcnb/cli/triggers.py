@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from svcnb.cli._examples import examples
-from svcnb.cli._output import Noun, output_options, quiet, show
+from svcnb.cli._output import CommandGroup, output_options, quiet, show
 from svcnb.cli._service import profile_option, read_secret, read_source, with_service
 from svcnb.protocol.nesting import parse
 
@@ -59,7 +59,7 @@ def _client(url: str | None, token: str | None) -> TriggersClient:
     return TriggersClient(url, token=token)
 
 
-@click.group("triggers", cls=Noun)
+@click.group("triggers", cls=CommandGroup)
 def command() -> None:
     """Manage triggers, which run actions automatically.
 

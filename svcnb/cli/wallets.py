@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from svcnb.cli._output import Noun, output_options, show
+from svcnb.cli._output import CommandGroup, output_options, show
 from svcnb.cli._service import with_service
 
 if TYPE_CHECKING:
     from svcnb.client import Client
 
 
-@click.group("wallets", cls=Noun)
+@click.group("wallets", cls=CommandGroup)
 def command() -> None:
     """Manage wallets, whose private keys the service stores."""
 

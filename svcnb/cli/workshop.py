@@ -17,7 +17,7 @@ from urllib.parse import quote
 import click
 
 from svcnb.cli._examples import examples
-from svcnb.cli._output import Noun, output_options, show
+from svcnb.cli._output import CommandGroup, output_options, show
 from svcnb.exit_codes import ExitCode
 from svcnb.protocol.nesting import parse
 
@@ -35,7 +35,7 @@ _ROSTERS = (".csv", ".txt")
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
-@click.group("workshop", cls=Noun)
+@click.group("workshop", cls=CommandGroup)
 def command() -> None:
     """Run a workshop, with an emulator for each learner and a progress board.
 

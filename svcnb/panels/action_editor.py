@@ -119,9 +119,9 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
 
         This is free.
         """
-        nouns = self.session.nouns
-        actions, groups = await asyncio.gather(nouns.actions.list(), nouns.groups.list())
-        permitted = await asyncio.gather(*(nouns.actions.list(group) for group in groups))
+        resources = self.session.resources
+        actions, groups = await asyncio.gather(resources.actions.list(), resources.groups.list())
+        permitted = await asyncio.gather(*(resources.actions.list(group) for group in groups))
         return {
             "registered": {each.hashed_cid: each.name for each in actions if each.hashed_cid},
             "groups": [
@@ -176,7 +176,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
         with field("signature", SigningError):
             recovered = recover(message, signature)
         self.record(f"signer = svcnb.recover({message!r}, {signature!r})")
-        wallets = await self.session.nouns.wallets.list() if self.session.mode else []
+        wallets = await self.session.resources.wallets.list() if self.session.mode else []
         position = next((n for n, each in enumerate(wallets) if each.address.lower() == recovered.lower()), None)
         master = master_wallet_of(wallets)
         name = "" if position is None else wallet_title(wallets[position], position, master)
@@ -226,7 +226,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
         with field("source"):
             action = Action(source, name=name)
         with field("name"):
-            registered = await self.session.nouns.actions.register(action)
+            registered = await self.session.resources.actions.register(action)
         self._name = name
         self._tell_action(action)
         self.record(f"{self.session.subject}.actions.register(action, name={name!r})")

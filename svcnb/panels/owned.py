@@ -34,10 +34,10 @@ async def connected(owner: Signer, channel: Channel) -> Signer:
     return owner
 
 
-async def do(nouns: Any, edit: Edit) -> None:
+async def do(resources: Any, edit: Edit) -> None:
     """Function that performs one call of a client or an account."""
-    noun, _, verb = edit.verb.partition(".")
-    await getattr(getattr(nouns, noun), verb)(*edit.args, **edit.options)
+    resource, _, verb = edit.verb.partition(".")
+    await getattr(getattr(resources, resource), verb)(*edit.args, **edit.options)
 
 
 class Owned:

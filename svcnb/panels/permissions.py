@@ -92,19 +92,19 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
     @command
     async def read(self) -> None:
         """Reads the account."""
-        nouns = await self._nouns()
+        resources = await self._resources()
         groups, registered, wallets, keys, managed = await asyncio.gather(
-            nouns.groups.list(),
-            nouns.actions.list(),
-            nouns.wallets.list(),
-            nouns.usage_keys.list(),
+            resources.groups.list(),
+            resources.actions.list(),
+            resources.wallets.list(),
+            resources.usage_keys.list(),
             self._is_managed(),
         )
         turns = asyncio.Semaphore(AT_ONCE)
 
         async def inside(group: Group) -> tuple[Group, GroupContents]:
             async with turns:
-                return group, await nouns.groups.contents(group)
+                return group, await resources.groups.contents(group)
 
         held = sorted(await asyncio.gather(*(inside(group) for group in groups)), key=lambda each: each[0].id)
         master = master_wallet_of(wallets)
@@ -179,7 +179,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
 
     async def _do(self, edit: Edit, *, done: int, of: int) -> None:
         try:
-            await do(await self._nouns(), edit)
+            await do(await self._resources(), edit)
         except SvcnbError as error:
             error.add_note(f"{done} of {of} calls succeeded before this call. The matrix shows the current state.")
             raise
@@ -194,7 +194,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
             action: Hashed CID.
             wallet: Address of the wallet. With an empty string, the method checks only the run.
         """
-        found = await (await self._nouns()).explain(key, self._extra.get(action, action), wallet or None)
+        found = await (await self._resources()).explain(key, self._extra.get(action, action), wallet or None)
         self.record(f"{self._subject}.explain({', '.join(repr(each) for each in (key, action, wallet) if each)})")
         return {
             "allowed": found.allowed,
@@ -205,7 +205,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
 
     # --- account ------------------------------------------------------------------------------------------------
 
-    async def _nouns(self) -> Any:
+    async def _resources(self) -> Any:
         """Returns the object with groups, actions, wallets, usage keys and explain."""
         if self._owner is None:
             return self.service

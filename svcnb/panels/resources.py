@@ -29,8 +29,10 @@ class ResourcePanel(Panel):
     @command
     async def resources(self) -> dict[str, Any]:
         """Returns the available choices: wallets, groups, usage keys, and the key that runs actions. This is free."""
-        nouns = self.session.nouns
-        wallets, groups, keys = await asyncio.gather(nouns.wallets.list(), nouns.groups.list(), nouns.usage_keys.list())
+        resources = self.session.resources
+        wallets, groups, keys = await asyncio.gather(
+            resources.wallets.list(), resources.groups.list(), resources.usage_keys.list()
+        )
         usable, master = self.session.usable_keys, master_wallet_of(wallets)
         own = _hashes(self.client.config.api_key)
         return {
@@ -63,7 +65,7 @@ class ResourcePanel(Panel):
         self.channel.progress("Creating the wallet")
         with field("name"), _announced(session):
             given = (_named(name, "wallet"),) if on_chain else ()
-            made = await session.nouns.wallets.create(*given)
+            made = await session.resources.wallets.create(*given)
         variable = session.name("wallet", made.wallet_address)
         self.record(f"{variable} = {session.subject}.wallets.create({', '.join(map(repr, given))})")
         session.changed("resources")
@@ -75,7 +77,7 @@ class ResourcePanel(Panel):
         session = self.session
         self.channel.progress("Creating the group")
         with field("name"):
-            made = await session.nouns.groups.create(_named(name, "group"))
+            made = await session.resources.groups.create(_named(name, "group"))
         variable = session.name("group", made.id)
         self.record(f"{variable} = {session.subject}.groups.create({name!r})")
         session.changed("resources")
@@ -89,7 +91,7 @@ class ResourcePanel(Panel):
             raise InvalidArgument("the usage key has no group", hint="Choose the group whose actions the key can run.")
         self.channel.progress("Creating the usage key")
         with field("name"), _announced(session):
-            made = await session.nouns.usage_keys.create(_named(name, "usage key"), execute_in_groups=groups)
+            made = await session.resources.usage_keys.create(_named(name, "usage key"), execute_in_groups=groups)
         variable = session.name("key", made.api_key_hash)
         chosen = ", ".join(session.named("group", group) for group in groups)
         self.record(f"{variable} = {session.subject}.usage_keys.create({name!r}, execute_in_groups=[{chosen}])")
@@ -109,16 +111,16 @@ class ResourcePanel(Panel):
         session = self.session
         with field("source"):
             action = Action(source)
-        contents = await session.nouns.groups.contents(group)
+        contents = await session.resources.groups.contents(group)
         where = session.named("group", group)
         if not contents.any_action and action.hashed_cid not in {each.hashed_cid for each in contents.actions}:
             self.channel.progress("Permitting the action in the group")
-            await session.nouns.groups.add_action(group, action)
+            await session.resources.groups.add_action(group, action)
             self.record(f"{session.subject}.groups.add_action({where}, {self.action_code(action)})")
         held = {each.wallet_address.lower() for each in contents.wallets}
         if wallet and not contents.any_wallet and wallet.lower() not in held:
             self.channel.progress("Permitting the wallet in the group")
-            await session.nouns.groups.add_wallet(group, wallet)
+            await session.resources.groups.add_wallet(group, wallet)
             self.record(f"{session.subject}.groups.add_wallet({where}, {session.named('wallet', wallet)})")
         session.granted()
         session.changed("resources")

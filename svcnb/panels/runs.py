@@ -177,13 +177,13 @@ class RunsPanel(Panel, bundle="runs"):
         return {*([api_key_hash(key.reveal())] if key else []), *self._keys}
 
     async def _read_names(self) -> None:
-        nouns = self.session.nouns
+        resources = self.session.resources
         if (
-            self.client.config.api_key is None and nouns is self.service
+            self.client.config.api_key is None and resources is self.service
         ) or time.monotonic() - self._named_at < NAMES_KEPT_S:
             return
         try:
-            actions, keys = await asyncio.gather(nouns.actions.list(), nouns.usage_keys.list())
+            actions, keys = await asyncio.gather(resources.actions.list(), resources.usage_keys.list())
         except SvcnbError:
             return  # the list of runs then shows hashes instead of names
         self._actions = {each.hashed_cid: each.name for each in actions if each.hashed_cid}

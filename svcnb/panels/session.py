@@ -87,7 +87,7 @@ class Session:
             return self._service
 
     @property
-    def nouns(self) -> Any:
+    def resources(self) -> Any:
         """Object with ``wallets``, ``groups``, ``actions`` and ``usage_keys``: the account on chain or the service."""
         return self.service if self.account is None else self.account
 
@@ -98,7 +98,7 @@ class Session:
 
     @property
     def subject(self) -> str:
-        """Name of `nouns` in the recorded Python."""
+        """Name of `resources` in the recorded Python."""
         return "svc" if self.account is None else "mine"
 
     def hang_up(self) -> None:
@@ -194,7 +194,7 @@ class Session:
     @property
     def billing(self) -> Any:
         """Credit and payments of the open account."""
-        return self.nouns.billing
+        return self.resources.billing
 
     def show_balance(self, balance: Balance) -> None:
         """Shows a balance in all panels."""

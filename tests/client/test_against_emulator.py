@@ -116,14 +116,14 @@ async def test_one_entry_is_read_by_its_reference(svc) -> None:
     assert await done(svc.groups.get(group.id)) == group
     assert (await done(svc.usage_keys.get(key))).api_key_hash == key.api_key_hash
     assert (await done(svc.actions.get(ADD.cid))).name == "increment"
-    for noun, missing in (("wallets", "0x" + "1" * 40), ("groups", group.id + 1), ("usage_keys", "0x" + "1" * 64)):
+    for resource, missing in (("wallets", "0x" + "1" * 40), ("groups", group.id + 1), ("usage_keys", "0x" + "1" * 64)):
         with pytest.raises(errors.NotFound, match=r"To list the|Use a key from"):
-            await done(getattr(svc, noun).get(missing))
+            await done(getattr(svc, resource).get(missing))
     with pytest.raises(errors.NotFound, match="To list the"):
         await done(svc.actions.get(ADDRESS))
-    for noun in ("wallets", "groups", "actions"):
+    for resource in ("wallets", "groups", "actions"):
         with pytest.raises(errors.InvalidArgument):
-            await done(getattr(svc, noun).get(0))
+            await done(getattr(svc, resource).get(0))
 
 
 async def test_old_names_delete_as_before_and_warn_at_the_line_of_the_caller(svc) -> None:

@@ -150,8 +150,8 @@ def test_every_public_name_has_a_heading(generate: ModuleType) -> None:
         found = headings(generate.PAGES[f"api/{module}"]())
         missing = [name for name in reference.public(import_module(module)) if f"`{module}.{name}`" not in found]
         assert missing == [], module
-    nouns = headings(generate.PAGES["api/nouns"]())
-    assert {"`Groups`", "`Groups.create`", "`ClockControl.advance`"} <= nouns
+    resources = headings(generate.PAGES["api/resources"]())
+    assert {"`Groups`", "`Groups.create`", "`ClockControl.advance`"} <= resources
     assert "`Client.run`" in headings(generate.PAGES["api/svcnb"]())
     results = generate.PAGES["api/results"]()
     assert {"`Run`", "`Group`", "`UsageKey`", "`Batch`", "`Trace`", "`AuditEntry`", "`Run.cost_cents`"} <= headings(

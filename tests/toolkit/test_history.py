@@ -212,18 +212,18 @@ def test_a_call_without_a_price_is_an_error() -> None:
 
 
 def test_every_verb_of_a_client_has_a_price_or_is_free() -> None:
-    nouns = ("accounts", "actions", "groups", "usage_keys", "wallets")
-    verbs = {f"{noun}.{verb}" for noun in nouns for verb in vars(_resource(noun)) if verb[0] != "_"}
+    resources = ("accounts", "actions", "groups", "usage_keys", "wallets")
+    verbs = {f"{resource}.{verb}" for resource in resources for verb in vars(_resource(resource)) if verb[0] != "_"}
     verbs = {verb for verb in verbs if verb.split(".")[1] not in ("iter", "remove")}  # page iterators, and an old name
     assert verbs - FREE - METERED == set()
     assert METERED - verbs == set()
 
 
-def _resource(noun: str) -> type:
+def _resource(resource: str) -> type:
     from importlib import import_module
 
-    module = import_module(f"svcnb.client.resources.{noun}")
-    kind: type = getattr(module, "".join(part.title() for part in noun.split("_")))
+    module = import_module(f"svcnb.client.resources.{resource}")
+    kind: type = getattr(module, "".join(part.title() for part in resource.split("_")))
     return kind
 
 

@@ -330,8 +330,8 @@ class Cut(TransportError):
 
 def cut_off(account: Any, at: str, when: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Interrupts the connection in a method of an account, before or after the change by the service."""
-    noun, verb = at.split(".")
-    resource = getattr(account, noun)
+    resource, verb = at.split(".")
+    resource = getattr(account, resource)
     original = getattr(resource, verb)
 
     def cut(*arguments: Any, **options: Any) -> Any:
@@ -477,9 +477,9 @@ def large_account(request, emulator, tmp_path, monkeypatch):
     program = textwrap.dedent(f"""
         import json, os, signal, sys, svcnb
         from svcnb.toolkit.plan import plan
-        description, state, secrets, noun, left = sys.argv[1:]
+        description, state, secrets, resource, left = sys.argv[1:]
         {PROGRAMS[request.param]}
-        resource, left = getattr(account, noun), int(left)
+        resource, left = getattr(account, resource), int(left)
         create = resource.create
 
         def mortal(*arguments, **options):
@@ -503,8 +503,8 @@ def test_a_large_plan_continues_after_a_killed_process(large_account, emulator, 
     described, state, secrets = tmp_path / "large.json", tmp_path / "large.state.json", tmp_path / "keys.json"
     described.write_text(json.dumps(wanted))
     command = [sys.executable, "-W", "ignore", "-c", program, str(described), str(state), str(secrets)]
-    for noun, made in (("wallets", size * 4 // 5), ("groups", size * 2 // 5), ("usage_keys", 2)):
-        killed = subprocess.run([*command, noun, str(made)], env=os.environ | settings, timeout=600, check=False)
+    for resource, made in (("wallets", size * 4 // 5), ("groups", size * 2 // 5), ("usage_keys", 2)):
+        killed = subprocess.run([*command, resource, str(made)], env=os.environ | settings, timeout=600, check=False)
         assert killed.returncode == -signal.SIGKILL, "it was killed, not done"
     found = plan(account, wanted, state=state)
     assert 0 < len(found) < size * 6 // 5

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from svcnb.client.session import AsyncSession
 
 
-class AsyncOnChainNoun(Checked):
+class AsyncOnChainResource(Checked):
     """Resource of one ChainSecured account."""
 
     def __init__(self, session: AsyncSession, account: Ownership) -> None:
@@ -38,7 +38,7 @@ class AsyncOnChainNoun(Checked):
         return await self._session.drive(flow)
 
 
-class AsyncOnChainWallets(AsyncOnChainNoun):
+class AsyncOnChainWallets(AsyncOnChainResource):
     """Wallets that are registered on chain and whose keys the service stores."""
 
     async def create(self, name: str = "Wallet", *, description: str = "") -> Wallet:
@@ -80,7 +80,7 @@ class AsyncOnChainWallets(AsyncOnChainNoun):
         return await self._do(flows.get_wallet(self._account, wallet))
 
 
-class AsyncOnChainUsageKeys(AsyncOnChainNoun):
+class AsyncOnChainUsageKeys(AsyncOnChainResource):
     """Usage keys, which can run actions over HTTP as in API mode."""
 
     async def create(
@@ -244,7 +244,7 @@ class AsyncOnChainUsageKeys(AsyncOnChainNoun):
         return await self._do(key_flows.find(self._account, key))
 
 
-class AsyncOnChainGroups(AsyncOnChainNoun):
+class AsyncOnChainGroups(AsyncOnChainResource):
     """Groups: sets of actions and wallets that belong together."""
 
     async def create(
@@ -346,7 +346,7 @@ class AsyncOnChainGroups(AsyncOnChainNoun):
         return await self._do(flows.get_group(self._account, group))
 
 
-class AsyncOnChainActions(AsyncOnChainNoun):
+class AsyncOnChainActions(AsyncOnChainResource):
     """Registered actions, which are named CIDs. A registration grants no permissions. Groups grant them."""
 
     async def register(

@@ -156,7 +156,7 @@ def _counted(names: Names) -> str:
         "action": len(names.actions),
         "usage key": len(names.keys),
     }
-    return ", ".join(f"{count} {noun}{'' if count == 1 else 's'}" for noun, count in counts.items())
+    return ", ".join(f"{count} {resource}{'' if count == 1 else 's'}" for resource, count in counts.items())
 
 
 # --- transfer -----------------------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ from svcnb.client.session import SyncSession
 T = TypeVar("T")
 
 
-class OnChainNoun(Checked):
+class OnChainResource(Checked):
     """Resource of one ChainSecured account."""
 
     def __init__(self, session: SyncSession, account: Ownership) -> None:
@@ -41,7 +41,7 @@ class OnChainNoun(Checked):
         return self._session.drive(flow)
 
 
-class OnChainWallets(OnChainNoun):
+class OnChainWallets(OnChainResource):
     """Wallets that are registered on chain and whose keys the service stores."""
 
     def create(self, name: str = "Wallet", *, description: str = "") -> Wallet:
@@ -83,7 +83,7 @@ class OnChainWallets(OnChainNoun):
         return self._do(flows.get_wallet(self._account, wallet))
 
 
-class OnChainUsageKeys(OnChainNoun):
+class OnChainUsageKeys(OnChainResource):
     """Usage keys, which can run actions over HTTP as in API mode."""
 
     def create(
@@ -245,7 +245,7 @@ class OnChainUsageKeys(OnChainNoun):
         return self._do(key_flows.find(self._account, key))
 
 
-class OnChainGroups(OnChainNoun):
+class OnChainGroups(OnChainResource):
     """Groups: sets of actions and wallets that belong together."""
 
     def create(
@@ -347,7 +347,7 @@ class OnChainGroups(OnChainNoun):
         return self._do(flows.get_group(self._account, group))
 
 
-class OnChainActions(OnChainNoun):
+class OnChainActions(OnChainResource):
     """Registered actions, which are named CIDs. A registration grants no permissions. Groups grant them."""
 
     def register(
