@@ -197,6 +197,7 @@ def test_a_page_gets_the_policy_and_a_cache_of_its_own(tmp_path):
     (site / "static/pyodide/pyodide.mjs").write_text("export {}", "ascii")
     kernel = site / "extensions/@jupyterlite/pyodide-kernel-extension/static/comlink.worker.0a.js"
     kernel.parent.mkdir(parents=True)
+    (site / "jupyter-lite.json").write_text('{"jupyter-config-data": {"appVersion": "1.2.3"}}', "ascii")
     versions = []
     for _ in range(2):
         (site / "lab/index.html").write_text('<html><head><meta charset="utf-8"></head></html>', "ascii")
@@ -208,6 +209,7 @@ def test_a_page_gets_the_policy_and_a_cache_of_its_own(tmp_path):
         assert "http:" not in POLICY
         assert f'"{POLICY}"' in worker
         assert worker.endswith("theirs();")
+        assert 'localStorage.setItem(entry, "1.2.3")' in page
         assert "@" not in "".join(re.findall("@[A-Z]+@", page + worker))
         versions += re.findall('"svcnb-([0-9a-f]{16})"', worker)
         (site / "static/pyodide/pyodide.mjs").write_text("export { newer }", "ascii")

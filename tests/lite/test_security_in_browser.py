@@ -68,7 +68,12 @@ def test_the_address_of_the_site_opens_lesson_1(visitor: Any, site: str):
 def test_python_starts_while_jupyterlab_loads(lab: Any):
     page = lab()
     page.tab.evaluate("navigator.serviceWorker.ready")
+    said: list[str] = []
+    page.tab.on("console", lambda message: said.append(message.text))
     page.open()
+    # A new registration can end after the start of the kernel, which then cannot read the notebook's folder.
+    assert [text for text in said if "unregistering existing service workers" in text] == []
+    assert "JupyterLite ServiceWorker was already registered" in said
     workers = [worker.url.rpartition("/")[2] for worker in page.tab.workers]
     assert workers.count("early.js") == 1
     assert [name for name in workers if name.startswith("comlink.worker")] == []

@@ -7,6 +7,7 @@ from pathlib import Path
 
 OWN_TEXT = {
     "lite/precompile.py": "the lock file of the runtime, which the build wrote",
+    "lite/page/__init__.py": "the configuration of the page, which JupyterLite wrote during the build",
     "lite/packages.py": "the lock file of the runtime, checked by hash when it was fetched",
     "lite/substitutes/tree_sitter.py": "the tree that the parser of the page wrote",
     "protocol/nesting.py": "the place",

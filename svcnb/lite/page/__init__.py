@@ -29,6 +29,7 @@ POLICY: Final = "; ".join(_RULES)
 _HERE: Final = Path(__file__).parent
 _WORKER: Final = "service-worker.js"
 _PAGE: Final = "lab/index.html"
+_CONFIG: Final = "jupyter-lite.json"
 _CHARSET: Final = '<meta charset="utf-8">'
 _LESSON: Final = "lab/index.html?path=01-quickstart.ipynb"
 _KERNEL: Final = "extensions/@jupyterlite/pyodide-kernel-extension/static/comlink.worker.*.js"
@@ -58,10 +59,19 @@ def complete(site: Path) -> None:
     text = page.read_text("utf-8")
     if text.count(_CHARSET) != 1:
         raise SiteNotBuilt(f"{_PAGE} of this JupyterLite has an unexpected structure: expected exactly one {_CHARSET}")
-    page.write_text(text.replace(_CHARSET, _CHARSET + _filled("head.html")), "utf-8")
+    head = _filled("head.html").replace("@APPLICATION@", _application(site))
+    page.write_text(text.replace(_CHARSET, _CHARSET + head), "utf-8")
     worker = site / _WORKER
     own = _filled("offline.js").replace("@VERSION@", _version(site))
     worker.write_text(own + worker.read_text("utf-8"), "utf-8")
+
+
+def _application(site: Path) -> str:
+    """Returns the version of JupyterLite's application."""
+    version = json.loads((site / _CONFIG).read_text("utf-8"))["jupyter-config-data"].get("appVersion")
+    if not isinstance(version, str):
+        raise SiteNotBuilt(f"{_CONFIG} of this JupyterLite has an unexpected structure: appVersion is missing")
+    return version
 
 
 def _start_early(site: Path) -> None:
