@@ -152,7 +152,7 @@ def _by_action(
     ]
     text = f"Latency of successful runs by action ({unit})"
     left_out = int((sizes > 0).sum()) - len(shown)
-    below = (count(len(took), "run"), f"{count(left_out, 'action')} with fewer runs not shown" * bool(left_out))
+    below = (count(len(took), "run"), f"not shown: {count(left_out, 'action')} with fewer runs" * bool(left_out))
     # Put the title above the names, because it would overlap the longest name next to them.
     heading = alt.Axis(
         title="action (runs)", titleAngle=0, titleAlign="right", titleAnchor="end", titleX=-4, titleY=-8, ticks=False

@@ -112,7 +112,7 @@ def _by_action(groups: Array, texts: list[str], failed: Array) -> Layers:
     ]
     text = "Success rate by action (%)"
     left_out = int((sizes > 0).sum()) - len(shown)
-    below = (_total(failed), f"{count(left_out, 'action')} with fewer runs not shown" * bool(left_out), _NOTE)
+    below = (_total(failed), f"not shown: {count(left_out, 'action')} with fewer runs" * bool(left_out), _NOTE)
     order = [str(row["action"]) for row in rows]
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         y=alt.Y("action", type="nominal", sort=order, axis=alt.Axis(title=None, ticks=False))

@@ -63,7 +63,12 @@ def draw(explanation: Explanation) -> str:
 
 
 class Box(NamedTuple):
-    """Box in a column (0: key, 1: groups, 2: action and wallet), at a number of rows below the middle of the graph."""
+    """Box of the graph.
+
+    Attributes:
+        column: 0 for the key, 1 for a group, 2 for the action or the wallet.
+        row: Number of rows below the middle of the graph.
+    """
 
     column: int
     row: float

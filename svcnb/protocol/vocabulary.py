@@ -111,7 +111,7 @@ class Vocabulary:
 
     @cached_property
     def private_key_function(self) -> str:
-        """Runtime function that returns a wallet's private key. It is the same for every service name."""
+        """Runtime function that returns a wallet's private key. The name of the service does not change this name."""
         return "getPrivateKey"
 
     @cached_property

@@ -73,7 +73,7 @@ class LintReport(Sequence[Finding]):
 
     @property
     def codes(self) -> list[str]:
-        """Codes of the findings, in order."""
+        """Codes of the findings, in the order of the findings."""
         return [each.code for each in self._findings]
 
     def __repr__(self) -> str:

@@ -40,7 +40,8 @@ def read_roster(path: Path) -> list[Entry]:
         raw = path.read_bytes()
     except OSError as error:
         raise InvalidArgument(
-            f"cannot read learners from {path}: {error.strerror or error}", hint="Check the name of the file."
+            f"cannot read learners from {path}: {error.strerror or error}",
+            hint="Check the path and the permissions of the file.",
         ) from None
     try:
         text = raw.decode("utf-8-sig")

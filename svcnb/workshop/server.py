@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import os
+import reprlib
 import secrets
 import socket
 import threading
@@ -206,7 +207,9 @@ class WorkshopServer:
         except InvalidArgument as error:
             raise _Refused(UNPROCESSABLE, error.message, error.hint) from None
         except ValidationError as error:
-            raise _Refused(UNPROCESSABLE, str(error).partition("\n")[0], "Send a list of lesson numbers.") from None
+            first = error.errors(include_url=False, include_context=False)[0]
+            message = f"invalid lessons {reprlib.repr(first['input'])}: {first['msg']}"
+            raise _Refused(UNPROCESSABLE, message, 'Send a list of lesson numbers: {"lessons": [1, 2]}.') from None
 
     async def _teach(self, request: Request) -> Response:
         """Adds, resets, saves or restores one learner."""

@@ -311,7 +311,7 @@ def test_ambiguous_names_and_resources_of_other_accounts_are_errors(svc, emulato
     with pytest.raises(InvalidArgument, match="not a wallet of this account"):
         plan(other, {"wallets": {"w": {"address": "0x" + "11" * 20}}})
     state.write_text("[]")
-    with pytest.raises(InvalidArgument, match="not the state of a plan"):
+    with pytest.raises(InvalidArgument, match="does not contain the state of a plan"):
         plan(svc, SMALL, state=state)
 
 

@@ -96,7 +96,7 @@ def test_a_file_that_is_no_roster_is_refused(tmp_path: Path, raw: bytes, wrong: 
 def test_a_roster_that_does_not_exist_is_named_with_the_reason(tmp_path: Path) -> None:
     with pytest.raises(svcnb.InvalidArgument, match=r"missing\.csv: No such file or directory") as refused:
         read_roster(tmp_path / "missing.csv")
-    assert refused.value.hint == "Check the name of the file."
+    assert refused.value.hint == "Check the path and the permissions of the file."
 
 
 def test_the_roster_goes_on_in_another_process_and_is_the_instructors_alone(folder: Path) -> None:

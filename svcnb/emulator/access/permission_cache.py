@@ -306,7 +306,7 @@ class GrantDelay:
         self._late: dict[int, float] = {}
 
     def note(self, event: str, block: int) -> None:
-        """Records an event.
+        """Records when the permissions of an event take effect.
 
         Args:
             event: Name of the event.

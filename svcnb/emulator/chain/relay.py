@@ -180,7 +180,9 @@ class Relay:
         """
         receipt = await self._by_a_payer(lambda payer: self.send(payer, None, data))
         if receipt["status"] != "0x1":
-            raise ChainUnavailable("the contract was not created")
+            raise ChainUnavailable(
+                f"the chain reverted transaction {receipt['transactionHash']}, which creates the contract"
+            )
         address: str = receipt["contractAddress"]
         return address.lower()
 

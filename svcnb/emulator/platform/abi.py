@@ -159,7 +159,8 @@ class _FixedBytes(NamedTuple):
 
     def encode(self, value: Any) -> bytes:
         if not isinstance(value, bytes) or len(value) != self.size:
-            raise AbiError(f"expected {self.size} bytes, got {_kind(value)}")
+            given = f"{len(value)} bytes" if isinstance(value, bytes) else _kind(value)
+            raise AbiError(f"the value must have {self.size} bytes, not {given}")
         return value.ljust(WORD, b"\0")
 
     def decode(self, data: memoryview, at: int) -> bytes:

@@ -278,7 +278,7 @@ class Isolate(asyncio.Protocol):
             if data == READY:
                 self._ready.set_result(None)
             else:
-                self._ready.set_exception(StartFailed(f"its first message was {data[:64]!r}"))
+                self._ready.set_exception(StartFailed(f"the first message is {data[:64]!r}, not {READY!r}"))
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the signature is asyncio's
         """Reports the loss of the connection to `start` or to the run."""

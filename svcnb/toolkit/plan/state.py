@@ -123,7 +123,12 @@ def _read(path: Path) -> _Content:
         return _Content.model_validate(SCHEMA.read(parse(path.read_text(encoding="utf-8")), path))
     except UnreadableVersion as error:
         raise InvalidArgument(str(error), hint="Use that version, or a different file: state=...") from error
-    except (TypeError, ValueError, ValidationError, OSError) as error:
+    except OSError as error:
         raise InvalidArgument(
-            f"{path} is not the state of a plan", hint=("Use a different file with state=...")
+            f"cannot read the state of a plan from {path}: {error.strerror or error}",
+            hint="Check the path and the permissions of the file, or use a different file: state=...",
+        ) from error
+    except (TypeError, ValueError, ValidationError) as error:
+        raise InvalidArgument(
+            f"{path} does not contain the state of a plan", hint="Use a different file: state=..."
         ) from error
