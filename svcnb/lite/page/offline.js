@@ -28,27 +28,30 @@ const svcnbUnderWay = new Map();
 
 async function svcnbAnswer({ request }) {
   const cache = await caches.open(SVCNB_CACHE);
-  const kept = await cache.match(request.url, { ignoreSearch: request.mode === "navigate" });
-  if (kept) return kept;
+  const kept = () => cache.match(request.url, { ignoreSearch: request.mode === "navigate" });
+  const found = await kept();
+  if (found) return found;
   if (!svcnbUnderWay.has(request.url)) {
-    svcnbUnderWay.set(request.url, svcnbFetch(cache, request.url).finally(() => svcnbUnderWay.delete(request.url)));
+    svcnbUnderWay.set(request.url, svcnbKeep(cache, request.url).finally(() => svcnbUnderWay.delete(request.url)));
   }
-  return (await svcnbUnderWay.get(request.url))();
-}
-
-/** Fetches a file whole, so that no reader that stops early cuts what the others get. Returns a maker of answers. */
-async function svcnbFetch(cache, url) {
-  const { body, status, statusText, headers } = await svcnbRead(await fetch(url));
-  const answer = () => new Response(body, { status, statusText, headers });
+  await svcnbUnderWay.get(request.url);
   // A cache that is full or forbidden must not keep the page from its file.
-  await cache.put(url, answer()).catch(() => undefined);
-  return answer;
+  return (await kept()) ?? svcnbFetch(request.url);
 }
 
-async function svcnbRead(got) {
-  const headers = new Headers(got.headers);
+/**
+ * Streams a whole file into the cache, so that no reader that stops early cuts what the others get. Bytes that the service
+ * worker holds itself would stay in memory, because its small heap is hardly ever collected.
+ */
+async function svcnbKeep(cache, url) {
+  await cache.put(url, await svcnbFetch(url)).catch(() => undefined);
+}
+
+async function svcnbFetch(url) {
+  const { body, status, statusText, headers: received } = await fetch(url);
+  const headers = new Headers(received);
   headers.set("Content-Security-Policy", SVCNB_POLICY);
   headers.delete("Content-Encoding"); // the body is decoded
   headers.delete("Content-Length");
-  return { body: await got.arrayBuffer(), status: got.status, statusText: got.statusText, headers };
+  return new Response(body, { status, statusText, headers });
 }
