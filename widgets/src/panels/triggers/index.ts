@@ -89,7 +89,7 @@ export default panel("Triggers", (at) => {
   };
 
   const enter = async ({ approved, page, email, chains = [], cost = "" }: Begun) => {
-    content.hidden = !approved;
+    content.hidden = true;
     if (!approved) return approval.replaceChildren(admission(await throughProxy(at, page ?? "")));
     approval.replaceChildren(
       h("div", { class: "svcnb-row" }, h("span", { class: "svcnb-muted" }, `Authorised by ${email}.`), again),
@@ -102,7 +102,9 @@ export default panel("Triggers", (at) => {
         await watch.open(made);
       }),
     );
-    at.attempt(refresh);
+    // The list would move the form away from the pointer if it appeared later.
+    await at.attempt(refresh);
+    content.hidden = false;
   };
 
   const admission = (page: string): HTMLElement =>
