@@ -61,7 +61,7 @@ class Resumption:
 
     @property
     def boot(self) -> int | None:
-        """Number of the start whose random streams continue, or None if it is unknown."""
+        """Number of the emulator start that created the stored random streams, or None if no streams are stored."""
         return None if self._streams is None else int(self._streams["boot"])
 
     def resume(self, clock: Clock, randomness: Randomness) -> None:
