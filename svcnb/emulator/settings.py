@@ -8,7 +8,7 @@ pydantic-settings takes 40 milliseconds, a tenth of the start.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -25,14 +25,6 @@ ENVIRONMENT_PREFIX = "SVC_"
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _LIMITS = defaults.ActionLimits()
 _REMOVED = "block_private_addresses"
-
-
-def _parts(given: object, message: str) -> Sequence[object]:
-    """Splits comma-separated text from the environment. Checks that any other value is a sequence."""
-    parts = given.split(",") if isinstance(given, str) else given
-    if not isinstance(parts, list | tuple):
-        raise ValueError(message)  # noqa: TRY004 - pydantic expects a ValueError
-    return parts
 
 
 def _rpc(chain: str) -> Any:

@@ -78,8 +78,12 @@ class Workshop(Checked):
         self.emulators: Emulators | None = (
             Emulators(self.folder / "learners", idle_stop_s=idle_stop_s) if hosts_emulators else None
         )
-        for name in learners:
-            self.add(name)
+        try:
+            for name in learners:
+                self.add(name)
+        except BaseException:
+            self.close()
+            raise
 
     def __repr__(self) -> str:
         return f"Workshop({len(list(self.roster))} learners)"

@@ -92,7 +92,7 @@ def test_a_failed_report_is_told_in_two_lines(report, tmp_path) -> None:
     [
         (["spent"], "unknown report 'spent'"),
         (["spend", "-p", "budget=5"], "no parameter 'budget'"),
-        (["spend", "-p", "budget_cents"], "is not NAME=VALUE"),
+        (["spend", "-p", "budget_cents"], "does not have the form NAME=VALUE"),
         (["spend", "-p", "api_key=marked-secret"], "Set secrets in the environment"),
     ],
 )
@@ -171,7 +171,7 @@ def test_a_notebook_of_ones_own_is_a_report(report, tmp_path) -> None:
     assert "most_failed" in report("mine.ipynb", "--list").stdout
     done = report("mine.ipynb", "-p", "since=1d", "-p", "most_failed=4", "--out", "out", "--file", "mine")
     assert done.returncode == ExitCode.ATTENTION, done.stderr
-    assert "allowed 4" in done.stderr
+    assert "at most 4 may fail" in done.stderr
     html = (tmp_path / "out/mine.html").read_text(encoding="utf-8")
     assert "<title>My report · " in html
     assert "data:image/svg+xml" in html

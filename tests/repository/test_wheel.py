@@ -85,6 +85,7 @@ def test_every_room_of_the_browser_side_has_a_bundle(root: Path) -> None:
 
 def test_the_wheel_holds_every_module_and_lock(wheel: set[str], root: Path) -> None:
     wanted = {path.relative_to(root).as_posix() for path in (root / "svcnb").rglob("*.py")}
+    wanted -= {"svcnb/emulator/chain/compile.py"}  # contributors compile the contracts
     locks = {path.relative_to(root).as_posix() for path in (root / "svcnb/tools").glob("*.lock")}
     assert locks
     assert wanted | locks <= wheel

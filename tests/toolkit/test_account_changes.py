@@ -14,14 +14,19 @@ pytestmark = [pytest.mark.chain]
 
 
 @pytest.fixture(scope="module")
-def svc():
+def anyone():
     with svcnb.Emulator(starter_credits=500) as emulator:
-        anyone = emulator.client(history=False)
-        other = anyone.with_key(anyone.accounts.create("other"))
-        other.groups.create("not counted")
-        mine = anyone.with_key(anyone.accounts.create("mine"))
-        mine.groups.create("first")
-        yield mine
+        yield emulator.client(history=False)
+
+
+@pytest.fixture
+def svc(anyone):
+    """A new account, because tests change it."""
+    other = anyone.with_key(anyone.accounts.create("other"))
+    other.groups.create("not counted")
+    mine = anyone.with_key(anyone.accounts.create("mine"))
+    mine.groups.create("first")
+    return mine
 
 
 @pytest.mark.slow

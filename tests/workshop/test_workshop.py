@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import stat
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -151,6 +152,13 @@ def test_progress_is_exported_as_csv_that_a_spreadsheet_reads_as_text() -> None:
     assert (row["email"], row["solved"], row["tries"], row["cids.derive"]) == ("ada@example.org", "1", "2", "ok 2")
     assert row["last_activity"].endswith("+00:00")
     assert row["quickstart.length"] == ""
+
+
+def test_an_invalid_name_leaves_no_folder_behind(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with pytest.raises(svcnb.InvalidArgument):
+        Workshop(["a\x00b"])
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_solutions_are_given_when_the_instructor_unlocks_them(
