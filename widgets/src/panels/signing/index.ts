@@ -122,7 +122,9 @@ export default panel("Signing", (at) => {
       countdown.className = `svcnb-countdown ${good ? "svcnb-good" : "svcnb-bad"}`;
     };
     const present = async () => {
+      const before = issued.value;
       await look();
+      if (issued.value !== before) return; // keep what the user typed in the meantime
       issued.value = String(Math.floor(now()));
       compose();
     };
