@@ -344,14 +344,20 @@ def one_of_each_link(names: list[str]) -> list[Any]:
     return found
 
 
-@pytest.mark.parametrize("name", one_of_each_link(list(CASES)))
-def test_the_missing_link_is_named_and_the_first_repair_works_for(name, svc, other) -> None:
+def refused(name: str, svc: Any, other: Any) -> tuple[SetUp, Any]:
+    """Builds a set-up, checks that the service refuses it, and returns it with its explanation."""
     missing, build = CASES[name]
     given = build(svc, other)
     with pytest.raises((Forbidden, Unauthorized, ActionError)):
         use(svc, given)
     explanation = svc.explain(*given)
     assert (explanation.allowed, explanation.missing) == (False, missing)
+    return given, explanation
+
+
+@pytest.mark.parametrize("name", one_of_each_link(list(CASES)))
+def test_the_missing_link_is_named_and_the_first_repair_works_for(name, svc, other) -> None:
+    given, explanation = refused(name, svc, other)
     now_given = repaired(explanation.repair.code, svc, given)
     assert use(svc, now_given) == (66 if now_given.wallet else 1)
     assert svc.explain(*now_given).missing == ""
@@ -360,18 +366,13 @@ def test_the_missing_link_is_named_and_the_first_repair_works_for(name, svc, oth
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_every_repair_works_and_costs_what_it_says_for(name, svc, other) -> None:
-    missing, build = CASES[name]
-    given = build(svc, other)
-    with pytest.raises((Forbidden, Unauthorized, ActionError)):
-        use(svc, given)
-    explanation = svc.explain(*given)
-    assert (explanation.allowed, explanation.missing) == (False, missing)
+    given, explanation = refused(name, svc, other)
     assert 1 <= len(explanation.repairs) <= 3
     for number in range(len(explanation.repairs)):
         if number:
-            fresh = svc.with_key(svc.accounts.create("again"))
-            given, svc = build(fresh, other), fresh
-        way = svc.explain(*given).repairs[number]
+            svc = svc.with_key(svc.accounts.create("again"))
+            given, explanation = refused(name, svc, other)
+        way = explanation.repairs[number]
         before = svc.billing.balance().available_cents
         now_given = repaired(way.code, svc, given)
         assert before - svc.billing.balance().available_cents == way.cost_cents
