@@ -22,10 +22,12 @@ MOST_WORKERS = 4
 
 # Where external tools are cached depends on the machine; every other setting would change results.
 KEPT = {"SVC_ANVIL", "SVC_CACHE", "SVC_DENO"}
+# Most tests run one action at a time, and many run none.
+SET = {"SVC_HISTORY": "off", "SVC_ACTION_SPARES": "1"}
 # What the tests themselves read: how much of the parts that are run by name, and what they are given.
 KEPT_PREFIXES = (
     "SVC_ADVISORIES", "SVC_BENCH_", "SVC_CANARY_", "SVC_CHART", "SVC_FAULT_", "SVC_FUZZ_", "SVC_GAS_", "SVC_HOSTILE_",
-    "SVC_MALFORMED", "SVC_MAP_", "SVC_MODEL_", "SVC_SHOTS", "SVC_SOAK_", "SVC_WALK_",
+    "SVC_MALFORMED", "SVC_MAP_", "SVC_MODEL_", "SVC_SHOTS", "SVC_SITE", "SVC_SOAK_", "SVC_WALK_", "SVC_WHOLE",
 )  # fmt: skip
 
 
@@ -53,8 +55,7 @@ def pytest_configure(config: pytest.Config) -> None:
             del os.environ[name]
     os.environ.pop("PYTEST_ADDOPTS", None)  # meant for this run, not for those that tests and lessons start
     os.environ["SVCNB_CONFIG"] = os.devnull
-    os.environ["SVC_HISTORY"] = "off"
-    os.environ["SVC_ACTION_SPARES"] = "1"  # most tests run one action at a time, many none
+    os.environ |= SET
     os.environ.setdefault("MALLOC_ARENA_MAX", "1")  # glibc would create a heap for each of the first threads
     # Records of mints under way are kept where they end with the run.
     os.environ["SVCNB_PENDING"] = str(Path(_SCRATCH.name) / "pending")
