@@ -194,6 +194,21 @@ def emulator(session_emulator: Emulator) -> Emulator:
 
 
 @pytest.fixture
+def stand_still() -> Callable[[int], None]:
+    """Stops a process with SIGSTOP, and waits until it stands still: its threads may answer for some time."""
+
+    def stop(process: int) -> None:
+        os.kill(process, signal.SIGSTOP)
+        threads = Path(f"/proc/{process}/task")
+        while threads.exists() and not all(
+            each.read_text().rpartition(")")[2].split()[0] == "T" for each in threads.glob("*/stat")
+        ):
+            time.sleep(0.01)
+
+    return stop
+
+
+@pytest.fixture
 def start_emulator() -> Iterator[Callable[..., Emulator]]:
     """Starts further emulators with settings of one's own; they end with the test."""
     from svcnb.launch import Emulator

@@ -27,14 +27,14 @@ def running() -> Any:
 
 
 def test_writes_wait_for_a_node_that_stands_still_and_are_done_once(
-    running: Emulator, find_processes: Callable[..., list[int]]
+    running: Emulator, find_processes: Callable[..., list[int]], stand_still: Callable[[int], None]
 ) -> None:
     account = running.client().accounts.create("patient")
     svc = running.client(api_key=account.api_key)
     (node,) = find_processes(running, "chain node")
-    os.kill(node, signal.SIGSTOP)
     with ThreadPoolExecutor(5) as pool:
         try:
+            stand_still(node)
             writes = [pool.submit(svc.groups.create, f"group {number}") for number in range(5)]
             done, _ = wait(writes, timeout=1)
             assert not done, "written on a chain that stands still"
