@@ -98,6 +98,21 @@ def test_a_pkp_id_of_another_length_is_400(account, wrong):
     assert account.post("add_group", body).status_code == 400
 
 
+@pytest.mark.parametrize(
+    ("sent", "shown"), [(7, "7"), (None, "null"), (True, "true"), (["0x0"], "an array"), ({"a": 1}, "an object")]
+)
+def test_a_value_of_another_type_is_422_and_the_message_contains_the_value(account, sent, shown):
+    bodies = {
+        "add_pkp_to_group": {"group_id": 1, "pkp_id": sent},
+        "delete_action": {"hashed_cid": sent},
+        "add_group": {"group_name": "n", "group_description": "", "cid_hashes_permitted": [sent]},
+    }
+    for path, body in bodies.items():
+        answer = account.post(path, body)
+        assert answer.status_code == 422
+        assert answer.json()["message"].endswith(f", got {shown}.")
+
+
 @pytest.mark.parametrize("form", [lambda h: h, lambda h: str(int(h, 16)), lambda h: h.upper().replace("X", "x")])
 def test_a_hashed_cid_is_hex_or_decimal(account, form):
     account.ok("add_action", {"action_ipfs_cid": CID, "name": "n", "description": ""})
@@ -221,7 +236,7 @@ def test_strict_types_take_the_references_exact_forms_only(local):
 def test_a_list_that_is_too_long_is_refused_before_its_entries_are_read(account):
     answer = account.post("add_group", {"group_name": "g", "group_description": "", "pkp_ids_permitted": [1] * 11})
     assert answer.status_code == 400
-    assert answer.json().startswith("11 permitted PKP ids were given; at most 10 are allowed")
+    assert answer.json().startswith("the list has 11 permitted PKP ids; at most 10 are allowed")
 
 
 def test_a_cid_has_at_most_1024_characters(account):

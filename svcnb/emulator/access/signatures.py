@@ -83,9 +83,9 @@ def _recovered(digest: bytes, signature: bytes) -> str | None:
 
 def _not_signed(address: str, recovered: str | None, size: int) -> str:
     seen = (
-        f"the recovered address is {recovered}" if recovered else f"no address can be recovered from its {size} bytes"
+        f"the recovered address is {recovered}" if recovered else f"no address can be recovered from the {size} bytes"
     )
     return (
-        f"The signature was not made by {address}: {seen}, and no contract at that address accepts it (ERC-1271). "
-        "Sign exactly the envelope that is sent. A contract wallet must already be deployed on this chain."
+        f"The signature was not made by {address}: {seen}, and {address} is not a contract that accepts the signature "
+        "(ERC-1271). Sign exactly the envelope that you send. A contract wallet must already be deployed on this chain."
     )

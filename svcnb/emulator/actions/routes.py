@@ -179,19 +179,25 @@ class RunActions:
         limit = self._settings.limits.max_code_length
         if body.code:
             if len(body.code) > limit or len(body.code.encode()) > limit:
-                raise EndpointFailure(400, f"code has {len(body.code.encode())} bytes; at most {limit} are allowed")
+                raise EndpointFailure(
+                    400, f"code has {len(body.code.encode())} bytes; at most {limit} are allowed: shorten the source"
+                )
             return body.code, await _cid(body.code)
         if body.code is None and body.ipfs_id:
             source = self._sources.get(body.ipfs_id)
             if source is None:
                 raise EndpointFailure(
                     400,
-                    (f"The source of {body.ipfs_id[:80]} is not stored: run it once with code before you use ipfs_id"),
+                    (
+                        f"The source of {body.ipfs_id[:80]!r} is not stored: send the source once in code before you "
+                        "use ipfs_id"
+                    ),
                 )
             return source, body.ipfs_id
         raise EndpointFailure(
             400,
-            ("code and ipfs_id are missing: send code (JavaScript source), or the ipfs_id of a source that ran before"),
+            "code and ipfs_id are missing: send code (JavaScript source), or ipfs_id (the CID of a source that was "
+            "sent before)",
         )
 
     def _host(self, call: Call, cid: str, action_hash: int) -> ActionHost:

@@ -208,9 +208,7 @@ class Processor:
 
         def change(intent: Intent) -> Intent:
             if intent.status not in PAYABLE:
-                raise ProcessorRefusal(
-                    400, "payment_intent_unexpected_state", f"This payment is {intent.status} and cannot be paid again."
-                )
+                raise _wrong_status(intent, "so it cannot be paid")
             return intent.attempt(end, method=how, now=now, delay_s=_delay(delay_s), problem=why)
 
         return await self._change(intent_id, change, client_secret)
@@ -225,9 +223,7 @@ class Processor:
 
         def change(intent: Intent) -> Intent:
             if intent.status not in PAYABLE:
-                raise ProcessorRefusal(
-                    400, "payment_intent_unexpected_state", f"This payment is {intent.status} and cannot be canceled."
-                )
+                raise _wrong_status(intent, "so it cannot be canceled")
             return intent.canceled(now)
 
         return await self._change(intent_id, change, client_secret)
@@ -251,9 +247,7 @@ class Processor:
             if intent.status == end and intent.status in FINAL:
                 return intent
             if intent.status in FINAL:
-                raise ProcessorRefusal(
-                    400, "payment_intent_unexpected_state", f"This payment is {intent.status}, which is final."
-                )
+                raise _wrong_status(intent, "which is final")
             method = intent.method or "card"
             why = _REVERTED if method == "crypto" else _REFUSED
             return intent.attempt(end, method=method, now=now, delay_s=_delay(delay_ms / 1000), problem=why)
@@ -309,6 +303,11 @@ def _not_creditable(intent: Intent, account: str) -> str | None:
     }[intent.status]
 
 
+def _wrong_status(intent: Intent, effect: str) -> ProcessorRefusal:
+    text = f"The status of this payment is {intent.status}, {effect}."
+    return ProcessorRefusal(400, "payment_intent_unexpected_state", text)
+
+
 def _one_of(what: str, value: str, allowed: tuple[Word, ...]) -> Word:
     for known in allowed:
         if known == value:
@@ -323,7 +322,7 @@ def _same(given: str, known: str) -> bool:
 def _delay(seconds: float) -> float:
     if not 0 <= seconds <= _LONGEST_DELAY_S:
         raise ProcessorRefusal(
-            400, "parameter_invalid", f"Invalid delay of {seconds:g} s: use 0 to {_LONGEST_DELAY_S} seconds."
+            400, "parameter_invalid", f"Invalid delay of {seconds:g} s: use a delay from 0 to {_LONGEST_DELAY_S} s."
         )
     return seconds
 

@@ -179,7 +179,9 @@ class ProcessorPages:
         name = call.path["file"]
         data = asset(name)
         if data is None:
-            raise StructuredError(404, f"File {name} not found.", fix="Build the front end: python hatch_build.py.")
+            raise StructuredError(
+                404, f"The file {name} was not found.", fix="Build the front end: python hatch_build.py."
+            )
         return Response(data, media_type=ASSETS[name], headers={"Cache-Control": "no-cache"})
 
 
@@ -190,7 +192,7 @@ async def _fields(call: Call) -> dict[str, str]:
         return dict(parse_qsl(data.decode("utf-8", "replace"), keep_blank_values=True))
     body = await parse(data)
     if not isinstance(body, dict):
-        raise ProcessorRefusal(400, "parameter_invalid", "The body must be a JSON object or a form.")
+        raise ProcessorRefusal(400, "parameter_invalid", "The body is not a JSON object: send a JSON object or a form.")
     return {name: value for name, value in body.items() if isinstance(value, str)}
 
 
@@ -209,7 +211,7 @@ async def _press(processor: Processor, intent_id: str, secret: str, form: dict[s
         delay_s = float(delay or (processor.crypto_delay_s if method == "crypto" else 0))
     except ValueError:
         raise ProcessorRefusal(
-            400, "parameter_invalid", f"Invalid delay {delay!r}: expected a number of seconds."
+            400, "parameter_invalid", f"Invalid delay_s {delay[:60]!r}: send a number of seconds."
         ) from None
     return await processor.attempt(intent_id, secret, method, outcome=outcome or "succeeded", delay_s=delay_s)
 
@@ -236,5 +238,5 @@ def _html(page: str, status: int = 200) -> Response:
 
 def _refused(refusal: ReturnUrlRefused | ProcessorRefusal, *, root: str = "..") -> Response:
     status = refusal.status if isinstance(refusal, ProcessorRefusal) else 400
-    heading = "No such payment" if status == 404 else "This operation failed"  # noqa: PLR2004 - an HTTP status
+    heading = "No such payment" if status == 404 else "The operation failed"  # noqa: PLR2004 - an HTTP status
     return _html(message_page(heading, str(refusal), root=root), status)

@@ -40,7 +40,7 @@ def payment_required(needed_cents: int, credit_cents: int) -> StructuredError:
     return StructuredError(
         402,
         (
-            f"This call needs {dollars(needed_cents)} but the account has "
+            f"This call needs {dollars(needed_cents)}, but the account has "
             f"{display(credit_cents) if credit_cents else f'{dollars(0)} (no credits)'}."
         ),
         fix=(
@@ -61,11 +61,11 @@ def check_payment_amount(amount_cents: int) -> None:
         raise EndpointFailure(
             400,
             f"amount_cents is {amount_cents}; the minimum payment is {MIN_PAYMENT_CENTS} cents "
-            f"({dollars(MIN_PAYMENT_CENTS)})",
+            f"({dollars(MIN_PAYMENT_CENTS)}): send a larger amount",
         )
     if amount_cents > MAX_PAYMENT_CENTS:
         raise EndpointFailure(
             400,
             f"amount_cents is {amount_cents}; the maximum payment is {MAX_PAYMENT_CENTS} cents "
-            f"({dollars(MAX_PAYMENT_CENTS)}); amounts are in cents, not dollars",
+            f"({dollars(MAX_PAYMENT_CENTS)}): send a smaller amount, in cents",
         )

@@ -61,9 +61,7 @@ def _with_bounded_gas(params: list[Any]) -> list[Any]:
 def _check_fee_history(params: list[Any]) -> None:
     count = _number("the block count", params[0] if params else None)
     if count is not None and count > MAX_FEE_BLOCKS:
-        raise RpcError(
-            INVALID_PARAMS, f"{FEE_HISTORY} requests {params[0]} blocks; at most {MAX_FEE_BLOCKS} are allowed"
-        )
+        raise RpcError(INVALID_PARAMS, f"{FEE_HISTORY} requests {count} blocks; at most {MAX_FEE_BLOCKS} are allowed")
     percentiles = params[2] if len(params) > 2 else None  # noqa: PLR2004 - count, block, percentiles
     if not isinstance(percentiles, list):
         return
@@ -74,7 +72,9 @@ def _check_fee_history(params: list[Any]) -> None:
         )
     for each in percentiles:
         if isinstance(each, int | float) and not 0 <= each <= 100:  # noqa: PLR2004 - per cent
-            raise RpcError(INVALID_PARAMS, f"invalid percentile {each} of {FEE_HISTORY}: expected 0 to 100")
+            raise RpcError(
+                INVALID_PARAMS, f"invalid percentile {each} in {FEE_HISTORY}: expected a number from 0 to 100"
+            )
 
 
 def _number(name: str, value: Any) -> int | None:

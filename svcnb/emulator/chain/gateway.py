@@ -82,7 +82,7 @@ class Gateway:
         if not isinstance(body, list):
             return await self._one(body)
         if not body:
-            return _failure(None, RpcError(INVALID_REQUEST, "the batch is empty"))
+            return _failure(None, RpcError(INVALID_REQUEST, "the batch is empty: send at least one request"))
         if len(body) > MAX_BATCH:
             return _failure(
                 None, RpcError(INVALID_REQUEST, f"the batch has {len(body)} requests; at most {MAX_BATCH} are allowed")
@@ -111,7 +111,7 @@ class Gateway:
                 if left > 0:
                     return answer
                 number = request.get("id") if isinstance(request, dict) else None
-                return _failure(number, RpcError(RESPONSE_TOO_LARGE, "response too large: split the batch"))
+                return _failure(number, RpcError(RESPONSE_TOO_LARGE, "response too large: send smaller batches"))
 
         return await asyncio.gather(*map(one, body))
 
@@ -195,7 +195,7 @@ def _check_readable(value: Any, depth: int = 1) -> None:
 
 def _raw(params: list[Any]) -> bytes:
     if not params or not isinstance(params[0], str) or not params[0].startswith("0x"):
-        raise RpcError(INVALID_PARAMS, "params must contain one signed transaction as 0x hex")
+        raise RpcError(INVALID_PARAMS, "params must contain one signed transaction, in 0x hex")
     size = len(params[0]) // 2 - 1
     if size > MAX_TRANSACTION_BYTES:
         raise RpcError(TRANSACTION_REJECTED, f"oversized data: transaction size {size}, limit {MAX_TRANSACTION_BYTES}")

@@ -164,10 +164,8 @@ class LocalChain:
         if transaction.chain_id not in {None, chain_id}:
             raise RpcError(INVALID_PARAMS, f"invalid chain id for signer: have {transaction.chain_id}, want {chain_id}")
         if transaction.gas > GAS_LIMIT:
-            raise RpcError(
-                TRANSACTION_REJECTED,
-                (f"exceeds block gas limit: the transaction has {transaction.gas}, a block has {GAS_LIMIT}"),
-            )
+            problem = f"exceeds block gas limit: the transaction sets {transaction.gas}; at most {GAS_LIMIT} is allowed"
+            raise RpcError(TRANSACTION_REJECTED, problem)
         job = Sending(transaction, asyncio.get_running_loop().create_future())
         receipt: Receipt = await self._enqueue(job)
         return receipt
@@ -322,7 +320,7 @@ class LocalChain:
         if transaction.sender in refused:
             # The nonce follows the nonce of a rejected transaction, so the node would never include this transaction.
             await self._replica.withdraw(entry)
-            raise RpcError(TRANSACTION_REJECTED, "nonce too high: an earlier transaction was rejected")
+            raise RpcError(TRANSACTION_REJECTED, "nonce too high: an earlier transaction of the sender was rejected")
         if entry.position > self._replica.applied:
             try:
                 return await self._replica.apply(entry)
@@ -332,12 +330,13 @@ class LocalChain:
             except NoBlock as error:
                 await self._replica.withdraw(entry)
                 await self._rebuild()
-                raise RpcError(TRANSACTION_REJECTED, "no block included the transaction") from error
+                message = f"no block included the transaction 0x{transaction.hash.hex()}: send it again"
+                raise RpcError(TRANSACTION_REJECTED, message) from error
             except ConnectionLost:
                 self._ready.clear()
         receipt = await self._receipt(transaction)
         if receipt is None:
-            raise RpcError(TRANSACTION_REJECTED, "the chain rejected the transaction")
+            raise RpcError(TRANSACTION_REJECTED, f"the chain rejected the transaction 0x{transaction.hash.hex()}")
         return receipt
 
     async def _receipt(self, transaction: Transaction) -> Receipt | None:
@@ -356,7 +355,7 @@ class LocalChain:
                 await asyncio.sleep(_REST_S * attempt / _NODES)  # the cause of the failure can be temporary
             else:
                 return receipt
-        raise AssertionError("the last attempt answers or raises")
+        raise AssertionError("the last attempt returns a receipt or raises an error")
 
     # --- the node ---------------------------------------------------------------------------------------------------
 

@@ -110,7 +110,7 @@ def _read(raw: bytes) -> Transaction:
         raise TransactionInvalid(f"transaction type {kind} is not supported: send a {_KINDS} transaction")
     fields = rlp.decode(raw if kind == 0 else raw[1:])
     if isinstance(fields, bytes) or len(fields) != _FIELDS[kind]:
-        raise TransactionInvalid(f"wrong number of fields: a transaction of type {kind} has {_FIELDS[kind]}")
+        raise TransactionInvalid(f"the fields are invalid: a transaction of type {kind} has {_FIELDS[kind]} fields")
     *body, v_, r_, s_ = fields
     v, r, s = rlp.read_number(v_), rlp.read_number(r_), rlp.read_number(s_)
     chain_id: int | None
@@ -121,7 +121,7 @@ def _read(raw: bytes) -> Transaction:
         chain_id, parity, signed = rlp.read_number(body[0]), v, bytes([kind]) + rlp.encode(body)
         nonce, fee, gas, to, value = body[1], body[kind + 1], body[kind + 2], body[kind + 3], body[kind + 4]
     if not isinstance(to, bytes) or len(to) not in {0, 20}:
-        raise TransactionInvalid("the receiver is not an address: expected 0 or 20 bytes")
+        raise TransactionInvalid("the recipient is not an address: expected 20 bytes, or no bytes to create a contract")
     return Transaction(
         raw=raw,
         hash=keccak256(raw),

@@ -35,7 +35,7 @@ class ClockChange(_Body):
     @model_validator(mode="after")
     def _one(self) -> ClockChange:
         if sum(value is not None for value in (self.freeze, self.advance, self.real)) != 1:
-            raise ValueError("pass exactly one of freeze, advance and real")
+            raise ValueError("pass exactly one of freeze, advance or real")
         return self
 
 

@@ -41,8 +41,8 @@ def _refuse_other_origins(request: Request) -> None:
     if not is_own_origin(request):
         raise StructuredError(
             403,
-            "A page of another origin must not use the control plane.",
-            fix="Call it from a program, or from a page that the emulator served.",
+            "A page of another origin cannot use the control plane.",
+            fix="Call it from a program, or from a page that the emulator serves.",
         )
 
 

@@ -218,14 +218,14 @@ class ControlPlane:
         if len(self._faults.waiting()) >= _MAX_FAULTS:
             raise StructuredError(
                 400,
-                f"{_MAX_FAULTS} faults are pending, which is the maximum.",
-                fix="Remove them with DELETE /_emulator/faults.",
+                f"{_MAX_FAULTS} faults are pending, and no more are allowed.",
+                fix="Delete all faults with DELETE /_emulator/faults.",
             )
         fault = self._faults.add(body.part, body.status, body.delay_ms, body.times)
         return asdict(fault)
 
     async def clear_faults(self, _call: Call, _given: None) -> dict[str, bool]:
-        """Removes all injected faults."""
+        """Deletes all injected faults."""
         self._faults.clear()
         return _DONE
 

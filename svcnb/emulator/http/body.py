@@ -104,11 +104,11 @@ async def read_json(data: bytes) -> Any:
 def read_json_now(data: bytes) -> Any:
     """Parses JSON like `read_json`, in the calling thread."""
     if more_values_than(data, MAX_JSON_VALUES):
-        raise ValueError(f"it contains more than {MAX_JSON_VALUES} values, which is the maximum")
+        raise ValueError(f"it contains more than the maximum of {MAX_JSON_VALUES} values")
     value = from_json(data, allow_inf_nan=False)
     # Python parses 1e999 as infinity, which JSON cannot represent.
     if _may_overflow(data) and not _is_finite(value):
-        raise ValueError("a number is larger than 1.8e308, the largest that JavaScript can represent")
+        raise ValueError("a number is larger than 1.8e308, the largest number that JavaScript can represent")
     return value
 
 

@@ -111,7 +111,7 @@ class Connection(HttpToolsProtocol):
         self._refuse(
             StructuredError(
                 503,
-                f"The emulator already has {self.limit} connections, which is the maximum.",
+                f"The emulator already has {self.limit} connections, and no more are allowed.",
                 fix="Close unused connections, or try again in a second.",
                 headers={"Retry-After": str(RETRY_AFTER_S)},
             )

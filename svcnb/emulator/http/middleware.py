@@ -162,7 +162,7 @@ class Middleware:
             return StructuredError(
                 403,
                 f"This emulator does not accept the host name {headers.get('host', '')[:_SHOWN]!r}.",
-                fix="Use 127.0.0.1 or localhost, or start the emulator with --allow-origin and its proxy's origin.",
+                fix="Use 127.0.0.1 or localhost, or start the emulator with --allow-origin ORIGIN_OF_YOUR_PROXY.",
             )
         return None
 

@@ -152,8 +152,8 @@ def _errors_page() -> str:
 def _authentication_page() -> str:
     return (
         '<p id="unauthorized">Send the key in the header <code>X-Api-Key</code> or as '
-        "<code>Authorization: Bearer</code>. The account key is shown once by <code>new_account</code>, a usage key "
-        "once by <code>add_usage_api_key</code>; a deleted key returns 401.</p>"
+        "<code>Authorization: Bearer</code>. <code>new_account</code> shows the account key once, and "
+        "<code>add_usage_api_key</code> shows a usage key once. A request with a deleted key returns 401.</p>"
     )
 
 

@@ -187,9 +187,14 @@ class BodyBudget:
 
     def _take(self, caller: int, size: int) -> None:
         if self._all + size > self._total:
-            raise _used_up(f"The bodies of all requests in progress already contain {self._total} bytes")
+            raise _used_up(
+                f"All requests in progress can have {self._total} bytes of bodies; this body exceeds the limit."
+            )
         if self._held[caller] + size > self._per_caller:
-            raise _used_up(f"The bodies of this caller's requests in progress already contain {self._per_caller} bytes")
+            raise _used_up(
+                f"One caller's requests in progress can have {self._per_caller} bytes of bodies; this body exceeds the "
+                "limit."
+            )
         self._held[caller] += size
         self._all += size
 
@@ -203,7 +208,10 @@ class BodyBudget:
 def _used_up(what: str) -> StructuredError:
     return StructuredError(
         503,
-        f"{what}, which is the maximum.",
-        fix="Wait until other requests have ended, or send smaller bodies. An action can fetch large data.",
+        what,
+        fix=(
+            "Wait until other requests have ended, or send smaller bodies. An action can fetch large data with an HTTP "
+            "request."
+        ),
         headers={"Retry-After": str(_RETRY_AFTER_S)},
     )

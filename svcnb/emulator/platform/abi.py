@@ -112,7 +112,8 @@ class _Int(NamedTuple):
     def encode(self, value: Any) -> bytes:
         low, high = (-(1 << self.bits - 1), 1 << self.bits - 1) if self.signed else (0, 1 << self.bits)
         if not isinstance(value, int) or isinstance(value, bool) or not low <= value < high:
-            raise AbiError(f"{value!r} is not a valid {'int' if self.signed else 'uint'}{self.bits}")
+            kind = f"{'int' if self.signed else 'uint'}{self.bits}"
+            raise AbiError(f"{value!r} is not a valid {kind}: expected an integer in the range of {kind}")
         return value.to_bytes(WORD, "big", signed=self.signed)
 
     def decode(self, data: memoryview, at: int) -> int:
@@ -160,7 +161,7 @@ class _FixedBytes(NamedTuple):
     def encode(self, value: Any) -> bytes:
         if not isinstance(value, bytes) or len(value) != self.size:
             given = f"{len(value)} bytes" if isinstance(value, bytes) else _kind(value)
-            raise AbiError(f"the value must have {self.size} bytes, not {given}")
+            raise AbiError(f"expected {self.size} bytes, got {given}")
         return value.ljust(WORD, b"\0")
 
     def decode(self, data: memoryview, at: int) -> bytes:

@@ -123,7 +123,7 @@ class AddressPolicy:
         if mine and port == self.own_port:
             if path == "/rpc" or path.startswith(_OWN_PATHS):
                 return None
-            return f"actions can use only these paths of the emulator: /core/v1, /rpc and /webhook, not {path[:80]!r}"
+            return f"actions cannot use the path {path[:80]!r} of the emulator: use /core/v1, /rpc or /webhook"
         kind = kind_of(ip) or ("an address of this machine" if mine else None)
         if kind is None or self._is_allowed(host, ip, port):
             return None

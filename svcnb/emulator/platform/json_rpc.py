@@ -124,7 +124,7 @@ class _HttpNode:
             return await offload(_parsed, pieces) if size > LARGE_BYTES else _parsed(pieces)
         except ValueError:
             raise ChainUnavailable(
-                f"{request['method']}: status {answer.status_code}, and the body is not JSON"
+                f"{request['method']}: the response has status {answer.status_code} and is not JSON"
             ) from None
 
     def _done(self, asked: asyncio.Task[Any]) -> None:

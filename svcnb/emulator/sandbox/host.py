@@ -106,7 +106,7 @@ class ActionHost:
     async def encrypt(self, pkp_id: str, message: str) -> str:
         """Encrypts a message with a wallet's private key and a new nonce."""
         if len(message) > MAX_MESSAGE_BYTES or len(message.encode(errors="replace")) > MAX_MESSAGE_BYTES:
-            raise OperationRefused(f"Encrypt: the message is too long, maximum {MAX_MESSAGE_BYTES} bytes")
+            raise OperationRefused(f"Encrypt: the message is too long: at most {MAX_MESSAGE_BYTES} bytes are allowed")
         secret = await self._secret(pkp_id)
         if self._randomness is None:
             nonce = os.urandom(NONCE_BYTES)
@@ -123,7 +123,9 @@ class ActionHost:
     async def decrypt(self, pkp_id: str, ciphertext: str) -> str:
         """Decrypts a result of `encrypt`."""
         if len(ciphertext) > _MAX_CIPHERTEXT_CHARS:
-            raise OperationRefused(f"Decrypt: the ciphertext is too long, maximum {_MAX_CIPHERTEXT_CHARS} characters")
+            raise OperationRefused(
+                f"Decrypt: the ciphertext has {len(ciphertext)} characters; at most {_MAX_CIPHERTEXT_CHARS} are allowed"
+            )
         secret = await self._secret(pkp_id)
         await once_in_thread(load)
         try:
@@ -156,5 +158,5 @@ class ActionHost:
 
 def _bounded(ipfs_id: str) -> str:
     if len(ipfs_id) > MAX_CID_CHARS:
-        raise OperationRefused(f"the ipfsId has {len(ipfs_id)} characters: at most {MAX_CID_CHARS} are accepted")
+        raise OperationRefused(f"ipfsId has {len(ipfs_id)} characters; at most {MAX_CID_CHARS} are allowed")
     return ipfs_id

@@ -148,7 +148,7 @@ class Network:
                 response = await client.send(built, stream=True, follow_redirects=request.redirect == "follow")
                 try:
                     if request.redirect == "error" and response.has_redirect_location:
-                        raise _refused("the response is a redirect, and redirect is 'error'")
+                        raise _refused("the response is a redirect, but the request has redirect: 'error'")
                     body, held = await self._read(response, limits.max_fetch_bytes, account)
                 finally:
                     await response.aclose()

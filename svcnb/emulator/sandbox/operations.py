@@ -81,7 +81,7 @@ class Operations:
             if self._key_operations > self._limits.max_get_keys_count:
                 self._trace.add("key", operation=kind, refused="limit")
                 raise OperationRefused(
-                    f"Too many key operations, maximum {self._limits.max_get_keys_count} per execution"
+                    f"Too many key operations: at most {self._limits.max_get_keys_count} are allowed per execution"
                 )
         operation: Awaitable[str]
         if kind == "wallet_key":
@@ -115,7 +115,9 @@ class Operations:
         about = {"method": method[:MAX_TRACE_METHOD_CHARS], "host": (parts.hostname or "")[:MAX_TRACE_HOST_CHARS]}
         if self._fetches > self._limits.max_fetch_count:
             self._trace.add("fetch", **about, refused="limit")
-            raise OperationRefused(f"Too many outbound requests, maximum {self._limits.max_fetch_count} per execution")
+            raise OperationRefused(
+                f"Too many outbound requests: at most {self._limits.max_fetch_count} are allowed per execution"
+            )
         if parts.scheme in {"data", "blob"}:
             self._trace.add("fetch", method=about["method"], host="", scheme=parts.scheme)
             return {"local": True}, b""
@@ -159,9 +161,9 @@ def _check_head(url: str, headers: tuple[tuple[str, str], ...]) -> None:
         OperationRefused: The URL or the headers are too long. The action receives a TypeError.
     """
     if len(url) > MAX_FETCH_URL_CHARS:
-        what = f"the address has {len(url)} characters: at most {MAX_FETCH_URL_CHARS} are sent"
+        what = f"the URL has {len(url)} characters; at most {MAX_FETCH_URL_CHARS} are allowed"
     elif (size := sum(len(name) + len(value) for name, value in headers)) > MAX_FETCH_HEADER_CHARS:
-        what = f"the headers have {size} characters: at most {MAX_FETCH_HEADER_CHARS} are sent"
+        what = f"the headers have {size} characters; at most {MAX_FETCH_HEADER_CHARS} are allowed"
     else:
         return
     raise OperationRefused(f"fetch failed: {what}", name="TypeError")

@@ -86,7 +86,8 @@ def require_room_for_input(connection: Connection, trigger: TriggerRecord, input
     if int(held) + len(input_json) > MAX_OPEN_INPUT_BYTES:
         raise limited(
             "queue_depth_exceeded",
-            f"The inputs of queued runs would exceed {MAX_OPEN_INPUT_BYTES} bytes, the maximum for one owner.",
+            f"The inputs of one owner's queued runs can have {MAX_OPEN_INPUT_BYTES} bytes in total. Wait until runs "
+            "have ended, or send less data.",
             1,
         )
 

@@ -141,7 +141,11 @@ def _same_origin(ask: Ask) -> None:
     origin = ask.header("origin")
     site = ask.header("sec-fetch-site")  # browsers set this header, and pages cannot change it
     if (origin and urlsplit(origin).netloc != ask.header("host")) or site not in {"", "same-origin", "none"}:
-        raise Refused(403, "csrf_failed", "A page of another origin cannot send this request.")
+        raise Refused(
+            403,
+            "csrf_failed",
+            "A page of another origin cannot send this request. Open the approval page of this emulator.",
+        )
 
 
 def _with_session(ask: Ask, response: Response, cookie: str) -> Response:
@@ -156,7 +160,7 @@ async def _form(ask: Ask) -> dict[str, str]:
     if ask.header("content-type").partition(";")[0].strip().lower() == "application/json":
         given: Any = await ask.json()
         if not isinstance(given, dict):
-            raise bad("invalid_json", "The body must be a JSON object.")
+            raise bad("invalid_json", "The body is not a JSON object: send an object with the fields of the form.")
         return {name: value for name, value in given.items() if isinstance(value, str)}
     try:
         text = (await ask.bytes(_MAX_FORM_BYTES)).decode()

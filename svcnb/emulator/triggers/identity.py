@@ -60,9 +60,8 @@ def check_challenge(challenge: str) -> str:
     if not _CHALLENGE.match(challenge):
         raise bad(
             "invalid_challenge",
-            "A challenge must be 43 characters of base64url: the SHA-256 of the token, without padding. Open the "
-            "page again "
-            "from your client.",
+            "The challenge is invalid: expected the SHA-256 of the token, as 43 characters of base64url without "
+            "padding. Open the page again from your client.",
         )
     return challenge
 
@@ -214,7 +213,7 @@ def user_of(email: str) -> User:
     """
     normal = email.strip().lower()
     if not _EMAIL.match(normal):
-        raise bad("invalid_email", "An e-mail address must have the form name@domain.")
+        raise bad("invalid_email", f"Invalid e-mail address {normal[:60]!r}: enter an address of the form name@domain.")
     return User(str(uuid.uuid5(_NAMESPACE, normal)), normal)
 
 

@@ -65,7 +65,7 @@ class Ask:
         try:
             return str(UUID(self.call.path[name]))
         except ValueError:
-            raise bad("invalid_id", f"The id {self.call.path[name][:60]!r} is not a UUID.") from None
+            raise bad("invalid_id", f"The id {self.call.path[name][:60]!r} is not a UUID. Check the id.") from None
 
     async def bytes(self, limit: int) -> bytes:
         """Returns the body.
@@ -160,7 +160,7 @@ def read(model: type[BaseModel], value: Any) -> Any:
         raise Refused(422, "unprocessable_entity", text) from None
 
 
-def whole(text: str | None, default: int, lowest: int, highest: int) -> int:
+def whole(name: str, text: str | None, default: int, lowest: int, highest: int) -> int:
     """Returns an integer from a query string, limited to its range.
 
     Raises:
@@ -169,11 +169,7 @@ def whole(text: str | None, default: int, lowest: int, highest: int) -> int:
     if text is None:
         return default
     if not _WHOLE.match(text):
-        raise Refused(
-            422,
-            "unprocessable_entity",
-            f"The value {text[:60]!r} is not an integer: limit and offset must be integers.",
-        )
+        raise Refused(422, "unprocessable_entity", f"{name} is {text[:60]!r}: send an integer.")
     return max(lowest, min(int(text), highest))
 
 

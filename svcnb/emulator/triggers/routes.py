@@ -163,8 +163,8 @@ async def run_page(ask: Ask) -> Response:
     """Returns a page of a trigger's runs, newest first."""
     trigger = await _mine(ask)
     query = ask.call.request.query_params
-    limit = whole(query.get("limit"), RUNS_PAGE_DEFAULT, 1, RUNS_PAGE_MAX)
-    offset = whole(query.get("offset"), 0, 0, _MAX_OFFSET)
+    limit = whole("limit", query.get("limit"), RUNS_PAGE_DEFAULT, 1, RUNS_PAGE_MAX)
+    offset = whole("offset", query.get("offset"), 0, 0, _MAX_OFFSET)
     found = await ask.triggers.store.run_long(lambda connection: store.list_runs(connection, trigger.id, limit, offset))
     size = sum(len(run.input or "") + len(run.response or "") + len(run.error or "") for run in found)
     shown = await _beside(lambda: encode({"runs": [_shown_run(ask, run) for run in found]}), is_long=size > LARGE_BYTES)
@@ -294,7 +294,9 @@ def _json(value: object) -> str:
     try:
         return to_json(value)
     except (ValueError, RecursionError):
-        raise Refused(422, "unprocessable_entity", "The body contains numbers that JSON does not allow.") from None
+        raise Refused(
+            422, "unprocessable_entity", "The body contains a number that JSON does not allow, or is nested too deeply."
+        ) from None
 
 
 def _shown(ask: Ask, trigger: TriggerRecord) -> dict[str, Any]:

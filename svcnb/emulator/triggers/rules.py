@@ -137,7 +137,9 @@ def _event(signature: str, indexed: object) -> Event:
     if indexed is None:
         return event
     if not isinstance(indexed, list) or not all(type(place) is int for place in indexed):
-        raise _invalid(f"indexed must be a list of the positions of the indexed arguments, from 0; not {told(indexed)}")
+        raise _invalid(
+            f"indexed must be a list of the positions of the indexed arguments, counted from 0, not {told(indexed)}"
+        )
     return event.with_indexed(indexed)
 
 
@@ -152,7 +154,8 @@ def _filters(given: object) -> list[TopicFilter]:
         return []
     if not isinstance(given, list) or len(given) > MAX_TOPIC_FILTERS:
         raise _invalid(
-            f"topic_filters must be a list of at most {MAX_TOPIC_FILTERS} entries, for the topics after topic0"
+            f"topic_filters must be a list of at most {MAX_TOPIC_FILTERS} entries (for the topics after topic0), not "
+            f"{told(given)}"
         )
     return [_filter(entry) for entry in given]
 
@@ -168,8 +171,8 @@ def _filter(entry: object) -> TopicFilter:
 def _topic(topic: object) -> str:
     if not isinstance(topic, str) or not _TOPIC.match(topic):
         raise _invalid(
-            f"invalid topic filter {told(topic)}: expected 0x and 64 hex digits, a list of these, or null. Pad an "
-            "address on the left with 24 zeros"
+            f"invalid topic filter {told(topic)}: expected 0x followed by 64 hex digits, a list of these, or null. Pad "
+            "an address on the left with 24 zeros"
         )
     return topic.lower()
 
@@ -183,7 +186,7 @@ def _block(given: object) -> int | None:
     elif isinstance(given, str) and _NUMBER.match(given.strip()):
         number = int(given.strip(), 0) if given.strip()[:2].lower() == "0x" else int(given.strip())
     if not 0 <= number <= _MAX_BLOCK:
-        raise _invalid(f"start_block must be a block number, its decimal text or 0x hex; not {told(given)}")
+        raise _invalid(f"start_block must be a block number, as an integer, decimal text or 0x hex, not {told(given)}")
     return number
 
 

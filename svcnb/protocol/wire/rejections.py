@@ -22,6 +22,7 @@ STRICT_TYPES: Final = "strict_types"
 FORGIVEN: Final = "forgiven"
 """Name of the validation-context member with the set of forms that only a service without strict types accepts."""
 _SHOWN: Final = 80
+_LITERALS: Final = {"None": "null", "True": "true", "False": "false"}
 
 
 def is_refused(info: ValidationInfo, what: str) -> bool:
@@ -50,8 +51,10 @@ def mismatch(message: str) -> PydanticCustomError:
 
 
 def shown(value: object) -> str:
-    """Returns a value as shortened text for a message."""
-    text = repr(value)
+    """Returns a JSON value as shortened text for a message, or the kind of an array or object."""
+    if isinstance(value, list | dict):  # its text can be as large as the body
+        return "an array" if isinstance(value, list) else "an object"
+    text = _LITERALS.get(str(value), "") if value is None or isinstance(value, bool) else repr(value)
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 
 
@@ -67,7 +70,7 @@ def at_most(limit: int, what: str, instead: str) -> BeforeValidator:
     def check(entries: object) -> object:
         # Check the length before the entries, because errors for 100,000 entries take a second and 250 MB.
         if isinstance(entries, list) and len(entries) > limit:
-            raise unusable(f"{len(entries)} {what} were given; at most {limit} are allowed in one call: {instead}")
+            raise unusable(f"the list has {len(entries)} {what}; at most {limit} are allowed in one call: {instead}")
         return entries
 
     return BeforeValidator(check)

@@ -72,7 +72,7 @@ def parse_group_id(text: str) -> int | None:
 def _group_id(value: object, info: ValidationInfo) -> object:
     if isinstance(value, str):
         if is_refused(info, "a group id as text"):
-            raise mismatch("expected the group id as a JSON number")
+            raise mismatch(f"expected the group id as a JSON number, got {shown(value)}")
         return _group_id_from_text(value)
     return _group_id_from_number(value)
 
@@ -81,7 +81,7 @@ def _group_id_as_text(value: object, info: ValidationInfo) -> object:
     if isinstance(value, str):
         return _group_id_from_text(value)
     if is_refused(info, "a group id as a number"):
-        raise mismatch("expected the group id as a JSON string")
+        raise mismatch(f"expected the group id as a JSON string, got {shown(value)}")
     return _group_id_from_number(value)
 
 
@@ -89,14 +89,16 @@ def _group_id_from_text(text: str) -> int:
     number = parse_group_id(text)
     if number is None:
         raise unusable(
-            f"Invalid group id {shown(text)}: send a number below 2^64, as an integer, decimal text or 0x hex"
+            f"Invalid group id {shown(text)}: send a number less than 2^64, as an integer, decimal text or 0x hex"
         )
     return number
 
 
 def _group_id_from_number(value: object) -> object:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise mismatch("Invalid group id: send an unsigned 64-bit number, as an integer, decimal text or 0x hex")
+        raise mismatch(
+            f"expected a group id (unsigned 64-bit number, as an integer, decimal text or 0x hex), got {shown(value)}"
+        )
     if not 0 <= value <= MAX_U64:
         raise mismatch(f"Invalid group id {shown(value)}: send a number from 0 to 2^64 - 1")
     return value
@@ -105,8 +107,8 @@ def _group_id_from_number(value: object) -> object:
 def _existing(group_id: int) -> int:
     if group_id == 0:
         raise unusable(
-            "Invalid group id 0: send a single group id, at least 1; 0 means all groups "
-            "only in the lists of a usage key"
+            "Invalid group id 0: send the id of a single group, at least 1. 0 means all groups only in the lists of a "
+            "usage key"
         )
     return group_id
 
@@ -151,12 +153,12 @@ def _cid_hash(value: object, info: ValidationInfo) -> object:
     if not isinstance(value, str):
         if type(value) is int and value == 0 and not is_refused(info, "a permitted CID hash as the number 0"):
             return WILDCARD_HASH
-        raise mismatch("Invalid CID hash: send a string of hex digits, or 0 for all actions")
+        raise mismatch(f"expected a CID hash (a string of hex digits, or 0 for all actions), got {shown(value)}")
     text = value.strip()
     if looks_like_cid(text):
         raise unusable(
-            f"{shown(value)} is a raw CID, but a hash is required: send keccak256 of the CID text as 0x and "
-            "64 hex digits (hashed_cid in list_actions)"
+            f"{shown(value)} is a raw CID, not a hash: send keccak256 of the CID text, as 0x followed by 64 hex digits "
+            "(hashed_cid in list_actions)"
         )
     found = _HEX.match(text)
     if not found or len(found[1].lstrip("0")) > _HASH_DIGITS:
@@ -166,12 +168,12 @@ def _cid_hash(value: object, info: ValidationInfo) -> object:
 
 def _hashed_cid(value: object) -> object:
     if not isinstance(value, str):
-        raise mismatch("Invalid hashed_cid: send a string of 0x followed by 64 hex digits")
+        raise mismatch(f"expected a string of 0x followed by 64 hex digits, got {shown(value)}")
     text = value.strip()
     if looks_like_cid(text):
         raise unusable(
-            f"{shown(value)} is a raw CID, but a hashed_cid is required: send keccak256 of the CID text as 0x and "
-            "64 hex digits (see list_actions)"
+            f"{shown(value)} is a raw CID, not a hash: send keccak256 of the CID text, as 0x followed by 64 hex digits "
+            "(hashed_cid in list_actions)"
         )
     if found := _HEX_PREFIXED.match(text):
         number = int(found[1], 16)
@@ -180,13 +182,13 @@ def _hashed_cid(value: object) -> object:
     else:
         raise unusable(f"Invalid hashed_cid {shown(value)}: send 0x followed by 64 hex digits, or a decimal number")
     if number >= 1 << 256:
-        raise unusable(f"Invalid hashed_cid {shown(value)}: send a number below 2^256")
+        raise unusable(f"Invalid hashed_cid {shown(value)}: send a number less than 2^256")
     return _hash_text(number)
 
 
 def _one_action(text: str) -> str:
     if text == WILDCARD_HASH:
-        raise unusable("Invalid hashed_cid 0: 0 is the wildcard for all actions; send the hash of a single action")
+        raise unusable("Invalid hashed_cid 0, which means all actions: send the hash of a single action")
     return text
 
 
@@ -195,11 +197,12 @@ def _raw_cid(text: str) -> str:
     if not text:
         raise unusable("action_ipfs_cid is empty: send the raw CID of the action, for example Qm...")
     if len(text) > MAX_CID_CHARS:
-        raise unusable(f"action_ipfs_cid has {len(text)} characters: send a raw CID of at most {MAX_CID_CHARS}")
+        raise unusable(
+            f"action_ipfs_cid has {len(text)} characters; at most {MAX_CID_CHARS} are allowed: send a raw CID"
+        )
     if looks_like_hash(text):
         raise unusable(
-            f"{shown(text)} is a hash, but a raw CID is required: send the CID that starts with Qm; the service "
-            "hashes it"
+            f"{shown(text)} is a hash, not a raw CID: send the CID that starts with Qm. The service hashes it"
         )
     return text
 
@@ -263,7 +266,7 @@ def _address(text: str) -> str | None:
 
 def _pkp_id(value: object) -> object:
     if not isinstance(value, str):
-        raise mismatch("Invalid PKP ID: send the wallet's address as a string")
+        raise mismatch(f"expected the wallet's address as a string, got {shown(value)}")
     address = _address(value)
     if address is None:
         raise unusable(f"Invalid PKP ID {shown(value)}: send the wallet's address, 0x followed by 40 hex digits")
@@ -272,7 +275,7 @@ def _pkp_id(value: object) -> object:
 
 def _wallet_address(value: object) -> object:
     if not isinstance(value, str):
-        raise mismatch("Invalid wallet address: send a string of 0x followed by 40 hex digits")
+        raise mismatch(f"expected a string of 0x followed by 40 hex digits, got {shown(value)}")
     address = _address(value)
     if address is None:
         raise unusable(f"Invalid wallet address {shown(value)}: send 0x followed by 40 hex digits")
@@ -323,7 +326,7 @@ PermittedPkps = Annotated[
 def _admin_address(text: str) -> str:
     address = _address(text)
     if address is None or address == WILDCARD_ADDRESS:
-        raise unusable(f"Invalid wallet address {shown(text)}: send 0x followed by 40 hex digits, not all zero")
+        raise unusable(f"Invalid wallet address {shown(text)}: send 0x followed by 40 hex digits that are not all 0")
     return address
 
 
@@ -336,7 +339,7 @@ AdminAddress = Annotated[str, AfterValidator(_admin_address), WithJsonSchema(_AD
 def _query_number(value: object) -> object:
     if isinstance(value, str):
         if not _DECIMAL.match(value) or int(value) > MAX_U64:
-            raise mismatch(f"invalid number {shown(value)}: expected an unsigned 64-bit number")
+            raise mismatch(f"invalid number {shown(value)}: expected an unsigned 64-bit integer")
         return int(value)
     return value
 

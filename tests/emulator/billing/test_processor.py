@@ -126,7 +126,7 @@ async def test_what_is_paid_or_being_paid_cannot_be_paid_again_or_canceled(proce
 async def test_a_canceled_payment_stays_canceled(processor):
     intent = await processor.create_intent(ANNA, 500)
     assert (await processor.cancel(intent.id, intent.client_secret)).status == "canceled"
-    with pytest.raises(ProcessorRefusal, match="is canceled and cannot be paid"):
+    with pytest.raises(ProcessorRefusal, match="is canceled, so it cannot be paid"):
         await confirm(processor, intent)
     with pytest.raises(ProcessorRefusal, match="which is final"):
         await processor.set_outcome(intent.id, "succeeded")
@@ -184,7 +184,7 @@ async def test_a_payment_set_to_processing_waits_for_a_decision(processor, clock
     ("change", "why"),
     [
         (lambda p, i: p.set_outcome(i.id, "lost"), "Invalid outcome 'lost'"),
-        (lambda p, i: p.set_outcome(i.id, "succeeded", -1), "delay of -0.001 s: use 0 to"),
+        (lambda p, i: p.set_outcome(i.id, "succeeded", -1), "delay of -0.001 s: use a delay from 0 to"),
         (lambda p, i: p.set_outcome(i.id, "succeeded", 10**15), "Invalid delay"),
         (lambda p, _: p.set_outcome("pi_none", "succeeded"), "does not match the payment pi_none"),
         (lambda p, i: p.confirm(i.id, i.client_secret, "cash"), "Invalid method 'cash': use card or crypto"),

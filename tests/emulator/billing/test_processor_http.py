@@ -139,7 +139,7 @@ def test_a_return_url_elsewhere_is_refused_before_anything_is_paid(api, intent, 
         press(api, intent[0], intent[1], {"return_url": elsewhere}),
     ):
         assert answer.status_code == 400
-        assert "must be an address on this machine" in answer.text
+        assert "use an address on this machine" in answer.text
         assert "location" not in answer.headers
     assert retrieve(api, *intent).json()["status"] == "requires_payment_method"
 

@@ -54,7 +54,7 @@ def test_this_machine_and_the_pages_own_host_may_be_returned_to(url):
     ],
 )
 def test_nothing_else_may(url):
-    with pytest.raises(ReturnUrlRefused, match="must be an address on this machine"):
+    with pytest.raises(ReturnUrlRefused, match="use an address on this machine"):
         check_return_url(url, own_host=HOST)
 
 

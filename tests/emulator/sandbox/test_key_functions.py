@@ -38,7 +38,11 @@ def test_formats_are_those_of_the_service(room: Any, wallet: tuple[str, bytes], 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_the_first_ten_key_operations_succeed_and_the_eleventh_names_the_limit(name: str, room: Any, wallet: Any):
     body = f"let n = 0; try {{ for (;;) {{ await S.{FUNCTIONS[name]}; n++; }} }} catch (e) {{ return [n, e.name, e.message]; }}"
-    assert room.value(action(body, wallet)) == [10, "Error", "Too many key operations, maximum 10 per execution"]
+    assert room.value(action(body, wallet)) == [
+        10,
+        "Error",
+        "Too many key operations: at most 10 are allowed per execution",
+    ]
 
 
 def test_one_counter_serves_all_four_functions_and_repeats_count(room: Any, wallet: Any):
@@ -63,7 +67,7 @@ def test_the_limit_is_a_setting(room: Any, wallet: Any):
     body = "let n = 0; try { for (;;) { await S.getSvcActionPrivateKey(); n++; } } catch (e) { return [n, e.message]; }"
     assert room.value(action(body, wallet), max_get_keys_count=3) == [
         3,
-        "Too many key operations, maximum 3 per execution",
+        "Too many key operations: at most 3 are allowed per execution",
     ]
 
 
