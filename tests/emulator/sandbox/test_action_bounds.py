@@ -80,7 +80,7 @@ def test_a_data_address_may_be_long(room: Any):
     ("request_", "error"),
     [
         ("'http://example.org/' + 'a'.repeat(65518)", "the URL has 65537 characters; at most 65536 are allowed"),
-        ("'http://example.org/', { headers: { a: 'b'.repeat(262144) } }", "at most 262144 are sent"),
+        ("'http://example.org/', { headers: { a: 'b'.repeat(262144) } }", "at most 262144 are allowed"),
     ],
 )
 def test_the_head_of_a_request_is_bounded(request_: str, error: str, room: Any):
