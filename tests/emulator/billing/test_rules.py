@@ -53,7 +53,7 @@ def test_amounts_from_the_minimum_on_can_be_paid(amount):
         (499, "minimum payment is 500 cents"),
         (0, "minimum"),
         (-500, "minimum"),
-        (100_000_000, "in cents, not dollars"),
+        (100_000_000, "send a smaller amount, in cents"),
         (2**63 - 1, "maximum"),
     ],
 )
