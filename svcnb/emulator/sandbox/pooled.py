@@ -201,13 +201,12 @@ class PooledEngine(ABC):
                 if session.elapsed_s > self._brief_s:
                     session.give_way(aside=self._shares.greedy(session.account))
 
-    def _new_host(self, on_lost: Callable[[], None]) -> ProcessHost:
-        folder = Path(tempfile.mkdtemp(prefix="svcnb-engine-"))
+    async def _new_host(self, on_lost: Callable[[], None]) -> ProcessHost:
+        bundles = await asyncio.to_thread(self._read_bundles)
         # Stack traces in actions contain this neutral folder instead of the path of the installation.
-        for name in (self._bootstrap.name, *self._beside):
-            file = self._bootstrap.with_name(name)
-            if bundle_exists(file):
-                (folder / name).write_bytes(read_bundle(file))
+        folder = Path(tempfile.mkdtemp(prefix="svcnb-engine-"))
+        for name, content in bundles.items():
+            (folder / name).write_bytes(content)
         bootstrap = folder / self._bootstrap.name
         return ProcessHost(
             self._command(bootstrap),
@@ -224,6 +223,10 @@ class PooledEngine(ABC):
             remove=folder,
             on_lost=on_lost,
         )
+
+    def _read_bundles(self) -> dict[str, bytes]:
+        files = map(self._bootstrap.with_name, (self._bootstrap.name, *self._beside))
+        return {file.name: read_bundle(file) for file in files if bundle_exists(file)}
 
 
 def is_blank(source: str) -> bool:
