@@ -123,7 +123,7 @@ def test_the_page_compiles_and_unpacks_as_little_as_possible(wheel, tmp_path):
         for lexer in ("python", "lilypond"):
             content.writestr(f"pygments/lexers/{lexer}.py", "")
     with zipfile.ZipFile(site / "python_stdlib.zip", "w") as content:
-        content.writestr("os.pyc", "")
+        content.writestr("os.py", "")
     lock = locked({"packages": {}}, [own, pure, typed, colours])
     (site / "pyodide-lock.json").write_text(json.dumps(lock), "utf-8")
 
