@@ -172,7 +172,7 @@ class Permissions:
 
 @checked
 def read_permissions(account: Client | ChainSecuredAccount, *, now: float | None = None) -> Permissions:
-    """Reads the permissions of an account. This is free in both modes.
+    """Reads the permissions of an account. This call is free in both modes.
 
     Args:
         account: A client with any key of the account, or a ChainSecured account opened by its owner.

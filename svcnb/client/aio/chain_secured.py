@@ -67,7 +67,7 @@ class AsyncChainSecured(Namespace):
                 returns False, the client cancels the write.
 
         Raises:
-            ChainError: The wallet owns no account.
+            ChainError: The wallet does not own an account.
         """
         writer = self._writer(owner, on_preview)
         found = await self._do(account_flows.open_account(writer, api_key_hash))
