@@ -154,7 +154,7 @@ class AsyncChainSecured(Namespace):
         return await self._do(envelope_flows.check(self._chain, typed_data, signature, flow))
 
     async def send(self, envelope: SignedEnvelope, *, confirm: bool = False) -> Sent:
-        """Sends a signed envelope to the endpoint of its flow. It registers nothing on chain.
+        """Sends a signed envelope to the endpoint of its flow. The method does not register anything on chain.
 
         A minted wallet or key is not part of any account until it is registered on chain. ``mine.wallets.create`` and
         ``mine.usage_keys.create`` perform both steps.

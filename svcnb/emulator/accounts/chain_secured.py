@@ -124,7 +124,7 @@ class ChainSecured:
     async def add_usage_api_key_with_signature(
         self, _call: Call, body: AddUsageApiKeyWithSignatureRequest
     ) -> SignedUsageApiKeyResponse:
-        """Creates a usage key for the signing wallet and shows the key only once.
+        """Creates a usage key for the signing wallet and returns the key, which the service never returns again.
 
         The key has no permissions until the account's admin wallet registers it on chain (setUsageApiKey).
         """
