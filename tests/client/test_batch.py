@@ -207,7 +207,7 @@ def test_what_was_done_is_read_from_the_file_and_not_paid_for_again(scripted, tm
 def test_a_file_of_another_batch_is_refused_before_anything_runs(scripted, tmp_path) -> None:
     file = tmp_path / "batch.jsonl"
     scripted(lambda _: answer(1)).map(DOUBLE, [{"n": 1}], resume=file)
-    with pytest.raises(InvalidArgument, match="of another batch"):
+    with pytest.raises(InvalidArgument, match="belongs to another batch"):
         scripted(lambda _: answer(1)).map(DOUBLE, [{"n": 2}], resume=file)
     file.write_text("hello\n")
     with pytest.raises(InvalidArgument, match="is not a batch file"):
