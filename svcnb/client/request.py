@@ -140,7 +140,7 @@ def encode(body: object) -> bytes:
         return json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
     except (TypeError, ValueError, RecursionError) as error:  # a lone surrogate is also a ValueError
         raise errors.InvalidArgument(
-            f"the value cannot be encoded as JSON: {error}",
+            f"the arguments of this call cannot be encoded as JSON: {error}",
             hint=(
                 "Use numbers (not NaN), strings, booleans, None, lists and dicts. Pass secret.reveal() to send a "
                 "secret."

@@ -138,7 +138,10 @@ class Permissions:
         users = [key for key in self.keys if executes(key, group.id) and not expired(key, self.now)]
         if contents.any_action and users:
             yield _finding(
-                "danger", "wildcard_action", who, ("the group permits every action, including actions of other people")
+                "danger",
+                "wildcard_action",
+                who,
+                ("the group permits every action, including actions of other accounts"),
             )
         if contents.any_wallet:
             yield _finding(

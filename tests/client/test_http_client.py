@@ -95,7 +95,7 @@ def _chain_call() -> Flow[Any]:
         ({"bad name": "v"}, "invalid header name"),
         ({"X-A": "secret\r\nX-B: 1"}, "invalid value of the header X-A"),
         ({"X-A": 5}, "invalid value of the header X-A"),
-        ("X-A: 1", "headers has the type str"),
+        ("X-A: 1", "invalid headers of type str"),
     ],
 )
 def test_the_error_for_invalid_headers_does_not_contain_their_values(headers, told) -> None:

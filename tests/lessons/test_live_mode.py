@@ -234,7 +234,7 @@ def test_a_skipped_cell_takes_with_it_what_depends_on_it_and_nothing_else(capsys
     cells.run("a = 2")
     cells.run("print('ran', a)\na")
     assert capsys.readouterr().out.splitlines() == [
-        f"{NOTICE}emu.clock needs an emulator.",
+        f"{NOTICE}emu.clock requires an emulator.",
         f"{NOTICE}it requires a, which a skipped cell defines.",
         f"{NOTICE}it requires b, which a skipped cell defines.",
         "ran 2",
@@ -274,12 +274,12 @@ def test_in_a_page_cells_that_need_an_absent_package_say_so_and_the_others_run(
     cells = Cells(None, live_lessons.PageSkipper)
     cells.run("import no_such_package.frames as frames\nmonth = frames.make()")
     cells.run("month")
-    cells.run("raise svcnb.ExtraMissing('charts need numpy', 'lab', hint='Use an installed svcnb.')")
+    cells.run("raise svcnb.ExtraMissing('charts require the package numpy', 'lab', hint='Use an installed svcnb.')")
     cells.run("print(svcnb.practice_key(1)[:4])")
     assert capsys.readouterr().out.splitlines() == [
-        "Skipped in this page: it does not contain no_such_package. Use an installed svcnb for this cell.",
+        "Skipped in this page: the page does not contain no_such_package. Use an installed svcnb for this cell.",
         "Skipped in this page: it requires month, which a skipped cell defines.",
-        "Skipped in this page: charts need numpy. Use an installed svcnb.",
+        "Skipped in this page: charts require the package numpy. Use an installed svcnb.",
         "0x11",
     ]
     with pytest.raises(NameError):
