@@ -171,7 +171,7 @@ def _curve() -> Finding:
             warnings.simplefilter("ignore", SlowSignatures)  # the line already shows it
             name = library().name
     except ImportError as error:
-        fix = str(error).replace("signatures need", "Run")
+        fix = str(error).replace("signatures require", "Run")
         return Finding("signatures", good=False, seen="no secp256k1 library", fix=fix)
     return Finding("signatures", good=True, seen=f"{name} {version(name)}")
 

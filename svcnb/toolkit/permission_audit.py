@@ -145,7 +145,10 @@ class Permissions:
         users = [key for key in self.keys if executes(key, group.id) and not expired(key, self.now)]
         if contents.any_action and users:
             yield _finding(
-                "danger", "wildcard_action", who, ("the group permits every action, including actions of other people")
+                "danger",
+                "wildcard_action",
+                who,
+                ("the group permits every action, including actions of other accounts"),
             )
         if contents.any_wallet:
             yield _finding(
@@ -179,7 +182,7 @@ class Permissions:
 
 @checked
 def read_permissions(account: Client | ChainSecuredAccount, *, now: float | None = None) -> Permissions:
-    """Reads the permissions of an account. This is free in both modes.
+    """Reads the permissions of an account. This call is free in both modes.
 
     Args:
         account: A client with any key of the account, or a ChainSecured account opened by its owner.
