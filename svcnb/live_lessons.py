@@ -263,7 +263,7 @@ class Skipper:
                     and not hasattr(type(service), node.attr)
                     and node.attr != "base_url"
                 ):
-                    return f"{node.value.id}.{node.attr} needs an emulator."
+                    return f"{node.value.id}.{node.attr} requires an emulator."
                 if node.attr == "practice_key" and self._live is not None and self._live.own_wallet:
                     return "the practice keys are public. Set these names to your own wallets in a new cell."
         if needed := sorted(self.missing & set(_needed(cell))):
@@ -279,7 +279,7 @@ class PageSkipper(Skipper):
 
     def _sentence(self, error: Exception) -> str:
         if isinstance(error, ModuleNotFoundError) and error.name:
-            return f"it does not contain {error.name.partition('.')[0]}. Use an installed svcnb for this cell."
+            return f"the page does not contain {error.name.partition('.')[0]}. Use an installed svcnb for this cell."
         return super()._sentence(error)
 
 

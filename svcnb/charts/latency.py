@@ -219,7 +219,7 @@ def _checked(percentiles: Sequence[float]) -> list[float]:
     wanted = sorted(dict.fromkeys(percentiles))
     if not 1 <= len(wanted) <= _MOST or not all(0 <= share <= 100 for share in wanted):  # noqa: PLR2004 - percent
         raise InvalidArgument(
-            f"invalid percentiles {percentiles!r}",
-            hint=("Pass one to four numbers from 0 to 100, for example (50, 95, 99)."),
+            f"invalid percentiles {percentiles!r}: expected one to four numbers from 0 to 100",
+            hint="Pass, for example, (50, 95, 99).",
         )
     return wanted

@@ -33,7 +33,7 @@ def command(service: Client, live: bool, folder: Path) -> None:
     except the wallet. This costs about 40 cents. Without a key, it records only the conversations that need no key.
     """
     if not live:
-        raise click.UsageError("recording sends requests and spends credit: confirm with --live")
+        raise click.UsageError("recording sends requests and spends credit: confirm with --live.")
     from svcnb.toolkit import recorded
 
     config = service.config

@@ -77,10 +77,11 @@ def _of_plan(file: Path, name: str | None) -> Action | str:
     plan = Description.load(file)
     if name is None and len(plan.actions) == 1:
         (name,) = plan.actions
+    if not plan.actions:
+        raise click.UsageError(f"the plan {file} contains no actions: add an action to the plan.")
     if name not in plan.actions:
-        raise click.UsageError(
-            f"choose an action of {file} with --action: {', '.join(plan.actions) or 'the plan has no actions'}."
-        )
+        wrong = f"the plan {file} contains " + ("several actions" if name is None else f"no action {name!r}")
+        raise click.UsageError(f"{wrong}: pass one of its actions with --action ({', '.join(plan.actions)}).")
     return plan.action(name)
 
 

@@ -275,8 +275,8 @@ def rehearse(learners: int, first: int, last: int, pause: float, as_json: bool) 
     def begins(cells: int, pauses_s: float) -> None:
         minutes = math.ceil(pauses_s / 60)
         click.echo(
-            f"{_learners(learners)}, {cells} cells each; takes at least {minutes} min. Press Ctrl-C to stop the "
-            f"rehearsal.",
+            f"Rehearsing with {_learners(learners)} and {cells} cells each, for at least {minutes} min. Press Ctrl-C "
+            "to stop the rehearsal.",
             err=True,
         )
 

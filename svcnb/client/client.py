@@ -136,7 +136,7 @@ class Client(ClientSettings):
 
     @cached_property
     def accounts(self) -> Accounts:
-        """Accounts: create an account, or check whether the key belongs to one."""
+        """Methods that create an account and check whether the key belongs to an account."""
         return Accounts(self._session)
 
     @cached_property
@@ -173,7 +173,7 @@ class Client(ClientSettings):
 
     @cached_property
     def node(self) -> Node:
-        """The node that responds: its chain, limits, payers, version and health."""
+        """Information about the node that responds: chain, limits, payers, version and health."""
         return Node(self._session)
 
     # --- operations -------------------------------------------------------------------------------------------------
@@ -201,7 +201,7 @@ class Client(ClientSettings):
             **named: Parameters by name, instead of ``params`` or merged into it.
 
         Raises:
-            ActionError: The action threw, did not parse, or broke a limit.
+            ActionError: The action threw an error, has a syntax error, or exceeded a limit.
             Forbidden: The key may not execute this action.
             OutOfCredit: The account does not have enough credit.
             InvalidArgument: The action is a hash, or the parameters cannot be written as JSON.

@@ -227,7 +227,10 @@ def key_reference(value: KeyRef) -> str:
     text: object = value.reveal() if isinstance(value, Secret) else value
     if isinstance(text, str) and text.strip():
         return text.strip()
-    raise InvalidArgument("invalid usage key", hint="Pass a UsageKey, the key's text or its api_key_hash.")
+    raise InvalidArgument(
+        f"invalid usage key of type {type(value).__name__}: expected a UsageKey or a string that is not empty",
+        hint="Pass a UsageKey, the key's text or its api_key_hash.",
+    )
 
 
 def key_hash(value: KeyRef) -> str:

@@ -101,7 +101,7 @@ def _check(asked: Namespace) -> None:
     """Rejects options that would have no effect."""
     if asked.variable and not asked.variable.isidentifier():
         raise InvalidArgument(
-            f"{asked.variable!r} is not a valid variable name", hint=("Write %%action NAME, followed by the options.")
+            f"invalid variable name {asked.variable!r}", hint=("Write %%action NAME, followed by the options.")
         )
     if not asked.run:
         needless = {"--params": asked.params, "--until-effective": asked.until_effective, "--trace": asked.trace}

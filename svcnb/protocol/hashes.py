@@ -89,7 +89,7 @@ def uint256_hex(number: int) -> str:
         MalformedValue: The number is out of range.
     """
     if not 0 <= number < 1 << 256:
-        raise MalformedValue(f"{shown(number)} is out of range: expected 0 to 2**256 - 1")
+        raise MalformedValue(f"the number {shown(number)} is out of range: expected 0 to 2**256 - 1")
     return f"0x{number:064x}"
 
 
@@ -114,7 +114,7 @@ def normal_address(address: str) -> str:
     found = _ADDRESS.match(address.strip())
     if not found:
         raise MalformedAddress(
-            f"{shown(address)} is not an address", hint="Write 0x followed by 40 hex digits, like a wallet_address."
+            f"invalid address {shown(address)}", hint="Write 0x followed by 40 hex digits, like a wallet_address."
         )
     return "0x" + found[1].lower()
 

@@ -34,7 +34,7 @@ def _zone(name: str) -> str:
         try:
             ZoneInfo(name)
         except (LookupError, ValueError, OSError):
-            raise ValueError(f"{name!r} is not a valid time zone: use UTC, or a name such as Europe/Vienna") from None
+            raise ValueError(f"invalid time zone {name!r}: use UTC, or a name such as Europe/Vienna") from None
     return name
 
 

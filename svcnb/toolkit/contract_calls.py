@@ -57,7 +57,7 @@ def send(call: Any, **transaction: Any) -> Any:
     if receipt["status"] != 1:
         raise ChainError(
             f"{call.fn_name} was included in a block but failed",
-            hint=("Check whether another transaction came before it."),
+            hint="Check whether an earlier transaction changed the state that the call depends on.",
         )
     return receipt
 

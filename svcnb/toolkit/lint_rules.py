@@ -204,7 +204,7 @@ def waiting(context: Context) -> Iterator[Finding]:
     for call in context.calls:
         if call.function.waits and not _is_awaited(call.node):
             message = f"{call.function.name} returns a promise that is not awaited"
-            yield context.find(call.node, "warning", "not_awaited", message, "Write await before it.")
+            yield context.find(call.node, "warning", "not_awaited", message, "Write await before the call.")
 
 
 def own_promises(context: Context) -> Iterator[Finding]:
@@ -218,7 +218,7 @@ def own_promises(context: Context) -> Iterator[Finding]:
         binding = script.scope_at(called).find(name)
         if name == "fetch" if binding is None else _is_async(binding.value):
             message = f"{name} returns a promise that is not awaited: main may return before the promise is settled"
-            yield context.find(node, "warning", "not_awaited", message, "Write await before it.")
+            yield context.find(node, "warning", "not_awaited", message, "Write await before the call.")
 
 
 def _is_async(node: Node | None) -> bool:

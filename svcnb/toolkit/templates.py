@@ -126,8 +126,8 @@ class Templates(Checked):
         """
         if not name or not version or "@" in name + version:
             raise InvalidArgument(
-                f"invalid name {name!r} or version {version!r}",
-                hint='Use, for example, the name "transfer" and the version "1".',
+                f"invalid template name {name!r} or version {version!r}: expected strings without @ that are not empty",
+                hint='Pass, for example, the name "transfer" and the version "1".',
             )
         key = f"{name}@{version}"
         action = self._source(str(file), name)

@@ -99,7 +99,8 @@ def clean(text: str, what: str = "name") -> str:
     cleaned = unicodedata.normalize("NFC", text).strip()
     if len(cleaned) > MOST_CHARACTERS:
         raise InvalidArgument(
-            f"the learner's {what} has {len(cleaned)} characters", hint=f"Use at most {MOST_CHARACTERS} characters."
+            f"the learner's {what} has {len(cleaned)} characters; at most {MOST_CHARACTERS} are allowed",
+            hint=f"Use a shorter {what}.",
         )
     if not cleaned.isprintable():
         raise InvalidArgument(

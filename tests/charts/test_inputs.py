@@ -102,7 +102,7 @@ def test_a_wrong_frame_is_named_and_what_it_has(change, said) -> None:
 
 @pytest.mark.parametrize("wrong", [7, "runs", [1, 2], None])
 def test_what_holds_no_runs_is_refused(wrong) -> None:
-    with pytest.raises(InvalidArgument, match="does not contain runs"):
+    with pytest.raises(InvalidArgument, match="expected runs"):
         charts.run_timeline(wrong)
 
 

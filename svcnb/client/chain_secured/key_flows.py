@@ -51,7 +51,7 @@ def create(
         raise InvalidArgument("the usage key name is empty", hint='Pass a name: mine.usage_keys.create("runner", ...).')
     if form not in ("bytes", "text"):
         raise InvalidArgument(
-            f"invalid form of the key hash {form!r}", hint="Pass form='bytes', as in the specification, or form='text'."
+            f"invalid form {form!r} of the key hash", hint="Pass form='bytes', as in the specification, or form='text'."
         )
     numbers = _numbers(permissions)
     expiration = yield from _expiration(account, expires_in)

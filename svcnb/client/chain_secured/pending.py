@@ -181,7 +181,7 @@ class PendingFolder:
     def _path(self, identity: str) -> Path:
         if not identity.isalnum():
             raise InvalidArgument(
-                f"invalid id of a pending mint {identity!r}",
+                f"invalid id {identity!r} of a pending mint",
                 hint="To list the pending mints, call svc.chain_secured.pending().",
             )
         return self.folder / f"{identity}.pending"

@@ -106,7 +106,7 @@ class TriggerRun(Model):
 
     @property
     def logs(self) -> str:
-        """Console output. Empty unless the run succeeded."""
+        """Console output, which is empty unless the run succeeded."""
         return str(self.response.get("logs", "")) if self.ok and isinstance(self.response, dict) else ""
 
     @property

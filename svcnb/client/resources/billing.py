@@ -157,7 +157,8 @@ def _id(payment: object) -> str:
     text = payment.payment_intent_id if isinstance(payment, Payment) else payment
     if not isinstance(text, str) or not text.startswith("pi_"):
         raise InvalidArgument(
-            "invalid payment", hint="Pass the Payment that top_up returned, or its id, which starts with pi_."
+            "invalid payment: expected a Payment, or an id that starts with pi_",
+            hint="Pass the Payment that top_up returned, or its id.",
         )
     if "_secret_" in text:
         raise InvalidArgument(

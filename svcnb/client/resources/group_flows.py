@@ -186,7 +186,7 @@ def _split(actions: Iterable[ActionRef] | ActionRef) -> tuple[list[str], list[st
     room = MAX_GROUP_ENTRIES - len(hash_only)
     if room < 0:
         raise InvalidArgument(
-            f"{len(hash_only)} actions are hashes; a group accepts at most {MAX_GROUP_ENTRIES} hashes",
+            f"the list contains {len(hash_only)} hashes of actions; a group accepts at most {MAX_GROUP_ENTRIES} hashes",
             hint="Pass the other actions as Action objects, sources or CIDs (Qm...), which can be added one at a time.",
         )
     return hash_only + [hashed for hashed, _ in by_cid[:room]], [cid for _, cid in by_cid[room:]]

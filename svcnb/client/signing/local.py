@@ -104,7 +104,7 @@ class LocalSigner(Signer):
 
         Args:
             path: An encrypted JSON key file (version 3, a common format of wallets), or a hex file that no other user
-                may read.
+                can read.
             password: Password of an encrypted file.
 
         Raises:
@@ -121,7 +121,10 @@ class LocalSigner(Signer):
         if os.name == "posix" and file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
             raise SigningError(
                 f"other users can read the private key in {file}",
-                hint=f"Run chmod 600 {file}. If someone may have read it, transfer its assets to a new wallet.",
+                hint=(
+                    f"Run: chmod 600 {file}. If someone may have read the key, transfer the wallet's assets to a new "
+                    "wallet."
+                ),
             )
         return cls.from_key(text)
 
@@ -174,7 +177,7 @@ class LocalSigner(Signer):
         return self._address
 
     def reveal(self) -> str:
-        """Returns the private key, ``0x`` and 64 hex digits. Keep it out of outputs and files."""
+        """Returns the private key, ``0x`` and 64 hex digits. Do not print it or write it to a file."""
         return self._key.reveal()
 
     def sign_digest(self, digest: bytes) -> str:

@@ -85,7 +85,7 @@ class Secrets:
         found = self._made.get(name) or known.get(name)
         if not found:
             raise InvalidArgument(
-                f"a trigger needs the secret of key {name!r}, but this secret is missing",
+                f"a trigger requires the secret of the key {name!r}, but the secret is missing",
                 hint="Pass the file or the dictionary with the secret: apply(secrets=...).",
             )
         return found
