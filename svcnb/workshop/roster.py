@@ -105,7 +105,7 @@ def clean(text: str, what: str = "name") -> str:
     if not cleaned.isprintable():
         raise InvalidArgument(
             f"the learner's {what} {cleaned!r} contains a control character",
-            hint="Use only letters, digits and spaces.",
+            hint="Remove the control characters, for example tabs and line breaks.",
         )
     return cleaned
 

@@ -26,8 +26,8 @@ def test_texts_of_a_command_line_become_values_of_their_types() -> None:
         ({"since": "yesterday"}, "invalid duration 'yesterday': expected"),
         ({"since": "0s"}, "greater than zero"),
         ({"since": 7}, "since = 7"),
-        ({"zone": "Mars/Olympus"}, "invalid time zone"),
-        ({"zone": "../../etc/passwd"}, "invalid time zone"),
+        ({"zone": "Mars/Olympus"}, "unknown time zone"),
+        ({"zone": "../../etc/passwd"}, "unknown time zone"),
         ({"shown": "100000"}, "shown = '100000'"),
     ],
 )
