@@ -26,7 +26,7 @@ def command() -> None:
 def build(folder: Path, distribution: Path | None) -> None:
     """Build the site into FOLDER.
 
-    Any web server can publish the folder. The page loads nothing from other addresses. The first build downloads the
+    Any web server can publish the folder. The page loads no files from other addresses. The first build downloads the
     Python runtime and the wheels.
     """
     from svcnb.lite.packages import PackagesMissing

@@ -56,7 +56,7 @@ def create_payment_intent(amount_cents: int, method: Method) -> Flow[Payment]:
                 parse,
                 {"amount_cents": amount_cents},
                 in_doubt=(
-                    "Create another payment. The service may have created a payment, but collects no money for it."
+                    "Create another payment. The first payment may exist, but the processor collects no money for it."
                 ),
             )
         )
