@@ -46,7 +46,7 @@ def build_app(service: Service) -> Middleware:
 def serve(
     settings: Settings, on_ready: Callable[[dict[str, object]], None], listener: socket.socket | None = None
 ) -> None:
-    """Runs an emulator until SIGTERM, SIGINT or the idle limit. Then stops everything that it started.
+    """Runs an emulator until SIGTERM, SIGINT or the idle limit. The function then stops everything that it started.
 
     Args:
         settings: The emulator's settings.
