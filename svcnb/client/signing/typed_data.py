@@ -44,7 +44,7 @@ def typed_data_digest(typed_data: dict[str, Any]) -> bytes:
 
     Args:
         typed_data: Dictionary with the members types, primaryType, domain and message. Structs, arrays and all atomic
-            types are supported. Bytes are ``0x`` hex or bytes, integers are int, decimal or ``0x`` hex, and bools are
+            types are supported. Bytes are ``0x`` hex or bytes, integers are int, decimal or ``0x`` hex, and booleans are
             bool.
 
     Raises:
