@@ -28,7 +28,7 @@ _BACKLOG = 512
 
 
 def build_app(service: Service) -> Middleware:
-    """Returns the application of a service, with its triggers connected. Call this on the event loop.
+    """Returns the application of a service, with its triggers connected. Call this function on the event loop.
 
     Args:
         service: Components of the application. They can start later, but must run before the first request.
