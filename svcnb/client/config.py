@@ -270,7 +270,7 @@ def _optional_url(url: str | None, name: str) -> str | None:
 
 
 def config_file(environment: Mapping[str, str] | None = None) -> Path | None:
-    """Returns the path of the settings file, which may not exist. None if there is no home folder."""
+    """Returns the path of the settings file, even if it does not exist, or None without a home folder."""
     environment = os.environ if environment is None else environment
     named = environment.get("SVCNB_CONFIG")
     return Path(named).expanduser() if named else _default_file(environment)

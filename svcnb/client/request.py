@@ -156,7 +156,7 @@ def may_repeat(call: Call[Any], error: errors.TransportError) -> bool:
 
 
 def delay(attempt: int, headers: Mapping[str, str] | None, config: Config) -> float:
-    """Returns the seconds before the next attempt, from ``Retry-After`` or from exponential backoff with jitter."""
+    """Returns the delay before the next attempt in seconds, from ``Retry-After`` or exponential backoff with jitter."""
     retries = config.retries
     told = _retry_after(headers) if headers else None
     if told is not None:
@@ -251,7 +251,7 @@ def failure(
 
 
 def _skew(answer: Answer) -> float:
-    """Returns the seconds by which the service's clock is ahead, from the ``Date`` header. 0 without the header."""
+    """Returns by how many seconds the service's clock is ahead, from the ``Date`` header. Without it, returns 0."""
     try:
         return parsedate_to_datetime(answer.headers.get("date", "")).timestamp() - answer.sent_at - answer.elapsed
     except (ValueError, TypeError):

@@ -195,7 +195,7 @@ class _Rehearsing:
         )
 
     def _pids(self) -> tuple[list[int], list[int]]:
-        """Returns the process ids of the emulators and of the kernels. Sends no requests."""
+        """Returns the process ids of the emulators and of the kernels. The method sends no requests."""
         with self._lock:
             kernels = list(self._kernels.values())
         return ([] if self._room.emulators is None else self._room.emulators.pids()), kernels

@@ -130,7 +130,7 @@ def test_with_a_wallet_of_their_own_a_learner_does_all_of_lesson_6_that_needs_no
     )
     assert [reason for reason in skipped(cells) if "owner" in reason or "mine" in reason] == []
     assert f"admin='{owner.address}'" in shown_by(cells, "mine.describe()")
-    assert "'half a key'" in shown_by(cells, "svc.chain_secured.pending()\nhalves")
+    assert "'unfinished'" in shown_by(cells, "svc.chain_secured.pending()\nunfinished")
     assert shown_by(cells, "print(mine.usage_keys.check(finished))\nsvc.chain_secured.pending()").endswith("[]")
     assert live.emulator.client().chain_secured.open(owner).describe().usage_keys == 2
 
@@ -142,7 +142,7 @@ def test_with_an_approved_token_a_learner_does_all_of_lesson_11(live: Live) -> N
     place = {"SVC_TRIGGERS_URL": live.emulator.triggers_url, "SVC_TRIGGERS_TOKEN": token}
     cells = run("webhooks", live.with_account | place)
     assert skipped(cells) == []
-    assert shown_by(cells, "taken.status") == "'queued'"
+    assert shown_by(cells, "accepted.status") == "'queued'"
     assert shown_by(cells, "triggers.runs(shop)").count("status='success'") == 2
 
 

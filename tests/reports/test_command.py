@@ -171,7 +171,7 @@ def test_a_notebook_of_ones_own_is_a_report(report, tmp_path) -> None:
     assert "most_failed" in report("mine.ipynb", "--list").stdout
     done = report("mine.ipynb", "-p", "since=1d", "-p", "most_failed=4", "--out", "out", "--file", "mine")
     assert done.returncode == ExitCode.ATTENTION, done.stderr
-    assert "at most 4 may fail" in done.stderr
+    assert "at most 4 are allowed" in done.stderr
     html = (tmp_path / "out/mine.html").read_text(encoding="utf-8")
     assert "<title>My report · " in html
     assert "data:image/svg+xml" in html

@@ -206,7 +206,7 @@ def transfer(account: Ownership, to: AnySigner | str, *, confirm: bool) -> Flow[
 
 
 def resume(account: Ownership, record: PendingMint) -> Flow[Wallet | UsageKey]:
-    """Continues an interrupted mint."""
+    """Resumes the interrupted creation of a wallet or a usage key."""
     yield from mint.require_same_place(account, record)
     return (yield from mint.finish(account, record))
 

@@ -104,7 +104,7 @@ class LocalSigner(Signer):
 
         Args:
             path: An encrypted JSON key file (version 3, a common format of wallets), or a hex file that no other user
-                may read.
+                can read.
             password: Password of an encrypted file.
 
         Raises:
@@ -177,7 +177,7 @@ class LocalSigner(Signer):
         return self._address
 
     def reveal(self) -> str:
-        """Returns the private key, ``0x`` and 64 hex digits. Keep it out of outputs and files."""
+        """Returns the private key, ``0x`` and 64 hex digits. Do not print it or write it to a file."""
         return self._key.reveal()
 
     def sign_digest(self, digest: bytes) -> str:

@@ -88,7 +88,7 @@ class Accounts:
         ]
 
     async def new_account(self, _call: Call, body: NewAccountRequest) -> NewAccountResponse:
-        """Creates an account and shows its key only once.
+        """Creates an account and returns its key, which the service never returns again.
 
         The account is a wallet: the key is the base64 of its secret, and the service registers the wallet as the
         Account Master Wallet. The call takes as long as two transactions.

@@ -148,7 +148,7 @@ class RunQueues:
         await self.start()
 
     def wake(self, trigger_id: str) -> None:
-        """Starts the queue of a trigger. Call this after the commit that admits a run or enables the trigger."""
+        """Starts the queue of a trigger. Call this method after the commit that admits a run or enables the trigger."""
         if not self._open:
             return
         self._asked.add(trigger_id)

@@ -162,7 +162,7 @@ class Triggers:
         self.poke()
 
     def changed(self, trigger: TriggerRecord) -> None:
-        """Applies a new or changed trigger. Call this after the commit."""
+        """Applies a new or changed trigger. Call this method after the commit."""
         if trigger.enabled:
             self.queues.wake(trigger.id)
         self.poke()

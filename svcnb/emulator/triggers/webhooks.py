@@ -142,7 +142,7 @@ class RateWindow:
         """Counts a post.
 
         Raises:
-            Refused: 429 if the user has reached the limit. The post does not count.
+            Refused: 429 if the user has reached the limit. The window does not count a rejected post.
         """
         if self._limit is None:
             return

@@ -61,7 +61,7 @@ EXERCISES = (
     Exercise(
         "groups.status",
         "the dictionary of the exercise, with a status in place of each ...",
-        "the service checks first the key, then the credit, then the permissions.",
+        "the service checks the key first, then the credit, then the permissions.",
         _status,
     ),
     Exercise(

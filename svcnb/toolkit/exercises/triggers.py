@@ -57,7 +57,7 @@ def _weekdays(text: Any) -> str | None:
     if any((tick.hour, tick.minute, tick.second) != (6, 30, 0) for tick in ticks):
         return (
             f"this schedule fires at {ticks[0]:%H:%M:%S}, not at 06:30:00: the first field is "
-            "the minute, the second the hour."
+            "the minute, and the second field is the hour."
         )
     if any(not _MONDAY <= tick.weekday() <= _FRIDAY for tick in ticks):
         return "this schedule also fires on weekends: the last field is the day of the week."
