@@ -51,7 +51,7 @@ def test_plan_and_apply_create_a_usable_account(master, folder: Path) -> None:
     assert not secrets.exists()
     nowhere = master("apply", file, "--yes")
     assert nowhere.returncode == ExitCode.USAGE
-    assert "shown only once" in nowhere.stderr
+    assert "each secret only once" in nowhere.stderr
     done = master("apply", file, "--yes", "--secrets", str(secrets))
     assert done.stdout.endswith("Completed steps: 3.\n")
     assert stat.S_IMODE(secrets.stat().st_mode) == 0o600
