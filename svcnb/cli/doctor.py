@@ -86,7 +86,7 @@ def _compare(url: str, *, as_json: bool) -> ExitCode:
     with Client(url) as service:
         found = [*live_drift(service.with_key(None)), *recorded_drift(url, service.vocabulary)]
     breaks = sum(each.severity == "breaks" for each in found)
-    told = [*map(str, found), f"{breaks} differences break calls, and {len(found) - breaks} do not."]
+    told = [*map(str, found), f"Differences that break calls: {breaks}. Other differences: {len(found) - breaks}."]
     show(list(found), as_json=as_json, text="\n".join(told))
     return ExitCode.FAILED if breaks else ExitCode.OK
 

@@ -119,7 +119,7 @@ class OwnNotebook:
                 values[name] = field.value(value)
             except (ValueError, TypeError) as error:
                 raise ParameterRefused(
-                    f"{self.file.name} cannot use {name} = {value!r}: {error}",
+                    f"invalid parameter {name} = {value!r} for {self.file.name}: {error}",
                     hint=f"Use, for example, -p {name}={field.default}",
                 ) from None
         return values

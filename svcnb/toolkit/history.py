@@ -343,10 +343,11 @@ class History(Checked):
         except (sqlite3.Error, OSError) as error:
             busy = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
             raise ConfigError(
-                f"the history {self.path} cannot be read: {error}",
+                f"the history file {self.path} cannot be read: {error}",
                 hint="Try again, because another process is writing to this file."
                 if busy
-                else "Set SVC_HISTORY to a history file, or move this file away: the next run starts a new one.",
+                else "Set SVC_HISTORY to a history file, or move this file to another folder. The next run creates a "
+                "new file.",
             ) from None
 
     @contextmanager

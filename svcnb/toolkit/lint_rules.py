@@ -111,7 +111,7 @@ def modules(context: Context) -> Iterator[Finding]:
     for node in context.script.walk():
         if node.type == "export_statement":
             yield context.find(
-                node, "error", "export", "an action is a script and cannot export anything", "Remove it."
+                node, "error", "export", "an action is a script, which cannot export values", "Remove the export."
             )
         elif node.type == "import_statement" and (origin := node.child_by_field_name("source")) is not None:
             name = context.script.text(origin)[1:-1]

@@ -58,7 +58,7 @@ def test_title_and_types_come_from_the_notebook_itself(mine) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"limit": "five"}, "limit = 'five': expected an integer"),
+        ({"limit": "five"}, "limit = 'five' for mine.ipynb: expected an integer"),
         ({"limit": "5.5"}, "expected an integer"),
         ({"limit": True}, "expected an integer"),
         ({"strict": "yes"}, "expected true or false"),
