@@ -49,4 +49,4 @@ def command(
         if not yes:
             click.confirm("Continue?", abort=True)
         found.apply(secrets=secrets)
-    click.echo(f"{len(found)} steps completed.")
+    click.echo(f"Completed steps: {len(found)}.")

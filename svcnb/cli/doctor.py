@@ -86,7 +86,7 @@ def _compare(url: str, *, as_json: bool) -> ExitCode:
     with Client(url) as service:
         found = [*live_drift(service.with_key(None)), *recorded_drift(url, service.vocabulary)]
     breaks = sum(each.severity == "breaks" for each in found)
-    told = [*map(str, found), f"{breaks} differences break calls, and {len(found) - breaks} do not."]
+    told = [*map(str, found), f"Differences that break calls: {breaks}. Other differences: {len(found) - breaks}."]
     show(list(found), as_json=as_json, text="\n".join(told))
     return ExitCode.FAILED if breaks else ExitCode.OK
 
@@ -172,7 +172,7 @@ def _curve() -> Finding:
             name = library().name
     except ImportError as error:
         fix = str(error).replace("signatures require", "Run")
-        return Finding("signatures", good=False, seen="no secp256k1 library", fix=fix)
+        return Finding("signatures", good=False, seen="no secp256k1 library is installed", fix=fix)
     return Finding("signatures", good=True, seen=f"{name} {version(name)}")
 
 

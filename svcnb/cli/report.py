@@ -226,7 +226,7 @@ def _create(file: str | None) -> None:
     from svcnb.reports.notebooks import create_notebook
 
     if file is None:
-        raise click.UsageError("`svcnb report new` requires a file, for example: svcnb report new mine.ipynb")
+        raise click.UsageError("`svcnb report new` requires a file: run, for example, `svcnb report new mine.ipynb`.")
     made = create_notebook(file)
     click.echo(str(made))
     click.echo(f"Edit the notebook in JupyterLab. Then run: svcnb report {made}", err=True)
@@ -267,7 +267,7 @@ def _parameters(given: tuple[str, ...]) -> dict[str, str]:
         name, sign, value = each.partition("=")
         if not sign or not name.strip():
             raise click.BadParameter(
-                f"{name!r} does not have the form NAME=VALUE: write, for example, since=30d", param_hint="--param"
+                f"{name!r} does not have the form NAME=VALUE. Write, for example, since=30d.", param_hint="--param"
             )
         found[name.strip()] = value
     return found

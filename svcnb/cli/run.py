@@ -80,8 +80,10 @@ def _of_plan(file: Path, name: str | None) -> Action | str:
     if not plan.actions:
         raise click.UsageError(f"the plan {file} contains no actions: add an action to the plan.")
     if name not in plan.actions:
-        wrong = f"the plan {file} contains " + ("several actions" if name is None else f"no action {name!r}")
-        raise click.UsageError(f"{wrong}: pass one of its actions with --action ({', '.join(plan.actions)}).")
+        found = "several actions" if name is None else f"no action {name!r}"
+        raise click.UsageError(
+            f"the plan {file} contains {found}: pass one of its actions with --action ({', '.join(plan.actions)})."
+        )
     return plan.action(name)
 
 

@@ -35,7 +35,8 @@ def check(ctx: click.Context, registry: Path, as_json: bool) -> None:
     templates = Templates(registry)
     wrong = templates.check()
     good = (
-        f"{len(templates)} templates and {len(templates.derived())} derived actions are unchanged since their release."
+        f"All templates ({len(templates)}) and derived actions ({len(templates.derived())}) are unchanged since "
+        "their release."
     )
     show([{"problem": line} for line in wrong], as_json=as_json, text="\n".join(wrong) or good)
     if wrong:

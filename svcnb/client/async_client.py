@@ -140,7 +140,7 @@ class AsyncClient(ClientSettings):
 
     @cached_property
     def chain_secured(self) -> AsyncChainSecured:
-        """Accounts that a wallet owns: create, open and read them, and finish interrupted operations."""
+        """Methods that create, open and read accounts that a wallet owns, and resume interrupted operations."""
         from svcnb.client.aio.chain_secured import AsyncChainSecured
 
         return AsyncChainSecured(self._session)

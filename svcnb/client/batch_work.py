@@ -125,7 +125,7 @@ class Work:
             return None if self.fatal is not None or not self.todo else self.todo.popleft()
 
     def give_back(self, index: int) -> None:
-        """Returns a run that did not start to the queue."""
+        """Puts a run that did not start back into the queue."""
         with self._lock:
             self.todo.appendleft(index)
 

@@ -166,7 +166,7 @@ class Client(ClientSettings):
 
     @cached_property
     def chain_secured(self) -> ChainSecured:
-        """Accounts that a wallet owns: create, open and read them, and finish interrupted operations."""
+        """Methods that create, open and read accounts that a wallet owns, and resume interrupted operations."""
         from svcnb.client.chain_secured.namespace import ChainSecured
 
         return ChainSecured(self._session)
@@ -249,7 +249,7 @@ class Client(ClientSettings):
             params: Arguments of ``main``, one for each run. Each row of a frame becomes an object.
             concurrency: Maximum number of simultaneous runs.
             progress: Whether to show a progress bar. None shows one in a terminal or a notebook, if tqdm is installed.
-            resume: File that immediately stores every result. A repeated call reads earlier results from it.
+            resume: File in which the client stores every result immediately. A repeated call reads them.
             executor: `concurrent.futures` executor for the runs, for example with processes or a cluster. Its workers
                 receive the key. None executes the runs in this process.
 

@@ -336,7 +336,7 @@ class TriggersClient(TriggersSettings):
     def enable(self, trigger: TriggerRef) -> Trigger:
         """Enables a trigger.
 
-        Queued runs continue. Events that happened while the trigger was disabled start no runs.
+        Queued runs continue. Events that happened while the trigger was disabled do not start runs.
         """
         return self.update(trigger, enabled=True)
 

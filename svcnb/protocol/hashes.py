@@ -204,7 +204,7 @@ def usage_key_hash(secret: bytes) -> int:
     """
     if len(secret) != HASH_BYTES:
         raise MalformedValue(
-            f"a ChainSecured usage key has {HASH_BYTES} secret bytes, got {len(secret)}",
+            f"the secret of the ChainSecured usage key has {len(secret)} bytes: expected {HASH_BYTES}",
             hint="Decode the base64 text of the key first.",
         )
     return int.from_bytes(keccak256(secret), "big")

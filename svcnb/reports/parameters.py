@@ -34,7 +34,7 @@ def _zone(name: str) -> str:
         try:
             ZoneInfo(name)
         except (LookupError, ValueError, OSError):
-            raise ValueError(f"invalid time zone {name!r}: use UTC, or a name such as Europe/Vienna") from None
+            raise ValueError(f"unknown time zone {name!r}: use UTC, or a name such as Europe/Vienna") from None
     return name
 
 
@@ -79,7 +79,7 @@ class Parameters(BaseModel):
             name = ".".join(str(part) for part in problem["loc"])
             said = str(problem["msg"]).removeprefix("Value error, ")
             raise ParameterRefused(
-                f"the report {report} cannot use {name} = {problem['input']!r}: {said}",
+                f"invalid parameter {name} = {problem['input']!r} for the report {report}: {said}",
                 hint=f"{name}: {cls.model_fields[name].description} To list all parameters, run `svcnb report --list`.",
             ) from None
 

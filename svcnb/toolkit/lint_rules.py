@@ -111,7 +111,7 @@ def modules(context: Context) -> Iterator[Finding]:
     for node in context.script.walk():
         if node.type == "export_statement":
             yield context.find(
-                node, "error", "export", "an action is a script and cannot export anything", "Remove it."
+                node, "error", "export", "an action is a script, which cannot export values", "Remove the export."
             )
         elif node.type == "import_statement" and (origin := node.child_by_field_name("source")) is not None:
             name = context.script.text(origin)[1:-1]
@@ -119,7 +119,7 @@ def modules(context: Context) -> Iterator[Finding]:
                 hint = 'Write "name@1.2.3" or "name@1.2.3/path".'
                 yield context.find(origin, "error", "import_version", f"{name!r} has no exact version", hint)
         elif node.type == "import" and node.parent is not None and node.parent.type == "call_expression":
-            hint = "Import at the top of the source."
+            hint = "Import modules at the top of the source."
             yield context.find(node, "error", "dynamic_import", "modules cannot be imported at run time", hint)
 
 

@@ -250,7 +250,7 @@ GLOBALS: Final = frozenset(
 
 ABSENT: Final[Mapping[str, str]] = {
     "Buffer": "use Uint8Array, TextEncoder, or ethers.utils.arrayify and hexlify",
-    "Deno": "actions have no access to files, the environment and processes",
+    "Deno": "actions have no access to files, the environment or processes",
     "Worker": "an action runs in one thread",
     "XMLHttpRequest": "use fetch",
     "WebSocket": "use fetch: an action cannot keep a connection",

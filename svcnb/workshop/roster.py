@@ -105,7 +105,7 @@ def clean(text: str, what: str = "name") -> str:
     if not cleaned.isprintable():
         raise InvalidArgument(
             f"the learner's {what} {cleaned!r} contains a control character",
-            hint="Use only letters, digits and spaces.",
+            hint="Remove the control characters, for example tabs and line breaks.",
         )
     return cleaned
 
@@ -217,7 +217,7 @@ class Roster:
         given = token.encode()
         found = [each for each in self._content.learners.values() if hmac.compare_digest(each.token.encode(), given)]
         if not found:
-            raise UnknownLearner("no learner has this token", hint="Ask your instructor for a new file.")
+            raise UnknownLearner("no learner has this token", hint="Ask your instructor for a new environment file.")
         return found[0]
 
     def keep(self) -> None:

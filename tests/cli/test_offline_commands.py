@@ -155,7 +155,7 @@ def test_quiet_omits_the_text_for_people(svcnb, tmp_path: Path) -> None:
     assert svcnb("lint", str(good), str(bad), "--quiet").stdout == f"{bad}\n"
     registry = tmp_path / "templates.json"
     assert svcnb("templates", "release", str(registry), "one", str(good)).returncode == ExitCode.OK
-    assert "1 templates" in svcnb("templates", "check", str(registry)).stdout
+    assert "templates (1)" in svcnb("templates", "check", str(registry)).stdout
     assert svcnb("templates", "check", str(registry), "--quiet").stdout == ""
     assert svcnb("history", "path", "--quiet", SVC_HISTORY="/here").stdout == "/here\n"
     assert json.loads(svcnb("history", "path", "--json", SVC_HISTORY="/here").stdout) == {"file": "/here"}

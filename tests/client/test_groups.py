@@ -86,7 +86,7 @@ def test_actions_with_only_a_hash_are_sent_first_because_they_cannot_be_added_la
 
 def test_more_than_ten_hashes_are_rejected_before_sending(scripted) -> None:
     service = Service()
-    with pytest.raises(errors.InvalidArgument, match="11 actions are hashes"):
+    with pytest.raises(errors.InvalidArgument, match="11 hashes of actions"):
         scripted(service).groups.create("g", actions=HASHES[:11])
     assert service.posts == []
 

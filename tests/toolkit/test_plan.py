@@ -96,7 +96,7 @@ def test_an_applied_plan_works_has_the_shown_cost_and_leaves_no_steps(svc, state
 
 
 def test_secrets_are_stored_only_where_the_user_chooses(svc, state, tmp_path) -> None:
-    with pytest.raises(InvalidArgument, match="each secret is shown only once"):
+    with pytest.raises(InvalidArgument, match="returns each secret only once"):
         plan(svc, SMALL, state=state).apply()
     assert len(svc.wallets.list()) == 1, "nothing was done"
     kept: dict[str, str] = {}

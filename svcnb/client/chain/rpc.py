@@ -92,8 +92,8 @@ def _post(url: str, body: object) -> Flow[Any]:
         what = f"status {error.status}" if isinstance(error, ServiceError) else "no response"
         raise ChainError(
             f"the chain node at {urlsplit(url).hostname} cannot be reached ({what})",
-            hint="Try again in a few seconds, or pass another node: rpc_url=..., or SVC_RPC_URL. The request was not "
-            "sent twice.",
+            hint="Try again in a few seconds, or pass another node: rpc_url=..., or SVC_RPC_URL. The client "
+            "sent the request only once.",
         ) from None
 
 

@@ -203,7 +203,7 @@ def _add_rest(account: Ownership, number: int, hashes: Sequence[int], addresses:
         except SvcnbError as error:
             error.add_note(
                 f"{done} of {len(steps)} additional entries of group {number} were added. To list the entries of the "
-                f"group, call mine.groups.contents({number})"
+                f"group, call mine.groups.contents({number})."
             )
             raise
 

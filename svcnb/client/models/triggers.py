@@ -163,7 +163,7 @@ class CronPreview(Model):
     """Next times at which the schedule fires, in UTC."""
 
     def summary(self) -> dict[str, Any]:
-        """Returns the schedule in words, and the times, as strings."""
+        """Returns the schedule in words and its times as strings."""
         times = tuple(f"{tick:%Y-%m-%d %H:%M:%S}" for tick in self.times)
         return {"cron": self.cron, "sentence": self.sentence, "times": times}
 

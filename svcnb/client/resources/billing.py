@@ -56,7 +56,7 @@ def create_payment_intent(amount_cents: int, method: Method) -> Flow[Payment]:
                 parse,
                 {"amount_cents": amount_cents},
                 in_doubt=(
-                    "Create another payment. The service may have created a payment, but collects no money for it."
+                    "Create another payment. The first payment may exist, but the processor collects no money for it."
                 ),
             )
         )
@@ -231,8 +231,8 @@ class Billing(Resource):
     def pay_page(self, payment: Payment) -> str | None:
         """Returns the address of the local processor's page for a payment, where a person chooses its outcome.
 
-        The address contains the payment's secret, so keep it out of saved outputs. With a real service, the method
-        returns None, because the processor has its own client library.
+        The address contains the payment's secret, so do not save outputs that contain the address. With a real service,
+        the method returns None, because the processor has its own client library.
         """
         return self._do(pay_page(self._session.config, payment))
 

@@ -202,7 +202,7 @@ def _add_rest(group: Group, cids: Sequence[str], addresses: Sequence[str]) -> Fl
             error.add_note(
                 f"Group {group.id} was created, but only {done} of {len(steps)} additional entries were added. "
                 f"Add the remaining entries, starting with {entry}, with svc.groups.add_action and "
-                f"svc.groups.add_wallet"
+                f"svc.groups.add_wallet."
             )
             raise
 

@@ -225,7 +225,7 @@ class LocalSigner(Signer):
             signed = _account().sign_transaction(transaction, self._key.reveal())
         except (TypeError, ValueError) as error:
             raise SigningError(
-                f"the transaction cannot be signed: {error}", hint=("Correct the fields of the transaction.")
+                f"the transaction cannot be signed: {error}", hint="Correct the fields that the message names."
             ) from None
         return "0x" + bytes(signed.raw_transaction).hex()
 
@@ -267,13 +267,13 @@ def _account() -> Any:
 
 def _decrypted(file: str, text: str, password: str | Secret | None) -> Secret:
     if password is None:
-        raise SigningError(f"{file} is encrypted", hint="Pass its password: from_keyfile(path, password).")
+        raise SigningError(f"the key file {file} is encrypted", hint="Pass its password: from_keyfile(path, password).")
     try:
         return Secret(bytes(_account().decrypt(text, _plain(password))).hex())
     except (ValueError, TypeError, KeyError, NotImplementedError):
         # Omit the library's own message, because it can quote the file.
         raise SigningError(
-            f"{file} cannot be decrypted with this password, or it is not a key file",
+            f"the file {file} cannot be decrypted with this password, or it is not a key file",
             hint=("Check the password and the file."),
         ) from None
 

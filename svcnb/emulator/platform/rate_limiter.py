@@ -33,7 +33,7 @@ def admit(connection: Connection, *, what: str, who: str, limit: int, now: float
         now: Current time, in Unix seconds.
 
     Returns:
-        None if the function counted the call, otherwise the seconds until the caller can try again.
+        None if the function counted the call, otherwise the number of seconds until the caller can try again.
     """
     # Delete the old rows of all callers, including callers who never return. Delete times in the future, which exist
     # after a change of the clock. Allow small differences between server clocks.

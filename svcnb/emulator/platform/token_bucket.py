@@ -36,7 +36,7 @@ class TokenBuckets:
             address: The address of the bucket.
 
         Returns:
-            None if the bucket had a token, otherwise the seconds until it has one.
+            None if the bucket had a token, otherwise the number of seconds until it has one.
         """
         if self._burst is None:
             return None

@@ -96,7 +96,7 @@ class State:
         return self._content.begun
 
     def begin(self, kind: str, name: str, before: tuple[str, ...]) -> None:
-        """Records that the plan will send a creation."""
+        """Records that the plan is about to create a resource."""
         self._content.begun = Begun(kind=kind, name=name, before=before)
         self.save()
 
