@@ -57,7 +57,7 @@ def with_wallet(function: Callable[..., Any]) -> Callable[..., Any]:
     ),
 )
 @click.argument("name")
-@click.option("--description", default="", help="Description.")
+@click.option("--description", default="", help="Description of the account.")
 @click.option("--email", help="E-mail address for the payment processor.")
 @click.option(
     "--chain-secured", is_flag=True, help=("Create an account that a wallet owns. Requires --wallet-key-file and gas.")

@@ -26,7 +26,7 @@ def command() -> None:
 
 @command.command("create", epilog=examples("svcnb chain-secured create treasury --wallet-key-file owner.key"))
 @click.argument("name")
-@click.option("--description", default="", help="Description.")
+@click.option("--description", default="", help="Description of the account.")
 @output_options
 @with_wallet
 @with_service
@@ -46,8 +46,8 @@ def open_(service: Client, owner: Signer, as_json: bool) -> None:
 
 
 @command.command("mint-wallet")
-@click.option("--name", default="Wallet", show_default=True, help="Name.")
-@click.option("--description", default="", help="Description.")
+@click.option("--name", default="Wallet", show_default=True, help="Name of the wallet.")
+@click.option("--description", default="", help="Description of the wallet.")
 @output_options
 @with_wallet
 @with_service
@@ -61,7 +61,7 @@ def mint_wallet(service: Client, owner: Signer, name: str, description: str, as_
     "mint-key", epilog=examples("svcnb chain-secured mint-key runner --execute-in-group 1 --wallet-key-file owner.key")
 )
 @click.argument("name")
-@click.option("--description", default="", help="Description.")
+@click.option("--description", default="", help="Description of the usage key.")
 @click.option(
     "--execute-in-group", "execute", multiple=True, help="Group in which the key can run actions. Use 0 for all groups."
 )

@@ -171,7 +171,7 @@ def _curve() -> Finding:
             name = library().name
     except ImportError as error:
         fix = str(error).replace("signatures require", "Run")
-        return Finding("signatures", good=False, seen="no secp256k1 library", fix=fix)
+        return Finding("signatures", good=False, seen="no secp256k1 library is installed", fix=fix)
     return Finding("signatures", good=True, seen=f"{name} {version(name)}")
 
 

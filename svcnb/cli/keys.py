@@ -36,7 +36,7 @@ def list_(service: Client, as_json: bool) -> None:
 
 @command.command("create", epilog=examples("svcnb keys create runner --execute-in-group 1 --save runner.key"))
 @click.argument("name")
-@click.option("--description", default="", help="Description.")
+@click.option("--description", default="", help="Description of the usage key.")
 @click.option(
     "--execute-in-group", "execute", multiple=True, help=f"Groups in which the key can run actions: {_GROUPS}."
 )

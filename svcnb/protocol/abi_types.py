@@ -101,7 +101,7 @@ def split(inside: str) -> list[str]:
             parts.append(inside[start:place])
             start = place + 1
     if depth != 0:
-        raise MalformedValue("the brackets of the type do not match", hint="Close every bracket.")
+        raise MalformedValue(f"the brackets of {shown(inside)} do not match", hint="Close every bracket.")
     return [*parts, inside[start:]]
 
 

@@ -261,8 +261,11 @@ class History(Checked):
             InvalidType: A row is not a mapping.
         """
         given: list[Any] = list(rows)
-        if not all(isinstance(row, Mapping) for row in given):
-            raise InvalidType("invalid argument rows of History.add_service_runs: expected a list of mappings")
+        if wrong := [row for row in given if not isinstance(row, Mapping)]:
+            raise InvalidType(
+                "invalid argument rows of History.add_service_runs: expected a list of mappings, got "
+                f"{type(wrong[0]).__name__}"
+            )
         with closing(self._connect()) as connection:
             return add_served(connection, given, service)
 

@@ -119,7 +119,7 @@ def modules(context: Context) -> Iterator[Finding]:
                 hint = 'Write "name@1.2.3" or "name@1.2.3/path".'
                 yield context.find(origin, "error", "import_version", f"{name!r} has no exact version", hint)
         elif node.type == "import" and node.parent is not None and node.parent.type == "call_expression":
-            hint = "Import at the top of the source."
+            hint = "Import modules at the top of the source."
             yield context.find(node, "error", "dynamic_import", "modules cannot be imported at run time", hint)
 
 

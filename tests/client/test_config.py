@@ -82,7 +82,7 @@ def test_the_default_file_is_in_the_config_folder(tmp_path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("base_url = ", "not valid TOML"), ('bas_url = "http://h"', "bas_url"), ("base_url = 5", "not a string")],
+    [("base_url = ", "not valid TOML"), ('bas_url = "http://h"', "bas_url"), ("base_url = 5", "expected a string")],
 )
 def test_the_error_for_an_invalid_file_contains_its_name(tmp_path, text: str, said: str) -> None:
     file = write(tmp_path / "c.toml", text)
