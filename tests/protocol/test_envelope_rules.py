@@ -127,7 +127,7 @@ RULES: list[tuple[int, str, Change]] = [
     (6, "unknown type 'Mail'", _set("types", "Mail", [{"name": "a", "type": "string"}])),
     (
         6,
-        "(uint256 issuedAt, address address), but must be (address address, uint256 issuedAt)",
+        "(uint256 issuedAt, address address): expected (address address, uint256 issuedAt)",
         lambda data: data["types"]["CreateWallet"].reverse(),
     ),
     (
