@@ -39,7 +39,7 @@ def with_wallet(function: Callable[..., Any]) -> Callable[..., Any]:
     @click.option(
         "--contract-wallet",
         metavar="ADDRESS",
-        help="Address of a contract wallet. The key file then contains the key of its owner.",
+        help="Address of a contract wallet. The key file then contains the key of the owner of that wallet.",
     )
     @wraps(function)
     def inner(*given: Any, wallet_key_file: Path, contract_wallet: str | None, **options: Any) -> Any:
@@ -69,7 +69,7 @@ def with_wallet(function: Callable[..., Any]) -> Callable[..., Any]:
 @click.option(
     "--contract-wallet",
     metavar="ADDRESS",
-    help=("Address of a contract wallet. The key file then contains the key of its owner."),
+    help=("Address of a contract wallet. The key file then contains the key of the owner of that wallet."),
 )
 @save_option
 @output_options
