@@ -110,7 +110,7 @@ RULES: list[tuple[int, str, Change]] = [
     (5, "domain is a string", _set("domain", "Svc ChainSecured")),
     (5, "domain.name is 'svc chainsecured'", _set("domain", "name", "svc chainsecured")),
     (5, "domain.version is '2'", _set("domain", "version", "2")),
-    (5, "domain.version is 1,", _set("domain", "version", 1)),
+    (5, "domain.version is 1:", _set("domain", "version", 1)),
     (5, "domain.chainId is '1', but the node's chain is 31337", _set("domain", "chainId", "1")),
     (5, "domain.chainId is '31_337'", _set("domain", "chainId", "31_337")),
     (5, "domain.chainId is ' 31337'", _set("domain", "chainId", " 31337")),
