@@ -12,8 +12,7 @@ from urllib.parse import urlsplit
 import click
 
 from svcnb import control_tokens
-from svcnb.cli._examples import examples
-from svcnb.cli._output import output_options, show
+from svcnb.cli._output import examples, output_options, show
 from svcnb.cli._service import profile_option
 from svcnb.control.faults import Part
 

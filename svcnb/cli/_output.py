@@ -148,6 +148,15 @@ def jsonable(value: object) -> Any:
     return str(value)
 
 
+def examples(*lines: str) -> str:
+    """Returns the epilog of a command. It shows each example on one line.
+
+    Args:
+        lines: Command lines that begin with ``svcnb``. A test parses them.
+    """
+    return "\n".join(["\b", "Example:" if len(lines) == 1 else "Examples:", *(f"  {line}" for line in lines)])
+
+
 class CommandGroup(click.Group):
     """Command group whose help shows the complete first sentence of each command."""
 

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from svcnb.cli._examples import examples
-from svcnb.cli._output import CommandGroup, output_options, show
+from svcnb.cli._output import CommandGroup, examples, output_options, show
 from svcnb.cli._service import new_key_file, save_option, tell_secret, with_service
-from svcnb.cli.account import with_wallet
+from svcnb.cli.account import audit, with_wallet
 
 if TYPE_CHECKING:
     from svcnb.client import Client
@@ -117,14 +116,4 @@ def resume(service: Client, owner: Signer, mint: str, save: Path | None, as_json
     show(made, as_json=as_json)
 
 
-@command.command("audit")
-@click.argument("api_key_hash", metavar="HASH")
-@output_options
-@with_service
-def audit(service: Client, api_key_hash: str, as_json: bool) -> None:
-    """List all on-chain changes of the account with the master HASH, oldest first.
-
-    The chain is public, so the command needs no key and no wallet.
-    """
-    entries = service.chain_secured.look(api_key_hash).audit()
-    show([entry.shown() if as_json else entry.summary() for entry in entries], as_json=as_json)
+command.add_command(audit)

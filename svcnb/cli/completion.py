@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
-from svcnb.cli._examples import examples
+from svcnb.cli._output import examples
 
 _VARIABLE = "_SVCNB_COMPLETE"
 _ZSH_COMPLETION = "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit }"

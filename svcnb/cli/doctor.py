@@ -15,8 +15,7 @@ from pathlib import Path
 
 import click
 
-from svcnb.cli._examples import examples
-from svcnb.cli._output import output_options, quiet, show
+from svcnb.cli._output import examples, output_options, quiet, show
 from svcnb.cli._service import profile_option
 from svcnb.exit_codes import ExitCode
 from svcnb.extras import install_command

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from svcnb.cli._examples import examples
-from svcnb.cli._output import CommandGroup, output_options, show
+from svcnb.cli._output import CommandGroup, examples, output_options, show
 from svcnb.cli._service import new_key_file, save_option, tell_secret, with_service
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from pathlib import Path
 import click
 
 from svcnb.cli import _workbench
-from svcnb.cli._examples import examples
+from svcnb.cli._output import examples
 from svcnb.lessons import lessons_folder
 
 FIRST_LESSON = "01-quickstart.ipynb"

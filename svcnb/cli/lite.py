@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from svcnb.cli._examples import examples
+from svcnb.cli._output import examples
 
 _SITE = click.Path(file_okay=False, path_type=Path)
 

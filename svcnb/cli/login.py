@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from svcnb.cli._examples import examples
+from svcnb.cli._output import examples
 from svcnb.cli._service import environment, read_key
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from svcnb.cli._examples import examples
-from svcnb.cli._output import output_options, quiet, show
+from svcnb.cli._output import examples, output_options, quiet, show
 from svcnb.cli._service import read_secret, with_service
 from svcnb.exit_codes import ExitCode
 

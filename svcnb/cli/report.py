@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from svcnb.cli._examples import examples
-from svcnb.cli._output import show
+from svcnb.cli._output import examples, show
 from svcnb.exit_codes import ExitCode
 
 if TYPE_CHECKING:

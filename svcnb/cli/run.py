@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from svcnb.cli._examples import examples
-from svcnb.cli._output import json_text, output_options, show
+from svcnb.cli._output import examples, json_text, output_options, show
 from svcnb.cli._service import read_source, with_service
 from svcnb.protocol.nesting import parse
 

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from svcnb.cli._examples import examples
-from svcnb.cli._output import CommandGroup, output_options, show
+from svcnb.cli._output import CommandGroup, examples, output_options, show
 from svcnb.exit_codes import ExitCode
 
 _REGISTRY = click.Path(exists=True, dir_okay=False, path_type=Path)

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from svcnb.cli._examples import examples
-from svcnb.cli._output import CommandGroup, output_options, quiet, show
+from svcnb.cli._output import CommandGroup, examples, output_options, quiet, show
 from svcnb.cli._service import profile_option, read_secret, read_source, with_service
 from svcnb.protocol.nesting import parse
 

@@ -16,8 +16,7 @@ from urllib.parse import quote
 
 import click
 
-from svcnb.cli._examples import examples
-from svcnb.cli._output import CommandGroup, output_options, show
+from svcnb.cli._output import CommandGroup, examples, output_options, show
 from svcnb.exit_codes import ExitCode
 from svcnb.protocol.nesting import parse
 

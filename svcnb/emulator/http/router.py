@@ -238,7 +238,7 @@ def _for_head(methods: dict[str, Endpoint], scope: Scope) -> Endpoint | None:
 def _no_such_endpoint(scope: Scope) -> StructuredError:
     return StructuredError(
         404,
-        f"No endpoint {scope['method']} {scope['path']}.",
+        f"There is no endpoint {scope['method']} {scope['path']}.",
         fix="Check the path: the API is under /core/v1. /core/v1/openapi.json lists all endpoints.",
     )
 

@@ -139,7 +139,7 @@ class Triggers:
         try:
             await look()
         except StoreUnavailable as error:
-            _LOG.warning("database unavailable (%s): queued runs stay queued", error.message)
+            _LOG.warning("the database is unavailable (%s): queued runs stay queued", error.message)
             return False
         return True
 

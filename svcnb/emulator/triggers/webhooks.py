@@ -127,7 +127,7 @@ class RateWindow:
     Args:
         limit: Maximum number of posts in any 60 seconds. None means no limit.
         code: Error code of the 429 response.
-        whose: Subject of the limit (sender or owner), for the error message.
+        whose: Subject of the limit (address or owner), for the error message.
         option: Command-line option that sets the limit, for the error message.
     """
 
@@ -176,7 +176,7 @@ class RateWindow:
 
     def _refusal(self, wait_s: float) -> Refused:
         text = (
-            f"More than {self._limit} posts within {_WINDOW_S} s from one {self._whose}. To raise the limit, start the "
+            f"The limit for each {self._whose} is {self._limit} posts within {_WINDOW_S} s. To raise it, start the "
             f"emulator with {self._option} NUMBER."
         )
         return limited(self._code, text, max(1, int(wait_s) + 1))

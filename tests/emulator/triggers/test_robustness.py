@@ -86,7 +86,7 @@ def test_a_window_of_posts_follows_a_clock_that_is_set_back() -> None:
     window = RateWindow(2, "ip_rate_limited", "address", "--option")
     for now in (START + YEAR_S, START + YEAR_S, START, START):
         window.count("a", now)
-    with pytest.raises(Exception, match="More than 2 posts") as refused:
+    with pytest.raises(Exception, match="The limit for each address is 2 posts") as refused:
         window.count("a", START + 1)
     assert refused.value.retry_after_s <= 61  # type: ignore[attr-defined]
 
