@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--base-url",
-    help="Address of the service, the part before /core/v1. If omitted, the command prompts for the address.",
+    help="Address of the service, the part before /core/v1. Without this option, the command prompts for the address.",
 )
 @click.option(
     "--key-file",
     type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
-    help="File that contains the key. Use - for standard input. If omitted, the command prompts for the key, and "
-    "does not show the input.",
+    help="File that contains the key. Use - for standard input. Without this option, the command prompts for the "
+    "key, and does not show the input.",
 )
 @click.option(
     "--profile", metavar="NAME", help=("Name of the profile, for --profile. Default: the settings without a profile.")

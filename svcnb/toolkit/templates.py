@@ -126,7 +126,7 @@ class Templates(Checked):
         """
         if not name or not version or "@" in name + version:
             raise InvalidArgument(
-                f"invalid template name {name!r} or version {version!r}: expected strings without @ that are not empty",
+                f"invalid template name {name!r} or version {version!r}: expected non-empty strings without @",
                 hint='Pass, for example, the name "transfer" and the version "1".',
             )
         key = f"{name}@{version}"
