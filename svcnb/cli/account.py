@@ -33,7 +33,7 @@ def _wallet_options(*, required: bool) -> Callable[[Callable[..., Any]], Callabl
     contract = click.option(
         "--contract-wallet",
         metavar="ADDRESS",
-        help="Address of a contract wallet. The key file then contains the key of its owner.",
+        help="Address of a contract wallet. The key file then contains the key of the owner of that wallet.",
     )
     return lambda function: file(contract(function))
 

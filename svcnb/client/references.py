@@ -228,7 +228,7 @@ def key_reference(value: KeyRef) -> str:
     if isinstance(text, str) and text.strip():
         return text.strip()
     raise InvalidArgument(
-        f"invalid usage key of type {type(value).__name__}: expected a UsageKey or a string that is not empty",
+        f"invalid usage key of type {type(value).__name__}: expected a UsageKey or a non-empty string",
         hint="Pass a UsageKey, the key's text or its api_key_hash.",
     )
 

@@ -92,7 +92,7 @@ def _struct_hash(name: str, fields: list[dict[str, str]], values: dict[str, Any]
 def _word(kind: str, value: Any, name: str) -> bytes:
     if kind == "string":
         if not isinstance(value, str):
-            raise MalformedValue(f"{name} is {shown(value)}, but must be a string")
+            raise MalformedValue(f"{name} is {shown(value)}: expected a string")
         return keccak256(value.encode())
     if kind == "bytes":
         return keccak256(_bytes(value, name))
@@ -100,7 +100,7 @@ def _word(kind: str, value: Any, name: str) -> bytes:
         return bytes.fromhex(normal_address(value)[2:]).rjust(_WORD, b"\0")
     if kind == "bool":
         if not isinstance(value, bool):
-            raise MalformedValue(f"{name} is {shown(value)}, but must be a boolean", hint="Pass True or False.")
+            raise MalformedValue(f"{name} is {shown(value)}: expected a boolean", hint="Pass True or False.")
         return int(value).to_bytes(_WORD, "big")
     if found := _INTEGER.match(kind):
         return _integer(value, int(found[2] or _BITS), signed=not found[1], name=name)

@@ -152,5 +152,5 @@ def test_an_error_about_a_response_contains_the_path_without_the_query() -> None
     request = build(call, Config("http://h"))
     answer = Answer(status=500, headers={}, content=b"<html>", sent_at=0.0, elapsed=0.0)
     error = failure(answer, Config("http://h"), request, call)
-    assert "GET http://h/core/v1/x is not JSON" in str(error)
+    assert "GET http://h/core/v1/x (status 500) is not JSON" in str(error)
     assert "secret_abc" not in str(error)

@@ -202,7 +202,7 @@ def _integer(kind: str, bits: int, value: Any, where: str, *, signed: bool) -> i
     if isinstance(value, str) and _NUMBER.match(value):
         value = int(value, 16 if value[:2].lower() == "0x" else 10)
     if isinstance(value, bool) or not isinstance(value, int):
-        raise _unfit(where, value, kind, "an integer, or its decimal or 0x text")
+        raise _unfit(where, value, kind, "an integer, or the integer as a decimal or 0x string")
     low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
     if bits % 8 or not 8 <= bits <= 256 or not low <= value <= high:  # noqa: PLR2004 - the widths of EIP-712
         raise _unfit(where, value, kind, f"between {low} and {high}")
