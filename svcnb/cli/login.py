@@ -12,6 +12,7 @@ import click
 
 from svcnb.cli._output import examples
 from svcnb.cli._service import environment, read_key
+from svcnb.files import replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -79,16 +80,12 @@ def _belongs_to_an_account(url: str, key: Secret) -> bool:
 
 
 def _write(path: Path, values: Mapping[str, Any]) -> None:
-    """Replaces the file atomically. Readers see either the old or the new file, and other users can never read it."""
+    """Replaces the file, or the target of a symbolic link. Other users can never read it."""
     lines = [f"{name} = {_text(value)}" for name, value in values.items() if name != "profiles"]
     for profile, settings in values.get("profiles", {}).items():
         lines += ["", f"[profiles.{_text(profile)}]", *(f"{name} = {_text(value)}" for name, value in settings.items())]
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    target = path.resolve()  # do not replace a symbolic link
-    new = target.with_name(f".{target.name}.{os.getpid()}")
-    with os.fdopen(os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8") as file:
-        file.write("\n".join(lines).lstrip("\n") + "\n")
-    new.replace(target)
+    replace_file(path.resolve(), "\n".join(lines).lstrip("\n") + "\n")
 
 
 def _text(value: str) -> str:

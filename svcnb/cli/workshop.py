@@ -103,7 +103,7 @@ def start(
             ),
             param_hint="--host",
         )
-    from svcnb.toolkit.files import replace_file
+    from svcnb.files import replace_file
     from svcnb.workshop import Workshop
     from svcnb.workshop.hub import SERVER_FILE
     from svcnb.workshop.roster_file import read_roster
@@ -154,7 +154,7 @@ def export(file: Path, folder: Path) -> None:
 
     FILE contains names and e-mail addresses, and only you can read it.
     """
-    from svcnb.toolkit.files import replace_file
+    from svcnb.files import replace_file
 
     found = _ask(folder, "GET", "/progress")
     replace_file(file, found["csv"])
@@ -312,7 +312,7 @@ def _write_place(folder: Path, name: str, environment: Mapping[str, str]) -> Pat
     """
     import shlex
 
-    from svcnb.toolkit.files import replace_file
+    from svcnb.files import replace_file
 
     lines = (f"export {variable}={shlex.quote(value)}\n" for variable, value in sorted(environment.items()))
     place = folder / PLACES / f"{name}.env"
@@ -325,7 +325,7 @@ def _write_place(folder: Path, name: str, environment: Mapping[str, str]) -> Pat
 
 def _serve(room: Workshop, host: str, port: int, url: str | None, folder: Path) -> WorkshopServer:
     """Starts the server. Without a port, the server uses its previous port, which the learners' files contain."""
-    from svcnb.toolkit.files import replace_file
+    from svcnb.files import replace_file
 
     serve = partial(room.serve, host=host, url=url, instructor_token=os.environ.get("SVC_INSTRUCTOR_TOKEN"))
     kept = folder / PORT_FILE

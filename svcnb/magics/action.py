@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from svcnb.client.errors import ActionError, Explicable, InvalidArgument, TraceUnavailable
+from svcnb.files import replace_file
 from svcnb.magics.arguments import Options, parameters, value_of
 from svcnb.protocol.action import Action
-from svcnb.toolkit.files import replace_file
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell

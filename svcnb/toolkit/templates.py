@@ -282,7 +282,7 @@ class Templates(Checked):
         return self._content.templates[key]
 
     def _write(self) -> None:
-        from svcnb.toolkit.files import replace_file
+        from svcnb.files import replace_file
 
         replace_file(self.path, json.dumps(self._content.model_dump(), indent=2, ensure_ascii=False) + "\n", mode=0o644)
 

@@ -16,9 +16,9 @@ from typing import Any, Final
 from pydantic import BaseModel, Field, ValidationError
 
 from svcnb.client.errors import InvalidArgument
+from svcnb.files import replace_file
 from svcnb.migrations import DocumentSchema, UnreadableVersion
 from svcnb.protocol.nesting import parse
-from svcnb.toolkit.files import replace_file
 
 MOST_CHARACTERS: Final = 200
 """Maximum length of a display name and of an e-mail address."""

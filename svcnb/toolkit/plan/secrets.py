@@ -13,8 +13,8 @@ from typing import TypeAlias
 
 from svcnb.checked import Checked
 from svcnb.client.errors import InvalidArgument
+from svcnb.files import replace_file
 from svcnb.protocol.nesting import parse
-from svcnb.toolkit.files import replace_file
 
 Sink: TypeAlias = "str | Path | MutableMapping[str, str] | Callable[[str, str], object]"
 

@@ -13,9 +13,9 @@ from typing import Any, ClassVar, Final
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from svcnb.client.errors import InvalidArgument
+from svcnb.files import replace_file
 from svcnb.migrations import DocumentSchema, UnreadableVersion
 from svcnb.protocol.nesting import parse
-from svcnb.toolkit.files import replace_file
 
 SCHEMA: Final = DocumentSchema("plan state", 1)
 
