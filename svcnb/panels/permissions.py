@@ -62,7 +62,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
     state = traitlets.Dict(_NOTHING).tag(sync=True)
 
     def __init__(self, client: Client, actions: Iterable[Action] = (), *, owner: AnySigner | None = None) -> None:
-        given = list(actions)
+        given: list[Any] = list(actions)
         if wrong := [each for each in given if not isinstance(each, Action)]:
             raise InvalidArgument(
                 f"invalid argument actions of PermissionsPanel: expected svcnb.Action objects, got "

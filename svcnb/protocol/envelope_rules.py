@@ -276,7 +276,7 @@ def _check_message(message: Any, now_s: int) -> tuple[str, int]:
 
 
 def _number(value: object) -> int | None:
-    """Parses an unsigned number from a JSON number, decimal text or 0x hex text. Returns None for anything else."""
+    """Parses an unsigned number from a number, a decimal string or a 0x hex string. Returns None for other values."""
     if isinstance(value, str):
         found = _NUMBER.match(value)
         if not found:

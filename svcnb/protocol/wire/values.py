@@ -71,7 +71,7 @@ def parse_group_id(text: str) -> int | None:
 
 def _group_id(value: object, info: ValidationInfo) -> object:
     if isinstance(value, str):
-        if is_refused(info, "a group id as text"):
+        if is_refused(info, "a group id as a string"):
             raise mismatch("expected the group id as a JSON number")
         return _group_id_from_text(value)
     return _group_id_from_number(value)
@@ -89,14 +89,17 @@ def _group_id_from_text(text: str) -> int:
     number = parse_group_id(text)
     if number is None:
         raise unusable(
-            f"invalid group id {shown(text)}: send a number below 2^64, as an integer, decimal text or 0x hex"
+            f"invalid group id {shown(text)}: send a number below 2^64, as an integer, a decimal string or "
+            "a 0x hex string"
         )
     return number
 
 
 def _group_id_from_number(value: object) -> object:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise mismatch("invalid group id: send an unsigned 64-bit number, as an integer, decimal text or 0x hex")
+        raise mismatch(
+            "invalid group id: send an unsigned 64-bit number, as an integer, a decimal string or a 0x hex string"
+        )
     if not 0 <= value <= MAX_U64:
         raise mismatch(f"invalid group id {shown(value)}: send a number from 0 to 2^64 - 1")
     return value
@@ -117,7 +120,7 @@ _GROUP_SCHEMA: Final = WithJsonSchema(
             {"type": "integer", "minimum": 0, "maximum": MAX_U64},
             {"type": "string", "pattern": "^\\s*(0[xX][0-9a-fA-F]+|[0-9]+)\\s*$"},
         ],
-        "description": "Group id, as an integer, decimal text or 0x hex.",
+        "description": "Group id, as an integer, a decimal string or a 0x hex string.",
         "examples": [1],
     }
 )
@@ -135,7 +138,7 @@ GroupIdText = Annotated[
     PlainSerializer(str, return_type=str),
     _GROUP_SCHEMA,
 ]
-"""A group id other than 0, whose JSON form is decimal text (``remove_group``)."""
+"""A group id other than 0, whose JSON form is a decimal string (``remove_group``)."""
 
 
 _KEY_GROUPS_INSTEAD: Final = "send [0] for all groups, or use several keys"
