@@ -274,7 +274,7 @@ class Skipper:
 class PageSkipper(Skipper):
     """Version of `Skipper` for a browser page, which does not have some packages and cannot start processes."""
 
-    TITLE: ClassVar = "Skipped in this page"
+    TITLE: ClassVar = "Skipped on this page"
     REASONS: ClassVar[tuple[type[Exception], ...]] = (ImportError,)
 
     def _sentence(self, error: Exception) -> str:

@@ -60,7 +60,9 @@ def with_wallet(function: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--description", default="", help="Description of the account.")
 @click.option("--email", help="E-mail address for the payment processor.")
 @click.option(
-    "--chain-secured", is_flag=True, help=("Create an account that a wallet owns. Requires --wallet-key-file and gas.")
+    "--chain-secured",
+    is_flag=True,
+    help=("Create an account that a wallet owns. This requires --wallet-key-file and gas."),
 )
 @_wallet_options(required=False)
 @save_option

@@ -50,7 +50,7 @@ _NEW = "new"
     help="Name of the report's files, without an extension. Default: the name of the report and the time.",
 )
 @click.option("--code", is_flag=True, help="Include the code of the cells in the page.")
-@click.option("--pdf", is_flag=True, help="Also create a PDF file. Requires Chromium.")
+@click.option("--pdf", is_flag=True, help="Also create a PDF file. This requires Chromium.")
 @click.option("--base-url", help="Address of the service, the part before /core/v1. Default: SVC_BASE_URL.")
 @click.option(
     "--key-file",

@@ -258,7 +258,7 @@ def clean_key(key: str | Secret) -> Secret:
         )
     if len(text) == 66 and text.startswith("0x"):  # noqa: PLR2004 - length of 0x and 64 digits
         raise ConfigError(
-            "expected a key, got the hash of a key (0x and 64 digits)",
+            "expected a key, got the hash of a key (0x and 64 hex digits)",
             hint="Use the key itself, which is shown only when the key is created. A lost key cannot be recovered "
             "from its hash.",
         )

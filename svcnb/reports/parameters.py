@@ -108,8 +108,8 @@ class RunHistory(Parameters):
     silent_after: Span | None = Field(
         None,
         description=(
-            "Maximum time without a run, for example 6h. A longer time is a problem. Applies to `action`, and to all "
-            "actions that ran before. At most twice `since`."
+            "Maximum time without a run, for example 6h. A longer time is a problem. The limit applies to `action`, "
+            "and to all actions that ran before. The maximum is twice `since`."
         ),
     )
     min_runs: int = Field(
