@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
+from svcnb.brief import ipython_shell
 from svcnb.client import Client
 from svcnb.client.errors import NotConfirmed, OutOfCredit, TraceUnavailable
 from svcnb.client.models.accounts import Account
@@ -200,7 +201,7 @@ def begin(name: str, base_url: str, *, confirm: bool) -> LiveService:
 
 def end() -> None:
     """Disables the skipping of cells, for a lesson that uses an emulator."""
-    if (shell := _shell()) is not None:
+    if (shell := ipython_shell()) is not None:
         shell.ast_transformers[:] = [each for each in shell.ast_transformers if not isinstance(each, Skipper)]
 
 
@@ -291,13 +292,8 @@ def begin_in_page() -> None:
 def _install(kind: type[Skipper], live: Live | None) -> None:
     """Registers the transformer for all later cells. Does nothing outside IPython."""
     end()
-    if (shell := _shell()) is not None:
+    if (shell := ipython_shell()) is not None:
         shell.ast_transformers.append(kind(live, shell.user_ns))
-
-
-def _shell() -> Any:
-    ipython = sys.modules.get("IPython")
-    return ipython.get_ipython() if ipython is not None else None
 
 
 def _guarded(body: list[ast.stmt], made: list[str]) -> ast.Try:

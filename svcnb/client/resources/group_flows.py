@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Any
 from svcnb.client.calls import Call, Flow, ask
 from svcnb.client.errors import InvalidArgument, SvcnbError
 from svcnb.client.listing import Listing
-from svcnb.client.models.accounts import Account
 from svcnb.client.models.actions import RegisteredAction
 from svcnb.client.models.groups import Group, GroupContents
-from svcnb.client.models.wallets import Wallet
 from svcnb.client.references import (
     ActionRef,
     GroupRef,
@@ -21,6 +19,7 @@ from svcnb.client.references import (
     is_name,
     raw_cid,
     wallet_address,
+    wallet_addresses,
 )
 from svcnb.client.resources import actions as action_calls, wallets as wallet_calls
 from svcnb.client.resources.reading import PAGE_SIZE, absent, every, find, member, models, nothing
@@ -39,7 +38,7 @@ def create(
     if not is_name(name):
         raise InvalidArgument("the group name is empty", hint='Pass a name: svc.groups.create("signers").')
     permitted, rest = _split(actions)
-    addresses = _addresses(wallets)
+    addresses = wallet_addresses(wallets)
     body = {"group_name": name, "group_description": description} | _entries(permitted, addresses)
     number = yield from ask(
         Call(
@@ -71,7 +70,7 @@ def update(
     addresses = (
         [item.wallet_address for item in (yield from wallet_calls.listing(number))]
         if wallets is None
-        else _addresses(wallets)
+        else wallet_addresses(wallets)
     )
     if wallets is None and len(addresses) > MAX_GROUP_ENTRIES:
         raise _too_many(number, len(addresses), "wallets")
@@ -160,11 +159,6 @@ def _entries(hashes: Sequence[str], addresses: Sequence[str]) -> dict[str, list[
         "cid_hashes_permitted": ["0x0" if item == WILDCARD_HASH else item for item in hashes],
         "pkp_ids_permitted": list(addresses[:MAX_GROUP_ENTRIES]),
     }
-
-
-def _addresses(wallets: Iterable[WalletRef] | WalletRef) -> list[str]:
-    several = [wallets] if isinstance(wallets, (Wallet, Account, str, int)) else wallets
-    return list(dict.fromkeys(wallet_address(item) for item in several))
 
 
 def _split(actions: Iterable[ActionRef] | ActionRef) -> tuple[list[str], list[str]]:

@@ -13,6 +13,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from svcnb.emulator.errors import EndpointFailure, StructuredError
+from svcnb.emulator.http.answers import JSON_TYPE
 from svcnb.emulator.http.mismatch import sentence
 from svcnb.emulator.platform.offload import LARGE_BYTES, offload
 from svcnb.protocol.limits import MAX_BODIES_BYTES, MAX_BODIES_BYTES_PER_CALLER, MAX_JSON_VALUES
@@ -56,6 +57,11 @@ async def read_bytes(request: Request, limit: int) -> bytes:
         raise CallerGone from error
     # Use a thread, because copying megabytes into new memory takes milliseconds.
     return await offload(b"".join, chunks) if size > _LARGE_COPY_BYTES else b"".join(chunks)
+
+
+def is_json(request: Request) -> bool:
+    """Returns whether the Content-Type of a request is JSON."""
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower() == JSON_TYPE
 
 
 def require_plain(request: Request) -> None:
