@@ -65,7 +65,7 @@ def test_a_lesson_gives_its_stored_outputs_and_loads_nothing_from_elsewhere(lab:
     page = lab(lesson)
     page.run_all()
     pairs = list(zip(page.outputs(), stored(lesson), strict=True))
-    notices = [here for here, _ in pairs if here and here[-1].startswith("Skipped in this page: ")]
+    notices = [here for here, _ in pairs if here and here[-1].startswith("Skipped on this page: ")]
     assert len(notices) == SKIPPED.get(lesson, 0), notices
     assert [here for here, _ in pairs if here not in notices] == [there for here, there in pairs if here not in notices]
     assert page.outside == []
