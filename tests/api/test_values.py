@@ -93,7 +93,7 @@ def test_a_permitted_wallet_is_an_address_or_the_wildcard(account, sent, stored)
 def test_a_pkp_id_of_another_length_is_400(account, wrong):
     answer = account.post("add_pkp_to_group", {"group_id": 1, "pkp_id": wrong})
     assert answer.status_code == 400
-    assert answer.json().startswith("Invalid PKP ID")
+    assert answer.json().startswith("invalid PKP id")
     body = {"group_name": "n", "group_description": "", "pkp_ids_permitted": [wrong]}
     assert account.post("add_group", body).status_code == 400
 

@@ -144,7 +144,7 @@ class Pool:
         self._fill()
 
     async def stop(self) -> None:
-        """Stops all spares. In waiting callers, `take` raises `EngineUnavailable`."""
+        """Stops all spare processes. In waiting callers, `take` raises `EngineUnavailable`."""
         self._stopped = True
         for timer in (self._calm, self._refill, self._patience):
             if timer is not None:

@@ -15,7 +15,7 @@ from svcnb.emulator.sandbox.isolate import Isolate
 from svcnb.emulator.sandbox.pool import Pool
 from svcnb.emulator.sandbox.process import ProcessHost
 from svcnb.emulator.sandbox.protocol import EngineState, EngineUnavailable, Host, Outcome
-from svcnb.emulator.sandbox.scheduler import Places, Shares
+from svcnb.emulator.sandbox.scheduler import Shares, slots
 from svcnb.emulator.sandbox.session import Session
 from svcnb.emulator.sandbox.trace import Trace
 from svcnb.protocol.limits import ActionLimits
@@ -83,13 +83,13 @@ class PooledEngine(ABC):
         if not bundle_exists(bootstrap):
             raise tools.PartMissing("the action engine", f"no {bootstrap}", "Run: python hatch_build.py")
         self._reuse = reuse
-        self._places = Places(concurrency)
+        self._slots = slots(concurrency)
         self._shares = Shares()
         self._pool = Pool(
             self._new_host,
             spares=spares,
             shares=self._shares,
-            runs_of=self._places.of,
+            runs_of=self._slots.of,
             reuse=reuse,
             idle=idle,
             rest_s=rest_s,
@@ -147,7 +147,7 @@ class PooledEngine(ABC):
         if is_blank(source):
             return nothing_to_do(self._name)
         came = time.monotonic()
-        async with self._places.held_by(host.account):
+        async with self._slots.hold(host.account):
             return await self._run(source, params, limits, host, came)
 
     async def is_reachable(self) -> bool:
@@ -160,7 +160,7 @@ class PooledEngine(ABC):
             name=self._name,
             ready=self._pool.ready,
             running=len(self._sessions),
-            waiting=self._places.waiting + self._pool.waiting,
+            waiting=self._slots.waiting + self._pool.waiting,
             started=self._pool.started,
             available=not self._stopped and self._pool.available,
         )

@@ -41,7 +41,9 @@ def bad(code: str, message: str) -> Refused:
 
 def not_found(what: str) -> Refused:
     """Returns error 404 for an object that does not exist or belongs to another user."""
-    return Refused(404, "not_found", f"No such {what}. Check the id; GET /api/triggers lists your triggers.")
+    return Refused(
+        404, "not_found", f"There is no {what} with this id. Check the id; GET /api/triggers lists your triggers."
+    )
 
 
 def limited(code: str, message: str, retry_after_s: int) -> Refused:
