@@ -255,4 +255,4 @@ def _subpackage(name: str) -> Any:
             raise
         from svcnb.errors import ExtraMissing
 
-        raise ExtraMissing(f"svcnb.{name} needs {error.name}", _SUBPACKAGES[name]) from error
+        raise ExtraMissing(f"svcnb.{name} requires the package {error.name}", _SUBPACKAGES[name]) from error

@@ -38,7 +38,7 @@ def brief(error: BaseException) -> list[str]:
     Args:
         error: The error, with its traceback.
     """
-    shell = _shell()
+    shell = ipython_shell()
     if shell is not None and shell.InteractiveTB.mode == "Verbose":
         everything: list[str] = shell.InteractiveTB.structured_traceback(
             type(error), error, error.__traceback__, tb_offset=1
@@ -67,7 +67,7 @@ def _place(shell: Any, frame: FrameType) -> str:
     return " ".join(cell) if cell else f"File {file}, in {frame.f_code.co_name}"
 
 
-def _shell() -> Any:
+def ipython_shell() -> Any:
     """Returns the running IPython shell, or None outside IPython."""
     ipython = sys.modules.get("IPython")
     return ipython.get_ipython() if ipython is not None else None

@@ -38,7 +38,8 @@ def save(base_url: str, token: str) -> Path | None:
         folder = _folder()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         _delete_stale(folder)
-        file = folder / f"{urlsplit(base_url).port}.json"
+        # The name contains the process id, so that another emulator never deletes or replaces this file.
+        file = folder / f"{urlsplit(base_url).port}-{os.getpid()}.json"
         file.unlink(missing_ok=True)  # create a new file, because an older one can have another mode
         with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as opened:
             json.dump({"base_url": base_url, "pid": os.getpid(), "control_token": token}, opened)
@@ -49,7 +50,7 @@ def save(base_url: str, token: str) -> Path | None:
 
 def delete(file: Path | None) -> None:
     """Deletes a file that `save` wrote."""
-    if file is not None and _pid_of(file) == os.getpid():  # if it is missing, another emulator may use the port now
+    if file is not None:
         with suppress(OSError):
             file.unlink()
 
@@ -68,16 +69,7 @@ class Running(NamedTuple):
 
 def running() -> list[Running]:
     """Returns this user's running emulators whose tokens are saved, newest first."""
-    files = []
-    with suppress(OSError):
-        files = [(file.stat().st_mtime_ns, file) for file in _folder().glob("*.json")]
-    found = []
-    for _, file in sorted(files, reverse=True):
-        entry = _read(file)
-        url, pid = entry.get("base_url"), entry.get("pid")
-        if isinstance(url, str) and isinstance(pid, int) and _is_running(pid):
-            found.append(Running(url, pid))
-    return found
+    return [Running(str(entry["base_url"]), int(str(entry["pid"]))) for entry in _entries("*")]
 
 
 class Found:
@@ -129,7 +121,9 @@ def find(url: str) -> Found | None:
         return None
     if not port or not _is_loopback(parts.hostname or ""):
         return None
-    return _token_in(_folder() / f"{port}.json")
+    entries = [(str(entry["base_url"]), str(entry["control_token"])) for entry in _entries(port)]
+    same_host = [entry for entry in entries if urlsplit(entry[0]).hostname == parts.hostname]
+    return next((Found(*entry) for entry in same_host or entries), None)
 
 
 def _folder() -> Path:
@@ -137,35 +131,40 @@ def _folder() -> Path:
     return (Path(runtime) / "svcnb" if runtime else cache_folder()) / "emulators"
 
 
-def _token_in(file: Path) -> Found | None:
-    found = _read(file)
-    base_url, token, pid = found.get("base_url"), found.get("control_token"), found.get("pid")
-    if not (isinstance(base_url, str) and isinstance(token, str) and isinstance(pid, int) and _is_running(pid)):
-        return None
-    return Found(base_url, token)
+def _entries(port: int | str) -> list[dict[str, object]]:
+    """Returns the contents of the files of running emulators at a port (``*``: at any port), newest first."""
+    files: list[Path] = []
+    with suppress(OSError):
+        files.extend(_folder().glob(f"{port}-*.json"))
+    newest_first = sorted((_read(file) for file in files), key=lambda read: read[0], reverse=True)
+    return [
+        entry
+        for _, entry in newest_first
+        if isinstance(entry.get("base_url"), str)
+        and isinstance(entry.get("control_token"), str)
+        and isinstance(pid := entry.get("pid"), int)
+        and _is_running(pid)
+    ]
 
 
-def _pid_of(file: Path) -> object:
-    return _read(file).get("pid")
-
-
-def _read(file: Path) -> dict[str, object]:
+def _read(file: Path) -> tuple[int, dict[str, object]]:
+    """Returns when the file was written (ns) and its content, or an empty dictionary if it is not a file of `save`."""
     try:
         with file.open("rb") as opened:
             about = os.fstat(opened.fileno())
             if hasattr(os, "geteuid") and (about.st_uid != os.geteuid() or stat.S_IMODE(about.st_mode) & 0o077):
-                return {}  # another user wrote the file, or other users can read it
+                return 0, {}  # another user wrote the file, or other users can read it
             found = parse(opened.read(_MAX_BYTES))
     except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
+        return 0, {}
+    return about.st_mtime_ns, found if isinstance(found, dict) else {}
 
 
 def _delete_stale(folder: Path) -> None:
     """Deletes the files of killed emulators."""
     for file in folder.glob("*.json"):
-        pid = _pid_of(file)
-        if not isinstance(pid, int) or not _is_running(pid):
+        pid = file.stem.rpartition("-")[2]
+        if not pid.isdecimal() or not _is_running(int(pid)):
             file.unlink(missing_ok=True)
 
 

@@ -118,7 +118,7 @@ def practice_key(number: int) -> str:
         '0x11111111'
     """
     if not 1 <= number <= 9:  # noqa: PLR2004 - one digit
-        raise InvalidArgument(f"invalid practice key: expected 1 to 9, got {number!r}")
+        raise InvalidArgument(f"invalid practice key {number!r}: expected a number from 1 to 9")
     return "0x" + f"{number}{number}" * 32
 
 

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
+from svcnb.brief import ipython_shell
 from svcnb.client import Client
 from svcnb.client.errors import NotConfirmed, OutOfCredit, TraceUnavailable
 from svcnb.client.models.accounts import Account
@@ -200,7 +201,7 @@ def begin(name: str, base_url: str, *, confirm: bool) -> LiveService:
 
 def end() -> None:
     """Disables the skipping of cells, for a lesson that uses an emulator."""
-    if (shell := _shell()) is not None:
+    if (shell := ipython_shell()) is not None:
         shell.ast_transformers[:] = [each for each in shell.ast_transformers if not isinstance(each, Skipper)]
 
 
@@ -263,7 +264,7 @@ class Skipper:
                     and not hasattr(type(service), node.attr)
                     and node.attr != "base_url"
                 ):
-                    return f"{node.value.id}.{node.attr} needs an emulator."
+                    return f"{node.value.id}.{node.attr} requires an emulator."
                 if node.attr == "practice_key" and self._live is not None and self._live.own_wallet:
                     return "the practice keys are public. Set these names to your own wallets in a new cell."
         if needed := sorted(self.missing & set(_needed(cell))):
@@ -274,12 +275,12 @@ class Skipper:
 class PageSkipper(Skipper):
     """Version of `Skipper` for a browser page, which does not have some packages and cannot start processes."""
 
-    TITLE: ClassVar = "Skipped in this page"
+    TITLE: ClassVar = "Skipped on this page"
     REASONS: ClassVar[tuple[type[Exception], ...]] = (ImportError,)
 
     def _sentence(self, error: Exception) -> str:
         if isinstance(error, ModuleNotFoundError) and error.name:
-            return f"it does not contain {error.name.partition('.')[0]}. Use an installed svcnb for this cell."
+            return f"the page does not contain {error.name.partition('.')[0]}. Use an installed svcnb for this cell."
         return super()._sentence(error)
 
 
@@ -291,13 +292,8 @@ def begin_in_page() -> None:
 def _install(kind: type[Skipper], live: Live | None) -> None:
     """Registers the transformer for all later cells. Does nothing outside IPython."""
     end()
-    if (shell := _shell()) is not None:
+    if (shell := ipython_shell()) is not None:
         shell.ast_transformers.append(kind(live, shell.user_ns))
-
-
-def _shell() -> Any:
-    ipython = sys.modules.get("IPython")
-    return ipython.get_ipython() if ipython is not None else None
 
 
 def _guarded(body: list[ast.stmt], made: list[str]) -> ast.Try:

@@ -7,12 +7,12 @@ database). The user can then still return to an earlier svcnb.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
 from svcnb.errors import SvcnbError
+from svcnb.files import replace_file
 
 T = TypeVar("T")
 
@@ -136,15 +136,6 @@ def copy_file(path: Path, found: int) -> Path:
         OSError: The copy cannot be written.
     """
     copy = copy_path(path, found)
-    if copy.exists():
-        return copy
-    draft = copy.with_name(f"{copy.name}.{os.getpid()}.partial")
-    try:
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            file.write(path.read_bytes())
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(copy)
-    finally:
-        draft.unlink(missing_ok=True)
+    if not copy.exists():
+        replace_file(copy, path.read_bytes())
     return copy

@@ -176,7 +176,10 @@ async def _delete_all(show: Callable[[str], None]) -> None:
     found = [each.name for each in ROOT.iterdir() if each.is_dir()]
     gone = [each for each in found if await _erase(each)]
     kept = len(found) - len(gone)
-    show(f"{len(gone)} deleted." + (f" {kept} in use: stop the emulator first." if kept else ""))
+    show(
+        f"Deleted states: {len(gone)}."
+        + (f" States in use: {kept}. To delete them, first stop the emulator." if kept else "")
+    )
 
 
 def _link(name: str) -> str:

@@ -31,7 +31,7 @@ except ModuleNotFoundError as error:
         def __getattr__(name: str) -> Any:
             if name not in __all__:
                 raise AttributeError(f"module 'svcnb.charts' has no attribute {name!r}")
-            raise ExtraMissing(f"charts need {_absent}", "lab")
+            raise ExtraMissing(f"charts require the package {_absent}", "lab")
 
 
 __all__ = [

@@ -61,7 +61,7 @@ def latency(
     seconds = table.seconds()[well]
     if np.isnan(seconds).any():
         raise InvalidArgument(
-            "some successful runs have no duration",
+            f"{np.isnan(seconds).sum()} of {len(seconds)} successful runs have no duration",
             hint=("Remove these runs, or add the missing durations."),
         )
     factor, unit = (1_000.0, "ms") if float(np.median(seconds)) < 1 else (1.0, "s")
@@ -219,7 +219,7 @@ def _checked(percentiles: Sequence[float]) -> list[float]:
     wanted = sorted(dict.fromkeys(percentiles))
     if not 1 <= len(wanted) <= _MOST or not all(0 <= share <= 100 for share in wanted):  # noqa: PLR2004 - percent
         raise InvalidArgument(
-            f"invalid percentiles {percentiles!r}",
-            hint=("Pass one to four numbers from 0 to 100, for example (50, 95, 99)."),
+            f"invalid percentiles {percentiles!r}: expected one to four numbers from 0 to 100",
+            hint="Pass, for example, (50, 95, 99).",
         )
     return wanted

@@ -165,14 +165,14 @@ def _frame(data: Any, what: str) -> Any:
         return pd.DataFrame(data)
     if not isinstance(data, Iterable) or isinstance(data, (str, bytes)):
         raise InvalidArgument(
-            f"an argument of type {type(data).__name__} does not contain {what}",
+            f"invalid data of type {type(data).__name__}: expected {what}",
             hint="Pass a data frame, a list of models, or a History.",
         )
     rows = list(data)
     known = [each for names in _NAMES.values() for each in names if any(hasattr(row, each) for row in rows)]
     if rows and not known:
         raise InvalidArgument(
-            f"a list of {type(rows[0]).__name__} objects does not contain {what}",
+            f"invalid list of {type(rows[0]).__name__} objects: expected {what}",
             hint=("Pass a data frame, a list of models, or a History."),
         )
     return pd.DataFrame({name: [getattr(row, name, None) for row in rows] for name in known})

@@ -40,6 +40,8 @@ def _run(given: list[str]) -> int:
     from svcnb.cli._errors import guarded
 
     if given[:1] == ["emulator"]:
+        # The search for plugins of pydantic reads the metadata of all installed packages. The emulator uses no plugin.
+        os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
         from svcnb.cli._serve import serve, serve_supervised
 
         without_click: dict[tuple[str, ...], Callable[[], int]] = {

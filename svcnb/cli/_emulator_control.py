@@ -12,8 +12,7 @@ from urllib.parse import urlsplit
 import click
 
 from svcnb import control_tokens
-from svcnb.cli._examples import examples
-from svcnb.cli._output import output_options, show
+from svcnb.cli._output import examples, output_options, show
 from svcnb.cli._service import profile_option
 from svcnb.control.faults import Part
 
@@ -134,7 +133,7 @@ def stop(url: str | None) -> None:
         if time.monotonic() > until:
             raise click.ClickException(
                 f"the emulator (process {pid}) did not stop within {STOP_TIMEOUT_S:g} "
-                "seconds. Stop the process with `kill -9`."
+                f"seconds. Stop the process with `kill -9 {pid}`."
             )
         time.sleep(POLL_S)
     click.echo(f"Stopped {address}.")
@@ -152,7 +151,7 @@ def clock(
 ) -> None:
     """Print the emulator's time in Unix seconds. An option changes the time first."""
     if sum((advance is not None, freeze, at is not None, real)) > 1:
-        raise click.UsageError("--advance, --freeze, --at and --real are mutually exclusive: pass one.")
+        raise click.UsageError("--advance, --freeze, --at and --real are mutually exclusive: pass only one of them.")
     try:
         if advance is not None:
             control.clock.advance(advance)
@@ -237,7 +236,7 @@ def snapshot(control: EmulatorControl, verb: str, name: str | None, as_json: boo
         show(control.snapshots(), as_json=as_json)
         return
     if name is None:
-        raise click.UsageError(f"`snapshot {verb}` requires the NAME of a snapshot: add its name.")
+        raise click.UsageError(f"`snapshot {verb}` requires a NAME: add the name of the snapshot.")
     {"save": control.snapshot, "restore": control.restore, "delete": control.delete_snapshot}[verb](name)
 
 

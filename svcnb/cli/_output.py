@@ -44,7 +44,7 @@ def output_options(command: F) -> F:
     def inner(*given: Any, output: str, json_flag: bool, quiet: bool, **options: Any) -> Any:
         chosen = "json" if json_flag else output
         if quiet and chosen != "table":
-            raise click.UsageError(f"--quiet prints only identifiers: omit --output {chosen}.")
+            raise click.UsageError(f"--quiet and --output {chosen} are mutually exclusive: pass only one of them.")
         meta = click.get_current_context().meta
         meta[_FORMAT], meta[_QUIET] = chosen, quiet
         return command(*given, as_json=chosen != "table", **options)
@@ -146,6 +146,15 @@ def jsonable(value: object) -> Any:
     if isinstance(value, Iterable):
         return [jsonable(entry) for entry in value]
     return str(value)
+
+
+def examples(*lines: str) -> str:
+    """Returns the epilog of a command. It shows each example on one line.
+
+    Args:
+        lines: Command lines that begin with ``svcnb``. A test parses them.
+    """
+    return "\n".join(["\b", "Example:" if len(lines) == 1 else "Examples:", *(f"  {line}" for line in lines)])
 
 
 class CommandGroup(click.Group):

@@ -95,7 +95,8 @@ def read_key(file: Path) -> str:
         keys = parse(text)
     except ValueError:
         raise click.BadParameter(
-            f"{file} is neither a key nor valid JSON. Pass a file that contains a key or JSON.", param_hint="--key-file"
+            f"{file} contains neither a key nor valid JSON. Pass a file that contains a key or JSON.",
+            param_hint="--key-file",
         ) from None
     if len(keys) != 1:
         names = ", ".join(keys) or "none"

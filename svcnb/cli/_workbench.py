@@ -14,7 +14,7 @@ _TEXT: Final = """\
 1. Click the cell below, the one that starts with `import svcnb`.
 2. Press the button ▶ in the toolbar above, or <kbd>Shift</kbd>+<kbd>Enter</kbd>.
 
-The Workbench appears below the cell. You need no Python from here on. Start with **Account**: type a name,
+The Workbench appears below the cell. The next steps require no Python. Start with **Account**: type a name,
 press **Create**, and store the key. Then press **Add credit**. On this local service, you do not pay real money.
 Next, open **Actions** and follow *Steps to a first signature*.
 

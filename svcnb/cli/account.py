@@ -9,17 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from svcnb.cli._examples import examples
-from svcnb.cli._output import CommandGroup, output_options, show
+from svcnb.cli._output import CommandGroup, examples, output_options, show
 from svcnb.cli._service import new_key_file, read_secret, save_option, tell_secret, with_service
 
 if TYPE_CHECKING:
     from svcnb.client import Client
     from svcnb.client.signing import Signer
-
-_WALLET_HELP = (
-    "File that contains the wallet's private key, in hex or as an encrypted key file. Use - for standard input."
-)
 
 
 @click.group("account", cls=CommandGroup)
@@ -27,20 +22,26 @@ def command() -> None:
     """Create, show, convert and transfer accounts."""
 
 
+def _wallet_options(*, required: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    file = click.option(
+        "--wallet-key-file",
+        type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
+        required=required,
+        help="File that contains the wallet's private key, in hex or as an encrypted key file. Use - for standard "
+        "input.",
+    )
+    contract = click.option(
+        "--contract-wallet",
+        metavar="ADDRESS",
+        help="Address of a contract wallet. The key file then contains the key of the owner of that wallet.",
+    )
+    return lambda function: file(contract(function))
+
+
 def with_wallet(function: Callable[..., Any]) -> Callable[..., Any]:
     """Decorator that passes a signer to a command, with the options ``--wallet-key-file`` and ``--contract-wallet``."""
 
-    @click.option(
-        "--wallet-key-file",
-        type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
-        required=True,
-        help=_WALLET_HELP,
-    )
-    @click.option(
-        "--contract-wallet",
-        metavar="ADDRESS",
-        help="Address of a contract wallet. The key file then contains the key of its owner.",
-    )
+    @_wallet_options(required=True)
     @wraps(function)
     def inner(*given: Any, wallet_key_file: Path, contract_wallet: str | None, **options: Any) -> Any:
         return function(*given, owner=_signer(wallet_key_file, contract_wallet), **options)
@@ -56,21 +57,14 @@ def with_wallet(function: Callable[..., Any]) -> Callable[..., Any]:
     ),
 )
 @click.argument("name")
-@click.option("--description", default="", help="Description.")
+@click.option("--description", default="", help="Description of the account.")
 @click.option("--email", help="E-mail address for the payment processor.")
 @click.option(
-    "--chain-secured", is_flag=True, help=("Create an account that a wallet owns. Requires --wallet-key-file and gas.")
+    "--chain-secured",
+    is_flag=True,
+    help=("Create an account that a wallet owns. This requires --wallet-key-file and gas."),
 )
-@click.option(
-    "--wallet-key-file",
-    type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
-    help=_WALLET_HELP,
-)
-@click.option(
-    "--contract-wallet",
-    metavar="ADDRESS",
-    help=("Address of a contract wallet. The key file then contains the key of its owner."),
-)
+@_wallet_options(required=False)
 @save_option
 @output_options
 @with_service

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from svcnb.cli._examples import examples
-from svcnb.cli._output import CommandGroup, output_options, show
+from svcnb.cli._output import CommandGroup, examples, output_options, show
 from svcnb.cli._service import with_service
 
 if TYPE_CHECKING:
@@ -48,8 +47,8 @@ def list_(service: Client, group: str | None, as_json: bool) -> None:
 
 @command.command("register", epilog=examples("svcnb actions register action.js --name greet"))
 @click.argument("action")
-@click.option("--name", required=True, help="Name.")
-@click.option("--description", default="", help="Description.")
+@click.option("--name", required=True, help="Name of the action.")
+@click.option("--description", default="", help="Description of the action.")
 @output_options
 @with_service
 def register(service: Client, action: str, name: str, description: str, as_json: bool) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from svcnb.cli._examples import examples
+from svcnb.cli._output import examples
 from svcnb.cli._service import with_service
 from svcnb.cli.plan import plan_options, triggers_of
 
@@ -49,4 +49,4 @@ def command(
         if not yes:
             click.confirm("Continue?", abort=True)
         found.apply(secrets=secrets)
-    click.echo(f"{len(found)} steps completed.")
+    click.echo(f"Completed steps: {len(found)}.")

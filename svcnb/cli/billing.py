@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from svcnb.cli._examples import examples
-from svcnb.cli._output import CommandGroup, output_options, show
+from svcnb.cli._output import CommandGroup, examples, output_options, show
 from svcnb.cli._service import with_service
 
 if TYPE_CHECKING:

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from svcnb.cli._examples import examples
-from svcnb.cli._output import CommandGroup, output_options, show
+from svcnb.cli._output import CommandGroup, examples, output_options, show
 from svcnb.cli._service import new_key_file, save_option, tell_secret, with_service
-from svcnb.cli.account import with_wallet
+from svcnb.cli.account import audit, with_wallet
 
 if TYPE_CHECKING:
     from svcnb.client import Client
@@ -27,7 +26,7 @@ def command() -> None:
 
 @command.command("create", epilog=examples("svcnb chain-secured create treasury --wallet-key-file owner.key"))
 @click.argument("name")
-@click.option("--description", default="", help="Description.")
+@click.option("--description", default="", help="Description of the account.")
 @output_options
 @with_wallet
 @with_service
@@ -47,8 +46,8 @@ def open_(service: Client, owner: Signer, as_json: bool) -> None:
 
 
 @command.command("mint-wallet")
-@click.option("--name", default="Wallet", show_default=True, help="Name.")
-@click.option("--description", default="", help="Description.")
+@click.option("--name", default="Wallet", show_default=True, help="Name of the wallet.")
+@click.option("--description", default="", help="Description of the wallet.")
 @output_options
 @with_wallet
 @with_service
@@ -62,7 +61,7 @@ def mint_wallet(service: Client, owner: Signer, name: str, description: str, as_
     "mint-key", epilog=examples("svcnb chain-secured mint-key runner --execute-in-group 1 --wallet-key-file owner.key")
 )
 @click.argument("name")
-@click.option("--description", default="", help="Description.")
+@click.option("--description", default="", help="Description of the usage key.")
 @click.option(
     "--execute-in-group", "execute", multiple=True, help="Group in which the key can run actions. Use 0 for all groups."
 )
@@ -117,14 +116,4 @@ def resume(service: Client, owner: Signer, mint: str, save: Path | None, as_json
     show(made, as_json=as_json)
 
 
-@command.command("audit")
-@click.argument("api_key_hash", metavar="HASH")
-@output_options
-@with_service
-def audit(service: Client, api_key_hash: str, as_json: bool) -> None:
-    """List all on-chain changes of the account with the master HASH, oldest first.
-
-    The chain is public, so the command needs no key and no wallet.
-    """
-    entries = service.chain_secured.look(api_key_hash).audit()
-    show([entry.shown() if as_json else entry.summary() for entry in entries], as_json=as_json)
+command.add_command(audit)

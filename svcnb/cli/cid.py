@@ -7,8 +7,7 @@ from pathlib import Path
 
 import click
 
-from svcnb.cli._examples import examples
-from svcnb.cli._output import output_options, show
+from svcnb.cli._output import examples, output_options, show
 
 
 @click.command(
@@ -32,7 +31,7 @@ def command(file: Path, expect: str | None, as_json: bool) -> None:
 
     if file.suffix == ".toml":
         if expect is not None:
-            raise click.UsageError("--expect compares one file, not a plan: pass a source file")
+            raise click.UsageError("--expect compares a single file, not a plan: pass a source file.")
         from svcnb.toolkit.plan.description import Description
 
         plan = Description.load(file)

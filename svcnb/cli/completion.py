@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
-from svcnb.cli._examples import examples
+from svcnb.cli._output import examples
 
 _VARIABLE = "_SVCNB_COMPLETE"
 _ZSH_COMPLETION = "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit }"
@@ -31,7 +31,9 @@ def command(shell: str) -> None:
 
     kind = get_completion_class(shell)
     if kind is None:
-        raise click.UsageError(f"this version of click does not support completion for {shell}. Install a newer click.")
+        raise click.UsageError(
+            f"this version of click does not support completion for {shell}. Install a newer version of click."
+        )
     # Do not use click's own `source()`, because it runs bash to check its version, which fails without bash.
     script = kind(cli, {}, "svcnb", _VARIABLE)
     text = script.source_template % script.source_vars()

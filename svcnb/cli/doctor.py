@@ -15,8 +15,7 @@ from pathlib import Path
 
 import click
 
-from svcnb.cli._examples import examples
-from svcnb.cli._output import output_options, quiet, show
+from svcnb.cli._output import examples, output_options, quiet, show
 from svcnb.cli._service import profile_option
 from svcnb.exit_codes import ExitCode
 from svcnb.extras import install_command
@@ -85,8 +84,8 @@ def _compare(url: str, *, as_json: bool) -> ExitCode:
 
     with Client(url) as service:
         found = [*live_drift(service.with_key(None)), *recorded_drift(url, service.vocabulary)]
-    breaks = sum(each.weight == "breaks" for each in found)
-    told = [*map(str, found), f"{breaks} differences break calls, and {len(found) - breaks} do not."]
+    breaks = sum(each.severity == "breaks" for each in found)
+    told = [*map(str, found), f"Differences that break calls: {breaks}. Other differences: {len(found) - breaks}."]
     show(list(found), as_json=as_json, text="\n".join(told))
     return ExitCode.FAILED if breaks else ExitCode.OK
 
@@ -171,8 +170,8 @@ def _curve() -> Finding:
             warnings.simplefilter("ignore", SlowSignatures)  # the line already shows it
             name = library().name
     except ImportError as error:
-        fix = str(error).replace("signatures need", "Run")
-        return Finding("signatures", good=False, seen="no secp256k1 library", fix=fix)
+        fix = str(error).replace("signatures require", "Run")
+        return Finding("signatures", good=False, seen="no secp256k1 library is installed", fix=fix)
     return Finding("signatures", good=True, seen=f"{name} {version(name)}")
 
 

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from svcnb.cli._examples import examples
-from svcnb.cli._output import output_options, quiet, show
+from svcnb.cli._output import examples, output_options, quiet, show
 from svcnb.cli._service import with_service
 from svcnb.cli.actions import cid_or_file
 from svcnb.exit_codes import ExitCode

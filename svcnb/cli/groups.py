@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from svcnb.cli._examples import examples
-from svcnb.cli._output import CommandGroup, output_options, show
+from svcnb.cli._output import CommandGroup, examples, output_options, show
 from svcnb.cli._service import with_service
 from svcnb.cli.actions import cid_or_file
 
@@ -42,7 +41,7 @@ def show_(service: Client, group: str, as_json: bool) -> None:
 
 @command.command("create", epilog=examples("svcnb groups create signers --wallet 0x93ab... --action action.js"))
 @click.argument("name")
-@click.option("--description", default="", help="Description.")
+@click.option("--description", default="", help="Description of the group.")
 @click.option("--wallet", "wallets", multiple=True, help="Wallet that the actions of the group can use; repeatable.")
 @click.option(
     "--action", "actions", multiple=True, help="Action that the group permits, as a CID or a file; repeatable."

@@ -88,7 +88,7 @@ def clear(*, yes: bool) -> None:
     history = History()
     if not yes:
         click.confirm(f"Delete all runs in {history.path}?", abort=True)
-    click.echo(f"{history.clear()} runs deleted.")
+    click.echo(f"Deleted runs: {history.clear()}.")
 
 
 @command.command("merge")

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from svcnb.cli._examples import examples
-from svcnb.cli._output import CommandGroup, output_options, show
+from svcnb.cli._output import CommandGroup, examples, output_options, show
 from svcnb.cli._service import new_key_file, save_option, tell_secret, with_service
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ def list_(service: Client, as_json: bool) -> None:
 
 @command.command("create", epilog=examples("svcnb keys create runner --execute-in-group 1 --save runner.key"))
 @click.argument("name")
-@click.option("--description", default="", help="Description.")
+@click.option("--description", default="", help="Description of the usage key.")
 @click.option(
     "--execute-in-group", "execute", multiple=True, help=f"Groups in which the key can run actions: {_GROUPS}."
 )

@@ -18,7 +18,7 @@ from pathlib import Path
 import click
 
 from svcnb.cli import _workbench
-from svcnb.cli._examples import examples
+from svcnb.cli._output import examples
 from svcnb.lessons import lessons_folder
 
 FIRST_LESSON = "01-quickstart.ipynb"
@@ -112,7 +112,10 @@ def _workshop(state: Path | None) -> AbstractContextManager[tuple[str, dict[str,
     if not base_url or not os.environ.get("SVC_WORKSHOP_URL"):
         return None
     if state is not None:
-        raise click.UsageError("the workshop server stores the state. Omit --state, or unset SVC_WORKSHOP_URL.")
+        raise click.UsageError(
+            "--state has no effect in a workshop, whose server stores the state. Omit --state, or unset "
+            "SVC_WORKSHOP_URL."
+        )
     return nullcontext(("Workshop", {"SVC_BASE_URL": base_url}))
 
 

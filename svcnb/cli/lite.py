@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from svcnb.cli._examples import examples
+from svcnb.cli._output import examples
 
 _SITE = click.Path(file_okay=False, path_type=Path)
 
@@ -26,7 +26,7 @@ def command() -> None:
 def build(folder: Path, distribution: Path | None) -> None:
     """Build the site into FOLDER.
 
-    Any web server can publish the folder. The page loads nothing from other addresses. The first build downloads the
+    Any web server can publish the folder. The page loads no files from other addresses. The first build downloads the
     Python runtime and the wheels.
     """
     from svcnb.lite.packages import PackagesMissing
@@ -48,7 +48,7 @@ def serve(folder: Path, port: int) -> None:
     from svcnb.lite.server import make_server
 
     if not (folder / "jupyter-lite.json").is_file():
-        raise click.ClickException(f"{folder} does not contain a site: run svcnb lite build {folder}")
+        raise click.ClickException(f"{folder} does not contain a site. To build one, run `svcnb lite build {folder}`.")
     with make_server(folder, port) as server:
         click.echo(f"http://127.0.0.1:{server.server_address[1]}/lab/index.html")
         server.serve_forever()

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from svcnb.cli._examples import examples
+from svcnb.cli._output import examples
 from svcnb.cli._service import environment, read_key
+from svcnb.files import replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,13 +26,13 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--base-url",
-    help="Address of the service, the part before /core/v1. If omitted, the command prompts for the address.",
+    help="Address of the service, the part before /core/v1. Without this option, the command prompts for the address.",
 )
 @click.option(
     "--key-file",
     type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
-    help="File that contains the key. Use - for standard input. If omitted, the command prompts for the key, and "
-    "does not show the input.",
+    help="File that contains the key. Use - for standard input. Without this option, the command prompts for the "
+    "key, and does not show the input.",
 )
 @click.option(
     "--profile", metavar="NAME", help=("Name of the profile, for --profile. Default: the settings without a profile.")
@@ -79,16 +80,12 @@ def _belongs_to_an_account(url: str, key: Secret) -> bool:
 
 
 def _write(path: Path, values: Mapping[str, Any]) -> None:
-    """Replaces the file atomically. Readers see either the old or the new file, and other users can never read it."""
+    """Replaces the file, or the target of a symbolic link. Other users can never read it."""
     lines = [f"{name} = {_text(value)}" for name, value in values.items() if name != "profiles"]
     for profile, settings in values.get("profiles", {}).items():
         lines += ["", f"[profiles.{_text(profile)}]", *(f"{name} = {_text(value)}" for name, value in settings.items())]
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    target = path.resolve()  # do not replace a symbolic link
-    new = target.with_name(f".{target.name}.{os.getpid()}")
-    with os.fdopen(os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8") as file:
-        file.write("\n".join(lines).lstrip("\n") + "\n")
-    new.replace(target)
+    replace_file(path.resolve(), "\n".join(lines).lstrip("\n") + "\n")
 
 
 def _text(value: str) -> str:

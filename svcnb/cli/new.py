@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from svcnb.cli._examples import examples
-from svcnb.cli._output import output_options, show
+from svcnb.cli._output import examples, output_options, show
 
 
 @click.command("new", epilog=examples("svcnb new --list", "svcnb new price-oracle my-oracle"))

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from svcnb.cli._examples import examples
-from svcnb.cli._output import output_options, quiet, show
+from svcnb.cli._output import examples, output_options, quiet, show
 from svcnb.cli._service import read_secret, with_service
 from svcnb.exit_codes import ExitCode
 
@@ -27,7 +26,7 @@ def plan_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--state",
             type=click.Path(dir_okay=False, path_type=Path),
-            help="State file for the names of resources. Default: next to FILE.",
+            help="State file for the names of resources. Default: a file next to FILE.",
         ),
         click.option(
             "--triggers-token-file",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from svcnb.cli._examples import examples
+from svcnb.cli._output import examples
 from svcnb.cli._service import with_service
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def command(service: Client, live: bool, folder: Path) -> None:
     except the wallet. This costs about 40 cents. Without a key, it records only the conversations that need no key.
     """
     if not live:
-        raise click.UsageError("recording sends requests and spends credit: confirm with --live")
+        raise click.UsageError("recording sends requests and spends credit: confirm with --live.")
     from svcnb.toolkit import recorded
 
     config = service.config

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from svcnb.cli._examples import examples
-from svcnb.cli._output import show
+from svcnb.cli._output import examples, show
 from svcnb.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ _NEW = "new"
     help="Name of the report's files, without an extension. Default: the name of the report and the time.",
 )
 @click.option("--code", is_flag=True, help="Include the code of the cells in the page.")
-@click.option("--pdf", is_flag=True, help="Also create a PDF file. Requires Chromium.")
+@click.option("--pdf", is_flag=True, help="Also create a PDF file. This requires Chromium.")
 @click.option("--base-url", help="Address of the service, the part before /core/v1. Default: SVC_BASE_URL.")
 @click.option(
     "--key-file",
@@ -226,7 +225,7 @@ def _create(file: str | None) -> None:
     from svcnb.reports.notebooks import create_notebook
 
     if file is None:
-        raise click.UsageError("`svcnb report new` requires a file, for example: svcnb report new mine.ipynb")
+        raise click.UsageError("`svcnb report new` requires a file: run, for example, `svcnb report new mine.ipynb`.")
     made = create_notebook(file)
     click.echo(str(made))
     click.echo(f"Edit the notebook in JupyterLab. Then run: svcnb report {made}", err=True)
@@ -267,7 +266,7 @@ def _parameters(given: tuple[str, ...]) -> dict[str, str]:
         name, sign, value = each.partition("=")
         if not sign or not name.strip():
             raise click.BadParameter(
-                f"{name!r} does not have the form NAME=VALUE: write, for example, since=30d", param_hint="--param"
+                f"{name!r} does not have the form NAME=VALUE. Write, for example, since=30d.", param_hint="--param"
             )
         found[name.strip()] = value
     return found

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from svcnb.cli._examples import examples
-from svcnb.cli._output import json_text, output_options, show
+from svcnb.cli._output import examples, json_text, output_options, show
 from svcnb.cli._service import read_source, with_service
 from svcnb.protocol.nesting import parse
 
@@ -77,9 +76,12 @@ def _of_plan(file: Path, name: str | None) -> Action | str:
     plan = Description.load(file)
     if name is None and len(plan.actions) == 1:
         (name,) = plan.actions
+    if not plan.actions:
+        raise click.UsageError(f"the plan {file} contains no actions: add an action to the plan.")
     if name not in plan.actions:
+        found = "several actions" if name is None else f"no action {name!r}"
         raise click.UsageError(
-            f"choose an action of {file} with --action: {', '.join(plan.actions) or 'the plan has no actions'}."
+            f"the plan {file} contains {found}: pass one of its actions with --action ({', '.join(plan.actions)})."
         )
     return plan.action(name)
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from svcnb.cli._examples import examples
-from svcnb.cli._output import show
+from svcnb.cli._output import examples, show
 from svcnb.cli._service import read_secret
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from svcnb.cli._examples import examples
-from svcnb.cli._output import CommandGroup, output_options, show
+from svcnb.cli._output import CommandGroup, examples, output_options, show
 from svcnb.exit_codes import ExitCode
 
 _REGISTRY = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -35,7 +34,8 @@ def check(ctx: click.Context, registry: Path, as_json: bool) -> None:
     templates = Templates(registry)
     wrong = templates.check()
     good = (
-        f"{len(templates)} templates and {len(templates.derived())} derived actions are unchanged since their release."
+        f"All templates ({len(templates)}) and derived actions ({len(templates.derived())}) are unchanged since "
+        "their release."
     )
     show([{"problem": line} for line in wrong], as_json=as_json, text="\n".join(wrong) or good)
     if wrong:

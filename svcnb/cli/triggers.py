@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from svcnb.cli._examples import examples
-from svcnb.cli._output import CommandGroup, output_options, quiet, show
+from svcnb.cli._output import CommandGroup, examples, output_options, quiet, show
 from svcnb.cli._service import profile_option, read_secret, read_source, with_service
 from svcnb.protocol.nesting import parse
 
@@ -44,7 +43,7 @@ def _with_token(function: Callable[..., Any]) -> Callable[..., Any]:
     def command(*given: Any, triggers_url: str | None, token_file: Path | None, **options: Any) -> Any:
         if token_file is None:
             raise click.UsageError(
-                "The triggers service requires a token. To create a token and get it approved, run `svcnb triggers "
+                "the triggers service requires a token. To create a token and get it approved, run `svcnb triggers "
                 "authorize FILE`. Then pass --token-file FILE, or set SVC_TRIGGERS_TOKEN_FILE."
             )
         with _client(triggers_url, read_secret(token_file)) as triggers:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from svcnb.cli._examples import examples
+from svcnb.cli._output import examples
 
 
 @click.command("types", epilog=examples("svcnb types actions/"))

@@ -16,8 +16,7 @@ from urllib.parse import quote
 
 import click
 
-from svcnb.cli._examples import examples
-from svcnb.cli._output import CommandGroup, output_options, show
+from svcnb.cli._output import CommandGroup, examples, output_options, show
 from svcnb.exit_codes import ExitCode
 from svcnb.protocol.nesting import parse
 
@@ -91,10 +90,10 @@ def start(
     another --host, learners run the emulators on their own machines, and this server collects their progress.
 
     The command writes each learner's environment to FOLDER/places/NAME.env, for `. NAME.env && svcnb lab`.
-    FOLDER/hand-out.json contains the environments of all learners. FOLDER/board.url contains the board's address, and
-    FOLDER/server.json the server's address and token. Only you can read these files. After a restart, the server
-    continues with the same learners and states. SVC_INSTRUCTOR_TOKEN sets the token of the server, for a hub on another
-    machine.
+    FOLDER/hand-out.json contains the environments of all learners. FOLDER/board.url contains the board's address.
+    FOLDER/server.json contains the server's address and token. Only you can read these files. After a restart, the
+    server continues with the same learners and states. SVC_INSTRUCTOR_TOKEN sets the token of the server, for a hub on
+    another machine.
     """
     if host in _EVERYWHERE and url is None:
         raise click.BadParameter(
@@ -104,7 +103,7 @@ def start(
             ),
             param_hint="--host",
         )
-    from svcnb.toolkit.files import replace_file
+    from svcnb.files import replace_file
     from svcnb.workshop import Workshop
     from svcnb.workshop.hub import SERVER_FILE
     from svcnb.workshop.roster_file import read_roster
@@ -155,7 +154,7 @@ def export(file: Path, folder: Path) -> None:
 
     FILE contains names and e-mail addresses, and only you can read it.
     """
-    from svcnb.toolkit.files import replace_file
+    from svcnb.files import replace_file
 
     found = _ask(folder, "GET", "/progress")
     replace_file(file, found["csv"])
@@ -275,8 +274,8 @@ def rehearse(learners: int, first: int, last: int, pause: float, as_json: bool) 
     def begins(cells: int, pauses_s: float) -> None:
         minutes = math.ceil(pauses_s / 60)
         click.echo(
-            f"{_learners(learners)}, {cells} cells each; takes at least {minutes} min. Press Ctrl-C to stop the "
-            f"rehearsal.",
+            f"Rehearsing with {_learners(learners)} and {cells} cells each, for at least {minutes} min. Press Ctrl-C "
+            "to stop the rehearsal.",
             err=True,
         )
 
@@ -313,7 +312,7 @@ def _write_place(folder: Path, name: str, environment: Mapping[str, str]) -> Pat
     """
     import shlex
 
-    from svcnb.toolkit.files import replace_file
+    from svcnb.files import replace_file
 
     lines = (f"export {variable}={shlex.quote(value)}\n" for variable, value in sorted(environment.items()))
     place = folder / PLACES / f"{name}.env"
@@ -326,7 +325,7 @@ def _write_place(folder: Path, name: str, environment: Mapping[str, str]) -> Pat
 
 def _serve(room: Workshop, host: str, port: int, url: str | None, folder: Path) -> WorkshopServer:
     """Starts the server. Without a port, the server uses its previous port, which the learners' files contain."""
-    from svcnb.toolkit.files import replace_file
+    from svcnb.files import replace_file
 
     serve = partial(room.serve, host=host, url=url, instructor_token=os.environ.get("SVC_INSTRUCTOR_TOKEN"))
     kept = folder / PORT_FILE

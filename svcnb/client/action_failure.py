@@ -19,7 +19,10 @@ _PLACE: Final = re.compile(re.escape(SCRIPT) + r":(\d+)(?::(\d+))?")
 _LIMIT: Final = re.compile(r"exceeded the maximum (?:runtime|memory)|(ran out of funds)", re.IGNORECASE)
 
 _HINTS: Final = {
-    "compile": "Correct the source at that line. The CID then changes, so permit the new action in a group.",
+    "compile": (
+        "Correct the source at the line that the error names. The CID then changes, so permit the new action in a "
+        "group."
+    ),
     "limit": "Reduce the work of one run. svc.node.limits() returns the limits of one execution.",
     "funds": (
         "Add credit, at least $5.00: svc.billing.top_up(500). A run costs one cent per second. Nothing was charged."

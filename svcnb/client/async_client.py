@@ -110,7 +110,7 @@ class AsyncClient(ClientSettings):
 
     @cached_property
     def accounts(self) -> AsyncAccounts:
-        """Accounts: create an account, or check whether the key belongs to one."""
+        """Methods that create an account and check whether the key belongs to an account."""
         return AsyncAccounts(self._session)
 
     @cached_property
@@ -140,14 +140,14 @@ class AsyncClient(ClientSettings):
 
     @cached_property
     def chain_secured(self) -> AsyncChainSecured:
-        """Accounts that a wallet owns: create, open and read them, and finish interrupted operations."""
+        """Methods that create, open and read accounts that a wallet owns, and resume interrupted operations."""
         from svcnb.client.aio.chain_secured import AsyncChainSecured
 
         return AsyncChainSecured(self._session)
 
     @cached_property
     def node(self) -> AsyncNode:
-        """The node that responds: its chain, limits, payers, version and health."""
+        """Information about the node that responds: chain, limits, payers, version and health."""
         return AsyncNode(self._session)
 
     # --- operations -------------------------------------------------------------------------------------------------

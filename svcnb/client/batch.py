@@ -40,7 +40,14 @@ class _Results(Sequence[Outcome]):
     """Sequence of the outcomes of all completed runs, in the order of the parameters."""
 
     def __init__(
-        self, action: ActionRef, params: Iterable[object], concurrency: int, resume: str | Path | None
+        self,
+        run: Any,
+        action: ActionRef,
+        params: Iterable[object],
+        *,
+        concurrency: int,
+        resume: str | Path | None,
+        progress: bool | None,
     ) -> None:
         if not 1 <= concurrency <= MAX_CONCURRENCY:
             raise InvalidArgument(
@@ -52,7 +59,9 @@ class _Results(Sequence[Outcome]):
         # Compute the CID only once, not for each run.
         name = getattr(action, "name", "")
         self._action: ActionRef = Action(source, name=name) if source is not None else self.cid
+        self._run = run
         self._concurrency = concurrency
+        self._progress = progress
         to_dict = getattr(params, "to_dict", None)  # a method of data frames
         rows: Any = params if to_dict is None else to_dict("records")
         # Passing a dictionary or a string is a mistake, because the batch would iterate over its keys or characters.
@@ -156,19 +165,7 @@ class _Results(Sequence[Outcome]):
 class Batch(_Results):
     """The runs of one `Client.map`: a sequence of `Outcome`."""
 
-    def __init__(
-        self,
-        run: Callable[[ActionRef, object], Run],
-        action: ActionRef,
-        params: Iterable[object],
-        *,
-        concurrency: int,
-        resume: str | Path | None,
-        progress: bool | None,
-    ) -> None:
-        super().__init__(action, params, concurrency, resume)
-        self._run = run
-        self._progress = progress
+    _run: Callable[[ActionRef, object], Run]
 
     def resume(self, *, retry_failed: bool = False) -> Self:
         """Executes the remaining runs.
@@ -234,19 +231,7 @@ class AsyncBatch(_Results):
     Await the batch to execute them. Awaiting it again executes the remaining runs.
     """
 
-    def __init__(
-        self,
-        run: Callable[[ActionRef, object], Awaitable[Run]],
-        action: ActionRef,
-        params: Iterable[object],
-        *,
-        concurrency: int,
-        resume: str | Path | None,
-        progress: bool | None,
-    ) -> None:
-        super().__init__(action, params, concurrency, resume)
-        self._run = run
-        self._progress = progress
+    _run: Callable[[ActionRef, object], Awaitable[Run]]
 
     def __await__(self) -> Generator[Any, None, Self]:
         return self.resume().__await__()

@@ -47,12 +47,12 @@ class BatchFile:
             return
         if (header := _json(lines[0])) != self._header:
             what = (
-                "the file of another batch: the action or the parameters differ"
+                "belongs to another batch: the action or the parameters differ"
                 if isinstance(header, dict) and header.get("format") == FORMAT
-                else "not a batch file"
+                else "is not a batch file"
             )
             raise InvalidArgument(
-                f"the file {self.path} is {what}",
+                f"the file {self.path} {what}",
                 hint="Pass another file, or delete this file to start from the beginning.",
             )
         for line in lines[1:]:

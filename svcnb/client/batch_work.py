@@ -67,7 +67,7 @@ class Pace:
         self._delay = 0.0 if self._delay <= self._first else self._delay / 2
 
     def wait(self) -> float:
-        """Returns the seconds to wait before the next run. The value varies at random between callers."""
+        """Returns the time to wait before the next run, in seconds, with a random variation."""
         left = self._until - self._clock()
         return left * _JITTER.uniform(1.0, 1.5) if left > 0 else 0.0
 
@@ -125,12 +125,12 @@ class Work:
             return None if self.fatal is not None or not self.todo else self.todo.popleft()
 
     def give_back(self, index: int) -> None:
-        """Returns a run that did not start to the queue."""
+        """Puts a run that did not start back into the queue."""
         with self._lock:
             self.todo.appendleft(index)
 
     def pause(self) -> float:
-        """Returns the seconds to wait before the next run."""
+        """Returns the time to wait before the next run, in seconds."""
         with self._lock:
             return self._pace.wait()
 

@@ -98,10 +98,10 @@ def explicable(path: object) -> bool:
 
 
 def explain_call(config: Config, call: RefusedCall, clock_skew: float = 0.0) -> Flow[Explanation]:
-    """Reads the key's permissions, and explains which permission the call needs. This is free.
+    """Reads the key's permissions, and explains which permission the call needs. This call is free.
 
     Args:
-        config: Settings with the rejected key. Any key may read its account.
+        config: Settings with the rejected key. Any key can read its account.
         call: The call.
         clock_skew: Number of seconds by which the service's clock is ahead.
     """

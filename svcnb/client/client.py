@@ -136,7 +136,7 @@ class Client(ClientSettings):
 
     @cached_property
     def accounts(self) -> Accounts:
-        """Accounts: create an account, or check whether the key belongs to one."""
+        """Methods that create an account and check whether the key belongs to an account."""
         return Accounts(self._session)
 
     @cached_property
@@ -166,14 +166,14 @@ class Client(ClientSettings):
 
     @cached_property
     def chain_secured(self) -> ChainSecured:
-        """Accounts that a wallet owns: create, open and read them, and finish interrupted operations."""
+        """Methods that create, open and read accounts that a wallet owns, and resume interrupted operations."""
         from svcnb.client.chain_secured.namespace import ChainSecured
 
         return ChainSecured(self._session)
 
     @cached_property
     def node(self) -> Node:
-        """The node that responds: its chain, limits, payers, version and health."""
+        """Information about the node that responds: chain, limits, payers, version and health."""
         return Node(self._session)
 
     # --- operations -------------------------------------------------------------------------------------------------
@@ -201,7 +201,7 @@ class Client(ClientSettings):
             **named: Parameters by name, instead of ``params`` or merged into it.
 
         Raises:
-            ActionError: The action threw, did not parse, or broke a limit.
+            ActionError: The action threw an error, has a syntax error, or exceeded a limit.
             Forbidden: The key may not execute this action.
             OutOfCredit: The account does not have enough credit.
             InvalidArgument: The action is a hash, or the parameters cannot be written as JSON.
@@ -249,7 +249,7 @@ class Client(ClientSettings):
             params: Arguments of ``main``, one for each run. Each row of a frame becomes an object.
             concurrency: Maximum number of simultaneous runs.
             progress: Whether to show a progress bar. None shows one in a terminal or a notebook, if tqdm is installed.
-            resume: File that immediately stores every result. A repeated call reads earlier results from it.
+            resume: File in which the client stores every result immediately. A repeated call reads them.
             executor: `concurrent.futures` executor for the runs, for example with processes or a cluster. Its workers
                 receive the key. None executes the runs in this process.
 

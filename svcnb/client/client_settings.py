@@ -107,7 +107,7 @@ def checked_headers(headers: object) -> dict[str, str]:
     if headers is None:
         return {}
     if not isinstance(headers, Mapping):
-        raise InvalidType(f"headers has the type {type(headers).__name__}: expected a mapping of names to strings")
+        raise InvalidType(f"invalid headers of type {type(headers).__name__}: expected a mapping of names to strings")
     for name, value in headers.items():
         if not isinstance(name, str) or not _TOKEN.fullmatch(name):
             raise InvalidArgument(f"invalid header name {name!r}: expected letters, digits and hyphens")

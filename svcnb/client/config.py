@@ -199,7 +199,9 @@ def _vocabulary(found: Mapping[str, str]) -> Vocabulary:
             processor=found.get("processor_name", defaults.processor),
         )
     except ValueError as error:
-        raise ConfigError(str(error), hint="Correct SVC_SERVICE_NAME, SVC_PROCESSOR_NAME or the file.") from error
+        raise ConfigError(
+            str(error), hint="Correct SVC_SERVICE_NAME, SVC_PROCESSOR_NAME or the settings file."
+        ) from error
 
 
 def _found(base_url: str | None, file: str | Path | None, environment: Mapping[str, str]) -> dict[str, str]:
@@ -256,7 +258,7 @@ def clean_key(key: str | Secret) -> Secret:
         )
     if len(text) == 66 and text.startswith("0x"):  # noqa: PLR2004 - length of 0x and 64 digits
         raise ConfigError(
-            "expected a key, got the hash of a key (0x and 64 digits)",
+            "expected a key, got the hash of a key (0x and 64 hex digits)",
             hint="Use the key itself, which is shown only when the key is created. A lost key cannot be recovered "
             "from its hash.",
         )
@@ -268,7 +270,7 @@ def _optional_url(url: str | None, name: str) -> str | None:
 
 
 def config_file(environment: Mapping[str, str] | None = None) -> Path | None:
-    """Returns the path of the settings file, which may not exist. None if there is no home folder."""
+    """Returns the path of the settings file, even if it does not exist, or None without a home folder."""
     environment = os.environ if environment is None else environment
     named = environment.get("SVCNB_CONFIG")
     return Path(named).expanduser() if named else _default_file(environment)
@@ -324,7 +326,8 @@ def read_settings(path: Path, *, required: bool = False) -> dict[str, Any]:
     profiles = values.pop("profiles", {})
     if not isinstance(profiles, dict) or not all(isinstance(each, dict) for each in profiles.values()):
         raise ConfigError(
-            f"profiles in {path} is not a table", hint=("Write [profiles.NAME] above the settings of each profile.")
+            f"invalid setting 'profiles' in {path}: expected a table",
+            hint=("Write [profiles.NAME] above the settings of each profile."),
         )
     for settings in (values, *profiles.values()):
         _check_settings(path, settings)
@@ -348,7 +351,8 @@ def _check_settings(path: Path, settings: Mapping[str, object]) -> None:
             )
         if not isinstance(value, str):
             raise ConfigError(
-                f"{name} in {path} is not a string", hint=f'Write the value in quotation marks: {name} = "...".'
+                f"invalid setting {name!r} in {path}: expected a string",
+                hint=f'Write the value in quotation marks: {name} = "...".',
             )
 
 

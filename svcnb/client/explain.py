@@ -16,12 +16,20 @@ from svcnb.client.models.groups import Group, GroupContents
 from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.models.wallets import Wallet
 from svcnb.client.permission_snapshot import Kind, Picture, master_wallet_of
-from svcnb.client.references import ActionRef, KeyRef, WalletRef, action_hash, key_hash, raw_cid, wallet_address
+from svcnb.client.references import (
+    ActionRef,
+    KeyRef,
+    WalletRef,
+    key_hash,
+    one_action_hash,
+    one_wallet_address,
+    raw_cid,
+)
 from svcnb.client.resources import account_flows, actions, billing, group_flows, usage_key_flows, wallets
 from svcnb.client.secret import Secret
 from svcnb.protocol.action import Action
 from svcnb.protocol.hashes import api_key_hash, uint256_hex, usage_key_bytes, usage_key_hash
-from svcnb.protocol.wire.values import WILDCARD_ADDRESS, WILDCARD_HASH, looks_like_hash
+from svcnb.protocol.wire.values import looks_like_hash
 
 AnyKeyRef: TypeAlias = KeyRef | Account | None
 
@@ -63,10 +71,10 @@ class AskedFor:
         return cls(
             key_hash=_hash_of(key, secret),
             secret=secret,
-            action_hash=_one_action(action),
+            action_hash=one_action_hash(action),
             cid=_cid(action),
             name=action.name if isinstance(action, Action) else "",
-            wallet=None if wallet is None else _one_wallet(wallet),
+            wallet=None if wallet is None else one_wallet_address(wallet),
         )
 
     def find(self, known: Listing[UsageKey]) -> UsageKey | None:
@@ -192,25 +200,6 @@ def _hash_of(key: AnyKeyRef, secret: str | None) -> str:
     if secret is not None:
         return api_key_hash(secret)
     return key_hash(key)  # type: ignore[arg-type] # an account or None always has a secret
-
-
-def _one_action(action: ActionRef) -> str:
-    hashed = action_hash(action)
-    if hashed == WILDCARD_HASH:
-        raise InvalidArgument(
-            "0 is the wildcard for all actions: pass a single action", hint="Pass the action, its source or its CID."
-        )
-    return hashed
-
-
-def _one_wallet(wallet: WalletRef) -> str:
-    address = wallet_address(wallet)
-    if address == WILDCARD_ADDRESS:
-        raise InvalidArgument(
-            "0 is the wildcard for all wallets: pass a single wallet",
-            hint="Pass a wallet from svc.wallets.list(), or its address.",
-        )
-    return address
 
 
 def _cid(action: ActionRef) -> str | None:

@@ -32,7 +32,8 @@ _TEXTS: Final[dict[WarningCode, str]] = {
     "wildcard_action": "{} has a wildcard (0): it permits every action, including actions of other accounts",
     "wildcard_wallet": "{} has a wildcard: it permits every wallet of the account",
     "master_wallet": (
-        "{} permits the account's master wallet: an action that reads its private key reads the account key"
+        "{} permits the account's master wallet: an action that reads the private key of this wallet receives the "
+        "account key"
     ),
     "removed_groups": (
         "the key lists {}, which does not exist: the group was deleted, or the key will have access when the group "

@@ -23,6 +23,7 @@ from svcnb.protocol.action import Action
 from svcnb.protocol.cid import source_cid
 from svcnb.protocol.errors import MalformedValue
 from svcnb.protocol.hashes import api_key_hash, hashed_cid
+from svcnb.protocol.wire.rejections import shown
 from svcnb.protocol.wire.values import (
     WILDCARD_ADDRESS,
     WILDCARD_HASH,
@@ -42,7 +43,6 @@ KeyRef: TypeAlias = UsageKey | Secret | str
 _CID_V0: Final = re.compile(r"Qm[1-9A-HJ-NP-Za-km-z]{44}\Z")
 _ADDRESS: Final = re.compile(r"(?:0[xX])?([0-9a-fA-F]{40})\Z")
 _ZEROS: Final = re.compile(r"(?:0[xX])?0+\Z")
-_SHOWN: Final = 80
 
 
 def is_name(value: object) -> bool:
@@ -91,7 +91,7 @@ def _group_number(value: object) -> int:
         number = parse_group_id(value)
     if number is None:
         raise InvalidArgument(
-            f"invalid group {_show(value)}",
+            f"invalid group {shown(value)}",
             hint='Pass a Group, its number, or its number as a string, such as "7" or "0x7".',
         )
     return number
@@ -113,14 +113,18 @@ def wallet_address(value: WalletRef) -> str:
         if _ZEROS.match(text.strip()):
             return WILDCARD_ADDRESS
     raise InvalidArgument(
-        f"invalid wallet {_show(value)}",
+        f"invalid wallet {shown(value)}",
         hint="Pass a Wallet or its address (0x and 40 hex digits). To list the wallets, call svc.wallets.list(). The "
         "id of a wallet is not its address.",
     )
 
 
-def one_wallet_address(value: WalletRef) -> str:
+def one_wallet_address(value: WalletRef, account: str = "svc") -> str:
     """Returns the address of one wallet in lower case.
+
+    Args:
+        value: The wallet.
+        account: Name of the client or the account in the hint.
 
     Raises:
         InvalidArgument: The value is not a 20-byte address, or is 0, the wildcard for all wallets.
@@ -129,9 +133,38 @@ def one_wallet_address(value: WalletRef) -> str:
     if address == WILDCARD_ADDRESS:
         raise InvalidArgument(
             "0 is the wildcard for all wallets: pass a single wallet",
-            hint="To list the wallets, call svc.wallets.list().",
+            hint=f"To list the wallets, call {account}.wallets.list().",
         )
     return address
+
+
+def wallet_addresses(values: Iterable[WalletRef] | WalletRef) -> list[str]:
+    """Returns the addresses of a group's wallets in lower case, without duplicates.
+
+    Raises:
+        InvalidArgument: An entry is not a 20-byte address.
+    """
+    entries = [values] if isinstance(values, (Wallet, Account, str, int)) else values
+    return list(dict.fromkeys(wallet_address(entry) for entry in entries))
+
+
+def one_action_hash(value: ActionRef, account: str = "svc") -> str:
+    """Returns the hashed CID of one action.
+
+    Args:
+        value: The action.
+        account: Name of the client or the account in the hint.
+
+    Raises:
+        InvalidArgument: The value does not identify an action, or is 0, the wildcard for all actions.
+    """
+    hashed = action_hash(value)
+    if hashed == WILDCARD_HASH:
+        raise InvalidArgument(
+            "0 is the wildcard for all actions: pass a single action",
+            hint=f"To list the registered actions, call {account}.actions.list().",
+        )
+    return hashed
 
 
 def raw_cid(value: ActionRef) -> str:
@@ -152,18 +185,18 @@ def raw_cid(value: ActionRef) -> str:
             return text
         if looks_like_hash(text):
             raise InvalidArgument(
-                f"{_show(text)} is the hash of a CID: pass the CID itself",
+                f"{shown(text)} is the hash of a CID: pass the CID itself",
                 hint="Pass the action, its source or its CID (Qm...). The CID cannot be computed from its hash.",
             )
         if looks_like_cid(text):
             raise InvalidArgument(
-                f"{_show(text)} is a CID of version 1, but the service uses version 0 (Qm...)",
+                f"{shown(text)} is a CID of version 1, but the service uses version 0 (Qm...)",
                 hint="Pass the action or its source: svcnb.Action(source).cid is version 0.",
             )
         if looks_like_source(value):
             return _cid_of_source(value)
     raise InvalidArgument(
-        f"invalid action {_show(value)}", hint="Pass svcnb.Action(source), its CID (Qm...) or the source text."
+        f"invalid action {shown(value)}", hint="Pass svcnb.Action(source), its CID (Qm...) or the source text."
     )
 
 
@@ -227,7 +260,10 @@ def key_reference(value: KeyRef) -> str:
     text: object = value.reveal() if isinstance(value, Secret) else value
     if isinstance(text, str) and text.strip():
         return text.strip()
-    raise InvalidArgument("invalid usage key", hint="Pass a UsageKey, the key's text or its api_key_hash.")
+    raise InvalidArgument(
+        f"invalid usage key of type {type(value).__name__}: expected a UsageKey or a non-empty string",
+        hint="Pass a UsageKey, the key's text or its api_key_hash.",
+    )
 
 
 def key_hash(value: KeyRef) -> str:
@@ -236,8 +272,3 @@ def key_hash(value: KeyRef) -> str:
         return value.api_key_hash
     text = key_reference(value)
     return text.lower() if looks_like_hash(text) else api_key_hash(text)
-
-
-def _show(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"

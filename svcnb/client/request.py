@@ -140,7 +140,7 @@ def encode(body: object) -> bytes:
         return json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
     except (TypeError, ValueError, RecursionError) as error:  # a lone surrogate is also a ValueError
         raise errors.InvalidArgument(
-            f"the value cannot be encoded as JSON: {error}",
+            f"the arguments of this call cannot be encoded as JSON: {error}",
             hint=(
                 "Use numbers (not NaN), strings, booleans, None, lists and dicts. Pass secret.reveal() to send a "
                 "secret."
@@ -156,7 +156,7 @@ def may_repeat(call: Call[Any], error: errors.TransportError) -> bool:
 
 
 def delay(attempt: int, headers: Mapping[str, str] | None, config: Config) -> float:
-    """Returns the seconds before the next attempt, from ``Retry-After`` or from exponential backoff with jitter."""
+    """Returns the delay before the next attempt in seconds, from ``Retry-After`` or exponential backoff with jitter."""
     retries = config.retries
     told = _retry_after(headers) if headers else None
     if told is not None:
@@ -192,7 +192,10 @@ def _read(call: Call[T], answer: Answer, request: Request) -> T:
         if isinstance(error, errors.SvcnbError):
             raise
         raise errors.NotTheApi(
-            f"the response {answer.status} to {_asked(request)} has an unexpected JSON structure: {_one_line(error)}",
+            (
+                f"the response to {_asked(request)} (status {answer.status}) has an unexpected JSON structure: "
+                f"{_one_line(error)}"
+            ),
             hint="Check the version of the service with svc.node.version() or `svcnb doctor`.",
         ) from None
 
@@ -201,7 +204,7 @@ def _body(answer: Answer, request: Request) -> Any:
     try:
         return parse(answer.content) if answer.content else None
     except ValueError:
-        raise errors.NotTheApi(f"the response {answer.status} to {_asked(request)} is not JSON") from None
+        raise errors.NotTheApi(f"the response to {_asked(request)} (status {answer.status}) is not JSON") from None
 
 
 def failure(
@@ -210,15 +213,15 @@ def failure(
     """Returns the error for a response, which has one of two body formats (docs/service/http.md#errors)."""
     if 300 <= answer.status < 400:  # noqa: PLR2004 - statuses 3xx are redirects
         return errors.NotTheApi(
-            f"the response {answer.status} to {_asked(request)} is a redirect, which the API never sends",
+            f"the response to {_asked(request)} (status {answer.status}) is a redirect, which the API never sends",
             hint=f"Use the target of the redirect as base_url: {answer.headers.get('location', 'not given')[:200]}",
         )
     try:
         body = parse(answer.content) if answer.content else ""
     except ValueError:
         return errors.NotTheApi(
-            f"the response {answer.status} to {_asked(request)} is not JSON, so the host or the path of the API is "
-            f"wrong"
+            f"the response to {_asked(request)} (status {answer.status}) is not JSON, so the host or the path of the "
+            "API is wrong"
         )
     code = fix = docs_url = ""
     if isinstance(body, dict):
@@ -251,7 +254,7 @@ def failure(
 
 
 def _skew(answer: Answer) -> float:
-    """Returns the seconds by which the service's clock is ahead, from the ``Date`` header. 0 without the header."""
+    """Returns by how many seconds the service's clock is ahead, from the ``Date`` header. Without it, returns 0."""
     try:
         return parsedate_to_datetime(answer.headers.get("date", "")).timestamp() - answer.sent_at - answer.elapsed
     except (ValueError, TypeError):

@@ -32,7 +32,7 @@ def trace(of: Traced) -> Flow[Trace]:
     request_id = of if isinstance(of, str) else of.request_id
     if not request_id:
         raise InvalidArgument(
-            "the value does not identify an execution, because it has no request id",
+            f"invalid execution {of!r}: it has no request id",
             hint="Pass the result or the error of svc.run, or the X-Request-Id of the response.",
         )
     call = Call(
@@ -52,6 +52,8 @@ def trace(of: Traced) -> Flow[Trace]:
 def _parse(body: Any, _answer: Answer) -> Trace:
     if body["trace"] is None:
         raise TraceUnavailable(
-            f"request {body['request_id']} did not run an action: it was rejected with the status {body['http_status']}"
+            f"request {body['request_id']} did not run an action: it was rejected with the status "
+            f"{body['http_status']}",
+            hint="Correct the cause of the rejection, and run the action again.",
         )
     return Trace.model_validate(body["trace"])

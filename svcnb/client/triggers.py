@@ -77,7 +77,7 @@ class TriggersSettings(Checked):
 
     @staticmethod
     def cron(text: str, *, after: float | None = None, count: int = 10) -> CronPreview:
-        """Returns the next times at which a schedule fires. Sends no request to the service.
+        """Returns the next times at which a schedule fires. The method sends no request to the service.
 
         Args:
             text: Cron expression in UTC, with five fields, or with six if seconds come first.
@@ -95,7 +95,7 @@ class TriggersSettings(Checked):
 
     @staticmethod
     def event(signature: str) -> EventPreview:
-        """Explains an event signature: topic0, argument names and warnings. Sends no request.
+        """Explains an event signature: topic0, argument names and warnings. The method sends no request.
 
         Args:
             signature: ``Name(type,type)``, or the whole declaration from the contract's source.
@@ -336,7 +336,7 @@ class TriggersClient(TriggersSettings):
     def enable(self, trigger: TriggerRef) -> Trigger:
         """Enables a trigger.
 
-        Queued runs continue. Events that happened while the trigger was disabled start no runs.
+        Queued runs continue. Events that happened while the trigger was disabled do not start runs.
         """
         return self.update(trigger, enabled=True)
 

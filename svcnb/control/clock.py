@@ -58,7 +58,7 @@ def _unix(at: float | str | datetime) -> float:
             at = datetime.fromisoformat(at)
         except ValueError:
             raise InvalidArgument(
-                f"{at!r} is not a valid time: pass Unix seconds, or a string such as '2026-01-01T12:00'"
+                f"invalid time {at!r}: expected Unix seconds, or a string such as '2026-01-01T12:00'"
             ) from None
     if isinstance(at, datetime):
         return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()

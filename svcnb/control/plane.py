@@ -117,7 +117,7 @@ def _read(status: int, text: str, path: str) -> Any:
     except ValueError:
         raise ControlRefused(
             status,
-            f"the response {status} to {path} is not JSON",
+            f"the response to {path} (status {status}) is not JSON",
             hint=("Check that this is the address of an emulator."),
         ) from None
     if status < 400:  # noqa: PLR2004 - HTTP error statuses start at 400

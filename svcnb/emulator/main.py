@@ -28,7 +28,7 @@ _BACKLOG = 512
 
 
 def build_app(service: Service) -> Middleware:
-    """Returns the application of a service, with its triggers connected. Call this on the event loop.
+    """Returns the application of a service, with its triggers connected. Call this function on the event loop.
 
     Args:
         service: Components of the application. They can start later, but must run before the first request.
@@ -46,7 +46,7 @@ def build_app(service: Service) -> Middleware:
 def serve(
     settings: Settings, on_ready: Callable[[dict[str, object]], None], listener: socket.socket | None = None
 ) -> None:
-    """Runs an emulator until SIGTERM, SIGINT or the idle limit. Then stops everything that it started.
+    """Runs an emulator until SIGTERM, SIGINT or the idle limit. The function then stops everything that it started.
 
     Args:
         settings: The emulator's settings.

@@ -24,7 +24,6 @@ from svcnb.protocol.vocabulary import Vocabulary
 ENVIRONMENT_PREFIX = "SVC_"
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _LIMITS = defaults.ActionLimits()
-_REMOVED = "block_private_addresses"
 
 
 def _rpc(chain: str) -> Any:
@@ -283,18 +282,6 @@ class Settings(BaseModel):
     def _addresses_as_text(self, allowed: tuple[AllowedAddress, ...]) -> list[str]:
         return [str(each) for each in allowed]
 
-    @model_validator(mode="before")
-    @classmethod
-    def _without_removed(cls, given: Any) -> Any:
-        if isinstance(given, dict) and _REMOVED in given:
-            if str(given[_REMOVED]).lower() not in {"true", "1", "yes", "on"}:
-                raise ValueError(
-                    f"{_REMOVED} was removed: actions can access a private address only if allow_address contains it, "
-                    "for example allow_address 127.0.0.1:8545"
-                )
-            return {name: value for name, value in given.items() if name != _REMOVED}  # its effect is the default
-        return given
-
     @model_validator(mode="after")
     def _safe_together(self) -> Settings:
         # Create the derived values here, so that an invalid name or clock causes an error at the start.
@@ -379,7 +366,7 @@ class Settings(BaseModel):
         source = os.environ if environment is None else environment
         found = {
             name: value
-            for name in (*cls.model_fields, _REMOVED)
+            for name in cls.model_fields
             if (value := source.get(ENVIRONMENT_PREFIX + name.upper())) not in (None, "")
         }
         return cls.model_validate(found | {name: value for name, value in given.items() if value is not None})

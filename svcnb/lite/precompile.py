@@ -1,4 +1,4 @@
-"""Compiles the wheels of a site to bytecode, so that the page compiles nothing when it imports a package.
+"""Compiles the standard library and the wheels of a site to bytecode, so that the page compiles nothing at its start.
 
 `svcnb.lite.packages` runs this file in Pyodide, because bytecode is specific to a version of Python. The file therefore
 imports only the standard library.
@@ -15,34 +15,54 @@ from pathlib import Path
 
 _LEFT_OUT = (
     "IPython/core/profile/",
+    "IPython/sphinxext/",
     "IPython/testing/plugin/",
+    "anyio/_backends/_trio.py",
     "anywidget/labextension/",
     "anywidget/nbextension/",
     "bitarray/test_",
     "cytoolz/tests/",
     "docs/",
+    "eth_account/typed_transactions/blob_transactions/kzg_trusted_setup.txt",
     "ipywidgets/widgets/tests/",
     "jedi/third_party/django-stubs/",
+    "jedi/third_party/typeshed/stdlib/tkinter/",
     "jedi/third_party/typeshed/stubs/",
     "jupyterlab_widgets/labextension/",
+    "pydantic/mypy.py",
     "tqdm/completion.sh",
     "tqdm/tqdm.1",
+    "wcwidth/table_grapheme_overrides/_known_",
+    "web3/_utils/module_testing/",
+    "websockets/trio/",
 )
 """Files that a page does not need. jedi alone has 5000 stubs of other libraries. The site contains the extensions of
-JupyterLab a second time."""
+JupyterLab a second time. The tables of wcwidth are for terminals."""
 _LEFT_OUT_KINDS = (".c", ".h", ".pyx", ".pxd", ".schema.json", "py.typed", ".dist-info/RECORD")
 _LEXERS = ("__init__.py", "_mapping.py", "data.py", "javascript.py", "python.py", "shell.py", "special.py")
 """Languages that Pygments can highlight in a page."""
 _WITH_SOURCES = ("svcnb/", "anyio/")
 """Packages that read their own sources: for tracebacks and exercises, and for lazy imports."""
-_COPIED = "svcnb/toolkit/cookbook/"
-"""Files that a page mostly copies and does not import. This script does not compile them."""
+_UNCOMPILED = (
+    "_pyio.py",
+    "_pyrepl/",
+    "ctypes/",
+    "doctest.py",
+    "mailbox.py",
+    "multiprocessing/",
+    "pdb.py",
+    "svcnb/toolkit/cookbook/",
+    "wsgiref/",
+    "xml/",
+    "xmlrpc/",
+)
+"""Files that a page rarely imports. They remain sources, which are smaller than bytecode."""
 _UNCHECKED = (1).to_bytes(4, "little")  # Python does not compare the bytecode with the source
 _EPOCH = (2020, 1, 1, 0, 0, 0)
 
 
 def precompile(folder: Path) -> None:
-    """Compiles the wheels in a folder.
+    """Compiles the standard library and the wheels in a folder.
 
     Packages that consist only of Python files move into the archive of the standard library. Python imports them from
     there, and the page does not unpack them.
@@ -53,11 +73,12 @@ def precompile(folder: Path) -> None:
     lock = json.loads((folder / "pyodide-lock.json").read_text("utf-8"))
     packages = lock["packages"]
     at_start = packages["svcnb"]["depends"]
-    with zipfile.ZipFile(folder / "python_stdlib.zip", "a") as library:
+    standard = _files(folder / "python_stdlib.zip")
+    with zipfile.ZipFile(folder / "python_stdlib.zip", "w") as library:
+        _write(library, standard, in_archive=True)
         for name, entry in list(packages.items()):
             wheel = folder / entry["file_name"]
-            with zipfile.ZipFile(wheel) as content:
-                files = {file: content.read(file) for file in content.namelist() if _is_needed(file)}
+            files = _files(wheel)
             wheel.unlink()
             if name in at_start and all(file.endswith(".py") or ".dist-info/" in file for file in files):
                 _write(library, files, in_archive=True)
@@ -70,6 +91,11 @@ def precompile(folder: Path) -> None:
     (folder / "pyodide-lock.json").write_text(json.dumps(lock, separators=(",", ":")), "utf-8")
 
 
+def _files(archive: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(archive) as content:
+        return {file: content.read(file) for file in content.namelist() if _is_needed(file)}
+
+
 def _is_needed(file: str) -> bool:
     unused = file.startswith(_LEFT_OUT) or file.endswith(("/", *_LEFT_OUT_KINDS)) or ".data/" in file
     if file.startswith("pygments/lexers/"):
@@ -80,7 +106,7 @@ def _is_needed(file: str) -> bool:
 def _write(archive: zipfile.ZipFile, files: dict[str, bytes], *, in_archive: bool) -> None:
     for file, content in files.items():
         home = "/lib/python314.zip" if in_archive else "/lib/python3.14/site-packages"
-        compiled = file.endswith(".py") and not file.startswith(_COPIED)
+        compiled = file.endswith(".py") and not file.startswith(_UNCOMPILED)
         bytecode = _bytecode(f"{home}/{file}", content) if compiled else None
         with_source = file.startswith(_WITH_SOURCES)
         if bytecode is None or with_source:

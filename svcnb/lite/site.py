@@ -48,7 +48,7 @@ def build_site(target: Path, report: Callable[[str], None], *, distribution: Pat
     """
     _require_own(target)
     if find_spec("jupyterlite_core") is None or find_spec("jupyterlite_pyodide_kernel") is None:
-        raise SiteNotBuilt(f"the site requires JupyterLite: {install_command('lite')}")
+        raise SiteNotBuilt(f"building the site requires JupyterLite: run {install_command('lite')}")
     npm = {package: fetch_for_page(package, report) for package in PAGE_VERSIONS}
     runtime = npm["pyodide"]
     wheels = cache_folder() / "lite" / "wheels"

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from svcnb.client.errors import ActionError, Explicable, InvalidArgument, TraceUnavailable
+from svcnb.files import replace_file
 from svcnb.magics.arguments import Options, parameters, value_of
 from svcnb.protocol.action import Action
-from svcnb.toolkit.files import replace_file
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -41,7 +41,7 @@ def options() -> Options:
     )
     made.add_argument("--diff", action="store_true", help="Show the changes since the variable was last set.")
     made.add_argument(
-        "--run", action="store_true", help="Run the action, and return the Run. Costs one cent per second."
+        "--run", action="store_true", help="Run the action, and return the Run. This costs one cent per second."
     )
     made.add_argument(
         "--params", nargs="+", metavar="VALUE", help="Parameters of main: name=value ..., or JSON, or a variable."
@@ -53,7 +53,9 @@ def options() -> Options:
     made.add_argument("--client", metavar="VARIABLE", help="Client to use for this cell.")
     made.add_argument("--save", type=Path, metavar="FILE", help="Write the source to a file, byte for byte.")
     made.add_argument("--force", action="store_true", help="With --save: overwrite a file that has different content.")
-    made.add_argument("--register", action="store_true", help="Register the action with the account. Costs one cent.")
+    made.add_argument(
+        "--register", action="store_true", help="Register the action with the account. This costs one cent."
+    )
     made.add_argument("--no-lint", dest="lint", action="store_false", help="Do not check the source for problems.")
     return made
 
@@ -101,7 +103,7 @@ def _check(asked: Namespace) -> None:
     """Rejects options that would have no effect."""
     if asked.variable and not asked.variable.isidentifier():
         raise InvalidArgument(
-            f"{asked.variable!r} is not a valid variable name", hint=("Write %%action NAME, followed by the options.")
+            f"invalid variable name {asked.variable!r}", hint=("Write %%action NAME, followed by the options.")
         )
     if not asked.run:
         needless = {"--params": asked.params, "--until-effective": asked.until_effective, "--trace": asked.trace}

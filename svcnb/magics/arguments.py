@@ -116,14 +116,14 @@ def value_of(text: str, names: Mapping[str, Any], what: str) -> Any:
     except ValueError as error:
         if text.isidentifier():
             raise InvalidArgument(
-                f"{what} {text!r} is neither a variable of this notebook nor valid JSON",
+                f"invalid value {text!r} for {what}: expected JSON or a variable of this notebook",
                 hint=(
                     "Run the cell that defines it, or write JSON with strings in double quotation marks and the whole "
                     "value in single quotation marks."
                 ),
             ) from None
         raise InvalidArgument(
-            f"{what} {text!r} is not JSON ({error})",
+            f"invalid JSON {text!r} for {what}: {error}",
             hint="""Write JSON in single quotation marks, for example '{"n": 41}', or pass the name of a variable.""",
         ) from None
 
@@ -162,7 +162,7 @@ def parameters(words: Sequence[str], names: Mapping[str, Any]) -> Any:
         return members or None
     if members and not isinstance(whole[0], Mapping):
         raise InvalidArgument(
-            f"name=value requires an object, but the value has the type {type(whole[0]).__name__}",
+            f"name=value can only be combined with an object, not with a value of type {type(whole[0]).__name__}",
             hint="Pass an object, or only name=value.",
         )
     return {**whole[0], **members} if members else whole[0]

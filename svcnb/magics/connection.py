@@ -195,7 +195,7 @@ class Connection:
         if isinstance(value, EmulatorControl):
             return value.client()
         raise InvalidArgument(
-            f"{name} is {type(value).__name__}: expected a client or an emulator",
+            f"invalid variable {name!r} of type {type(value).__name__}: expected a client or an emulator",
             hint="Create a client: svcnb.Client(address, api_key=...), or emulator.client().",
         )
 

@@ -61,7 +61,7 @@ if not TYPE_CHECKING:
         except ModuleNotFoundError as error:
             if (error.name or "").startswith("svcnb"):
                 raise
-            raise ExtraMissing(f"svcnb.panels.{name} needs {error.name}", "lab") from error
+            raise ExtraMissing(f"svcnb.panels.{name} requires the package {error.name}", "lab") from error
         globals()[name] = value
         return value
 

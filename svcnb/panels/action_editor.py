@@ -302,6 +302,6 @@ def _parsed(text: str, what: str = "the parameters") -> Any:
         return parse(text)
     except ValueError as error:
         raise InvalidArgument(
-            f"{what}: {error}",
+            f"invalid JSON in {what}: {error}",
             hint=('Write JSON with double quotes and without a comma at the end, for example {"n": 41}.'),
         ) from None

@@ -58,7 +58,7 @@ class Owned:
         """Opens the account that a wallet owns.
 
         Raises:
-            ChainError: The wallet owns no account.
+            ChainError: The wallet does not own an account.
         """
         account = await service.chain_secured.open(owner)
         return cls(account, await service.chain_secured.open(owner, api_key_hash=account.api_key_hash))

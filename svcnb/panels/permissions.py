@@ -62,11 +62,12 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
     state = traitlets.Dict(_NOTHING).tag(sync=True)
 
     def __init__(self, client: Client, actions: Iterable[Action] = (), *, owner: AnySigner | None = None) -> None:
-        given = list(actions)
-        if not all(isinstance(each, Action) for each in given):
+        given: list[Any] = list(actions)
+        if wrong := [each for each in given if not isinstance(each, Action)]:
             raise InvalidArgument(
-                "the actions of a PermissionsPanel must be svcnb.Action objects",
-                hint="Pass them as PermissionsPanel(svc, [svcnb.Action(...)]).",
+                f"invalid argument actions of PermissionsPanel: expected svcnb.Action objects, got "
+                f"{type(wrong[0]).__name__}",
+                hint="Pass a list of actions: PermissionsPanel(svc, [svcnb.Action(source)]).",
             )
         self._extra = {action.hashed_cid: action for action in given}
         self._matrix = Matrix((), {}, {}, {})

@@ -49,7 +49,7 @@ class Type(NamedTuple):
             return cls("()", tuple(cls.parse(_without_name(part), depth + 1) for part in split(inside)))
         if not _ELEMENTARY.match(trimmed) or not _width_is_legal(trimmed):
             raise MalformedValue(
-                f"{shown(trimmed)} is not a valid ABI type",
+                f"invalid ABI type {shown(trimmed)}",
                 hint=(
                     "Use address, bool, string, bytes, bytes1 to bytes32, uint8 to uint256, "
                     "int8 to int256, arrays or tuples."
@@ -101,7 +101,7 @@ def split(inside: str) -> list[str]:
             parts.append(inside[start:place])
             start = place + 1
     if depth != 0:
-        raise MalformedValue("the brackets of the type do not match", hint="Close every bracket.")
+        raise MalformedValue(f"the brackets of {shown(inside)} do not match", hint="Close every bracket.")
     return [*parts, inside[start:]]
 
 

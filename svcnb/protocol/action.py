@@ -77,7 +77,7 @@ class Action:
             source = data.decode()
         except UnicodeDecodeError as error:
             raise MalformedValue(
-                f"{shown(str(path))} is not valid UTF-8: byte {error.start} is {data[error.start]:#04x}",
+                f"the file {shown(str(path))} is not valid UTF-8: byte {error.start} is {data[error.start]:#04x}",
                 hint="Save the file as UTF-8, and keep its line endings.",
             ) from None
         return cls(source, name=Path(path).stem if name is None else name, description=description)

@@ -121,7 +121,7 @@ def to_v1(text: str, base: str = "base32") -> str:
         return multibase.encode(raw, base)
     except (KeyError, ValueError):
         raise MalformedCid(
-            f"{shown(base)} is not a supported CID encoding",
+            f"unsupported CID encoding {shown(base)}",
             hint='Pass "base32", "base58btc", "base16" or "base64url".',
         ) from None
 
@@ -141,7 +141,7 @@ def to_v0(text: str) -> str:
     found = _read(text)
     if (found.codec, found.hash_name, len(found.digest)) != ("dag-pb", "sha2-256", _V0_DIGEST_BYTES):
         raise MalformedCid(
-            f"{shown(text)} uses {found.codec} and {found.hash_name}; version 0 requires dag-pb and sha2-256",
+            f"the CID {shown(text)} uses {found.codec} and {found.hash_name}; version 0 requires dag-pb and sha2-256",
             hint=(
                 "Add the file without raw leaves (ipfs add --cid-version=0), or compute its CID with svcnb.cid(source)."
             ),
@@ -154,7 +154,7 @@ def _read(text: str) -> ParsedCid:
         raise InvalidType(f"a CID must be a string, not {type(text).__name__}")
     given = text.strip()
     if len(given) > MAX_CID_CHARS:
-        raise MalformedCid(f"{shown(given)} is not a CID: at most {MAX_CID_CHARS} characters are allowed", hint=_HINT)
+        raise MalformedCid(f"invalid CID {shown(given)}: at most {MAX_CID_CHARS} characters are allowed", hint=_HINT)
     # Import the library here, because the import takes about 0.1 s and only CIDs of other systems need it. Do not use
     # the class `CID` of multiformats, because it rejects hash functions that it cannot compute. Parsing does not need
     # them.
@@ -172,15 +172,13 @@ def _read(text: str) -> ParsedCid:
         size, _, digest = varint.decode_raw(rest)
         codec_name, hash_name = multicodec.get(code=codec).name, multicodec.get(code=hash_code).name
     except Exception as error:
-        raise MalformedCid(f"{shown(given)} is not a CID", hint=_HINT) from error
+        raise MalformedCid(f"invalid CID {shown(given)}", hint=_HINT) from error
     if version > 1:
-        raise MalformedCid(f"{shown(given)} is not a CID: unknown version {version}", hint=_HINT)
+        raise MalformedCid(f"invalid CID {shown(given)}: unknown version {version}", hint=_HINT)
     if version == 0 and not is_cid_v0(given):
-        raise MalformedCid(f"{shown(given)} is not a CID: version 0 has 46 characters and starts with Qm", hint=_HINT)
+        raise MalformedCid(f"invalid CID {shown(given)}: version 0 has 46 characters and starts with Qm", hint=_HINT)
     if size != len(digest):
-        raise MalformedCid(
-            f"{shown(given)} is not a CID: its hash has {len(digest)} bytes, expected {size}", hint=_HINT
-        )
+        raise MalformedCid(f"invalid CID {shown(given)}: the hash has {len(digest)} bytes, expected {size}", hint=_HINT)
     return ParsedCid(given, version, codec_name, hash_name, bytes(digest), base)
 
 

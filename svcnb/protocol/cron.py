@@ -49,20 +49,20 @@ class Cron:
             raise InvalidType(f"a schedule must be a string of five or six fields, not {type(text).__name__}")
         self.text = text
         if not text.strip() or len(text) > _MAX_LENGTH:
-            raise InvalidCron(f"{shown(text)} is not a valid schedule", hint=f"Write five fields, {_EXAMPLES}.")
+            raise InvalidCron(f"invalid schedule {shown(text)}", hint=f"Write five fields, {_EXAMPLES}.")
         parsed = self._parse(datetime(2024, 1, 1, tzinfo=UTC))
         if _finest_s(parsed) < SCHEDULE_SCAN_S:
             raise InvalidCron(
                 (
-                    f"{shown(text)} can fire twice within {_finest_s(parsed)} s, but schedules are scanned every "
-                    f"{SCHEDULE_SCAN_S} s"
+                    f"the schedule {shown(text)} can fire twice within {_finest_s(parsed)} s, but schedules are "
+                    f"scanned every {SCHEDULE_SCAN_S} s"
                 ),
                 hint=f"Use an interval of at least {SCHEDULE_SCAN_S} s, {_EXAMPLES}.",
             )
         try:
             next(parsed)
         except StopIteration:
-            raise InvalidCron(f"{shown(text)} never fires", hint="Correct the day or the month.") from None
+            raise InvalidCron(f"the schedule {shown(text)} never fires", hint="Correct the day or the month.") from None
 
     def __repr__(self) -> str:
         return f"Cron({self.text!r})"
@@ -109,7 +109,7 @@ class Cron:
             return CronSim(self.text, after)
         except CronSimError as error:
             raise InvalidCron(
-                f"{shown(self.text)} is not a valid schedule: {str(error).lower()}",
+                f"invalid schedule {shown(self.text)}: {str(error).lower()}",
                 hint=(
                     "Write minute, hour, day of month, month and day of week, optionally with seconds first, "
                     f"{_EXAMPLES}."

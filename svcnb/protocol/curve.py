@@ -145,13 +145,13 @@ def library() -> Library:
             continue
         if load is _eth_keys:
             warn(
-                "neither coincurve nor wallycore is installed, so each signature takes several milliseconds: "
-                f"{install_command('chain')}",
+                "neither coincurve nor wallycore is installed, so each signature takes several milliseconds. "
+                f"To install one, run: {install_command('chain')}",
                 SlowSignatures,
                 stacklevel=4,
             )
         return found
-    raise ExtraMissing("signatures need a secp256k1 library", "chain")
+    raise ExtraMissing("signatures require a secp256k1 library", "chain")
 
 
 def is_secret(candidate: bytes) -> bool:

@@ -56,7 +56,7 @@ class Stamp:
     def __post_init__(self) -> None:
         if not _is_free_identifier(self.name):
             raise MalformedValue(
-                f"{shown(self.name)} is not a valid constant name",
+                f"invalid constant name {shown(self.name)}",
                 hint=(
                     "Write an identifier of letters, digits, _ and $ that is not a reserved word of JavaScript, "
                     "such as CONST."
@@ -64,7 +64,7 @@ class Stamp:
             )
         if not _is_version(self.protocol_version):
             raise MalformedValue(
-                f"protocol_version {shown(self.protocol_version)} is not a positive integer",
+                f"invalid protocol_version {shown(self.protocol_version)}: expected a positive integer",
                 hint="Pass 1 for the first version.",
             )
         _check(self.constant, self.name)
@@ -178,7 +178,7 @@ def _check_plain(value: Any, where: str) -> None:
             )
     else:
         raise MalformedValue(
-            f"{where} is {type(value).__name__}, which JSON cannot represent",
+            f"{where} has the type {type(value).__name__}, which JSON cannot represent",
             hint="Pass strings, numbers, booleans, None, lists and dictionaries. Write bytes as 0x hex.",
         )
 

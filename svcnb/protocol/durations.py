@@ -35,7 +35,7 @@ def seconds(span: float | str | timedelta) -> float:
     else:
         value = float(span)
     if not math.isfinite(value) or value < 0:
-        raise InvalidArgument(f"{span!r} is not a valid duration: expected at least 0 seconds")
+        raise InvalidArgument(f"invalid duration {span!r}: expected at least 0 seconds")
     return value
 
 
@@ -44,6 +44,6 @@ def _parse(text: str) -> float:
     parts = _PART.findall(compact)
     if not parts or "".join(number + unit for number, unit in parts) != compact:
         raise InvalidArgument(
-            f"{text!r} is not a duration: expected numbers with units, for example '90s', '10m' or '1h30m'"
+            f"invalid duration {text!r}: expected numbers with units, for example '90s', '10m' or '1h30m'"
         )
     return math.fsum(float(number) * _UNITS_S[unit] for number, unit in parts)

@@ -74,7 +74,7 @@ def digest_parts(typed_data: dict[str, Any]) -> DigestParts:
     except KeyError as error:
         raise MalformedValue(f"the envelope has no member {error}", hint=_HINT) from None
     except (TypeError, AttributeError) as error:
-        raise MalformedValue(f"the envelope has the wrong structure: {error}", hint=_HINT) from None
+        raise MalformedValue(f"the envelope has an invalid structure: {error}", hint=_HINT) from None
     digest = keccak256(b"\x19\x01" + separator + message)
     return DigestParts(type_string, keccak256(type_string.encode()), separator, message, digest)
 
@@ -92,7 +92,7 @@ def _struct_hash(name: str, fields: list[dict[str, str]], values: dict[str, Any]
 def _word(kind: str, value: Any, name: str) -> bytes:
     if kind == "string":
         if not isinstance(value, str):
-            raise MalformedValue(f"{name} is {shown(value)}, but must be a string")
+            raise MalformedValue(f"{name} is {shown(value)}: expected a string")
         return keccak256(value.encode())
     if kind == "bytes":
         return keccak256(_bytes(value, name))
@@ -100,7 +100,7 @@ def _word(kind: str, value: Any, name: str) -> bytes:
         return bytes.fromhex(normal_address(value)[2:]).rjust(_WORD, b"\0")
     if kind == "bool":
         if not isinstance(value, bool):
-            raise MalformedValue(f"{name} is {shown(value)}, but must be a Boolean", hint="Pass True or False.")
+            raise MalformedValue(f"{name} is {shown(value)}: expected a boolean", hint="Pass True or False.")
         return int(value).to_bytes(_WORD, "big")
     if found := _INTEGER.match(kind):
         return _integer(value, int(found[2] or _BITS), signed=not found[1], name=name)

@@ -122,7 +122,7 @@ def signature_bytes(signature: object) -> bytes:
         EnvelopeRefused: The signature violates rule 8: it is not hex, or is longer than 4096 bytes.
     """
     if not isinstance(signature, str):
-        _refuse(8, f"signature is {_json_kind(signature)}, but must be a hex string")
+        _refuse(8, f"signature is {_json_kind(signature)}: expected a hex string")
     try:
         data = parse_hex(signature, what="signature")
     except MalformedHex as error:
@@ -178,7 +178,7 @@ def _parsed(typed_data: object) -> dict[str, Any]:
     if not isinstance(typed_data, dict):
         _refuse(
             2,
-            f"typed_data is {_json_kind(typed_data)}, but must be an object",
+            f"typed_data is {_json_kind(typed_data)}: expected an object",
             "Send an object, or its JSON as a string.",
         )
     return typed_data
@@ -195,17 +195,17 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _check_field_members(types: Any) -> None:
     if not isinstance(types, dict):
-        _refuse(3, f"types is {_json_kind(types)}, but must be an object")
+        _refuse(3, f"types is {_json_kind(types)}: expected an object")
     for name, fields in types.items():
         if not isinstance(fields, list):
-            _refuse(3, f"types.{name} is {_json_kind(fields)}, but must be a list of fields")
+            _refuse(3, f"types.{name} is {_json_kind(fields)}: expected a list of fields")
         for field in fields:
             _require_members(3, f"a field of types.{name}", field, _FIELD_MEMBERS)
 
 
 def _require_members(rule: int, what: str, value: object, wanted: frozenset[str]) -> None:
     if not isinstance(value, dict):
-        _refuse(rule, f"{what} is {_json_kind(value)}, but must be an object")
+        _refuse(rule, f"{what} is {_json_kind(value)}: expected an object")
     if value.keys() == wanted:
         return
     if missing := sorted(wanted - value.keys()):
@@ -217,14 +217,14 @@ def _require_members(rule: int, what: str, value: object, wanted: frozenset[str]
 def _check_domain(domain: Any, domain_name: str, chain_id: int) -> None:
     _require_members(5, "domain", domain, _DOMAIN_MEMBERS)
     if domain["name"] != domain_name:
-        _refuse(5, f"domain.name is {shown(domain['name'])}, but must be {domain_name!r}")
+        _refuse(5, f"domain.name is {shown(domain['name'])}: expected {domain_name!r}")
     if domain["version"] != DOMAIN_VERSION:
-        _refuse(5, f"domain.version is {shown(domain['version'])}, but must be the string {DOMAIN_VERSION!r}")
+        _refuse(5, f"domain.version is {shown(domain['version'])}: expected the string {DOMAIN_VERSION!r}")
     given = _number(domain["chainId"])
     if given is None:
         _refuse(
             5,
-            f"domain.chainId is {shown(domain['chainId'])}, but must be an unsigned integer",
+            f"domain.chainId is {shown(domain['chainId'])}: expected an unsigned integer",
             "Send the value of get_node_chain_config as a decimal string, 0x hex or a number.",
         )
     if given != chain_id:
@@ -244,7 +244,7 @@ def _types_problem(types: dict[str, Any], flow: Flow) -> str:
     name = next(name for name, fields in canonical.items() if types[name] != fields)
     wanted = ", ".join(f"{field['type']} {field['name']}" for field in canonical[name])
     found = ", ".join(f"{field['type']} {field['name']}" for field in types[name])
-    return f"types.{name} is ({shown(found)[1:-1]}), but must be ({wanted})"
+    return f"types.{name} is ({shown(found)[1:-1]}): expected ({wanted})"
 
 
 def _check_message(message: Any, now_s: int) -> tuple[str, int]:
@@ -254,14 +254,14 @@ def _check_message(message: Any, now_s: int) -> tuple[str, int]:
     except (TypeError, MalformedValue):
         _refuse(
             7,
-            f"message.address is {shown(message['address'])}, but must be an address",
+            f"message.address is {shown(message['address'])}: expected an address",
             "Send the wallet's address: 0x followed by 40 hex digits.",
         )
     issued_at = _number(message["issuedAt"])
     if issued_at is None or issued_at > MAX_ISSUED_AT:
         _refuse(
             7,
-            f"message.issuedAt is {shown(message['issuedAt'])}, but must be a time in Unix seconds",
+            f"message.issuedAt is {shown(message['issuedAt'])}: expected a time in Unix seconds",
             "Send Unix seconds as a decimal string, 0x hex or a number, at most 2^63 - 1.",
         )
     if abs(issued_at - now_s) > ISSUED_AT_WINDOW_S:
@@ -276,7 +276,7 @@ def _check_message(message: Any, now_s: int) -> tuple[str, int]:
 
 
 def _number(value: object) -> int | None:
-    """Parses an unsigned number from a JSON number, decimal text or 0x hex text. Returns None for anything else."""
+    """Parses an unsigned number from a number, a decimal string or a 0x hex string. Returns None for other values."""
     if isinstance(value, str):
         found = _NUMBER.match(value)
         if not found:

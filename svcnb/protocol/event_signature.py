@@ -114,16 +114,17 @@ class Event:
         found = _NAME.match(trimmed)
         if not found or not trimmed.endswith(")") or len(text) > _MAX_LENGTH:
             raise InvalidSignature(
-                f"{shown(text)} is not an event signature", hint=(f"Write Name(type,type), {_EXAMPLE}.")
+                f"invalid event signature {shown(text)}", hint=(f"Write Name(type,type), {_EXAMPLE}.")
             )
         arguments = tuple(_argument(part, text) for part in _split(trimmed[found.end() : -1], text))
         if len(arguments) > _MAX_ARGUMENTS:
             raise InvalidSignature(
-                f"{shown(text)} has {len(arguments)} arguments; at most {_MAX_ARGUMENTS} are allowed"
+                f"the event signature {shown(text)} has {len(arguments)} arguments; "
+                f"at most {_MAX_ARGUMENTS} are allowed"
             )
         if sum(argument.indexed for argument in arguments) > MAX_INDEXED:
             raise InvalidSignature(
-                f"{shown(text)} marks more than {MAX_INDEXED} arguments as indexed",
+                f"the event signature {shown(text)} marks more than {MAX_INDEXED} arguments as indexed",
                 hint="Mark at most three arguments as indexed, because a log contains at most three.",
             )
         return cls(found[1], arguments)
@@ -155,16 +156,16 @@ class Event:
         """
         if len(set(positions)) > MAX_INDEXED or not all(0 <= place < len(self.arguments) for place in positions):
             raise InvalidSignature(
-                f"indexed {sorted(positions)} does not match {self.canonical}",
+                f"the positions {sorted(positions)} in indexed do not match {self.canonical}",
                 hint=(
-                    f"Pass the positions of at most {MAX_INDEXED} of its {len(self.arguments)} arguments, counted "
+                    f"Pass the positions of at most {MAX_INDEXED} of the {len(self.arguments)} arguments, counted "
                     "from 0."
                 ),
             )
         marked = {place for place, argument in enumerate(self.arguments) if argument.indexed}
         if marked and marked != set(positions):
             raise InvalidSignature(
-                f"indexed {sorted(positions)} contradicts the marks of the signature, {sorted(marked)}",
+                f"the positions {sorted(positions)} in indexed contradict the marks in the signature, {sorted(marked)}",
                 hint="Mark the indexed arguments either in the signature or in the argument indexed, not in both.",
             )
         arguments = tuple(
@@ -262,7 +263,7 @@ def _split(inside: str, whole: str) -> list[str]:
         return split(inside)
     except MalformedValue as error:
         raise InvalidSignature(
-            f"{shown(whole)} is not an event signature: {error.message}", hint=f"Write Name(type,type), {_EXAMPLE}."
+            f"invalid event signature {shown(whole)}: {error.message}", hint=f"Write Name(type,type), {_EXAMPLE}."
         ) from None
 
 
@@ -272,13 +273,13 @@ def _argument(text: str, whole: str) -> Argument:
     rest = words[1:] if indexed else words
     if len(rest) > 1 or (rest and (not _ARGUMENT_NAME.match(rest[0]) or rest[0] == "indexed")):
         raise InvalidSignature(
-            f"{shown(text.strip())} in {shown(whole)} is not a valid argument",
+            f"invalid argument {shown(text.strip())} in the event signature {shown(whole)}",
             hint=f"Write the type of the argument, then optionally 'indexed' and a name, {_EXAMPLE}.",
         )
     try:
         return Argument(Type.parse(written), rest[0] if rest else "", indexed)
     except MalformedValue as error:
-        raise InvalidSignature(f"{shown(whole)} is not an event signature: {error.message}", hint=error.hint) from None
+        raise InvalidSignature(f"invalid event signature {shown(whole)}: {error.message}", hint=error.hint) from None
 
 
 def _type_and_words(text: str) -> tuple[str, list[str]]:
@@ -298,9 +299,7 @@ def _type_and_words(text: str) -> tuple[str, list[str]]:
 def _word(topic: str) -> bytes:
     word = _bytes(topic)
     if len(word) != _WORD_BYTES:
-        raise UndecodableLog(
-            f"{shown(topic)} is not a valid topic", hint="Write a topic as 0x followed by 64 hex digits."
-        )
+        raise UndecodableLog(f"invalid topic {shown(topic)}", hint="Write a topic as 0x followed by 64 hex digits.")
     return word
 
 
@@ -308,7 +307,7 @@ def _bytes(text: str) -> bytes:
     try:
         return bytes.fromhex(text.removeprefix("0x"))
     except ValueError:
-        raise UndecodableLog(f"{shown(text)} is not hex", hint="Pass 0x followed by hex digits.") from None
+        raise UndecodableLog(f"invalid hex {shown(text)}", hint="Pass 0x followed by hex digits.") from None
 
 
 def _exactly(codec: Codec, kinds: Sequence[Type], data: bytes) -> tuple[Any, ...]:

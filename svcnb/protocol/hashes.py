@@ -89,7 +89,7 @@ def uint256_hex(number: int) -> str:
         MalformedValue: The number is out of range.
     """
     if not 0 <= number < 1 << 256:
-        raise MalformedValue(f"{shown(number)} is out of range: expected 0 to 2**256 - 1")
+        raise MalformedValue(f"the number {shown(number)} is out of range: expected 0 to 2**256 - 1")
     return f"0x{number:064x}"
 
 
@@ -114,7 +114,7 @@ def normal_address(address: str) -> str:
     found = _ADDRESS.match(address.strip())
     if not found:
         raise MalformedAddress(
-            f"{shown(address)} is not an address", hint="Write 0x followed by 40 hex digits, like a wallet_address."
+            f"invalid address {shown(address)}", hint="Write 0x followed by 40 hex digits, like a wallet_address."
         )
     return "0x" + found[1].lower()
 
@@ -204,7 +204,7 @@ def usage_key_hash(secret: bytes) -> int:
     """
     if len(secret) != HASH_BYTES:
         raise MalformedValue(
-            f"a ChainSecured usage key has {HASH_BYTES} secret bytes, got {len(secret)}",
+            f"the secret of the ChainSecured usage key has {len(secret)} bytes: expected {HASH_BYTES}",
             hint="Decode the base64 text of the key first.",
         )
     return int.from_bytes(keccak256(secret), "big")

@@ -70,7 +70,7 @@ def recover_address(digest: bytes, signature: bytes) -> str:
     if parity >= _V:
         parity -= _V
     if parity > 1:
-        raise MalformedSignature(f"the signature has the v value {signature[-1]}: expected 27, 28, 0 or 1")
+        raise MalformedSignature(f"the signature has the recovery value v = {signature[-1]}: expected 27, 28, 0 or 1")
     try:
         point = library().recover(digest, signature[:-1], parity)
     except ValueError:

@@ -119,7 +119,7 @@ class OwnNotebook:
                 values[name] = field.value(value)
             except (ValueError, TypeError) as error:
                 raise ParameterRefused(
-                    f"{self.file.name} cannot use {name} = {value!r}: {error}",
+                    f"invalid parameter {name} = {value!r} for {self.file.name}: {error}",
                     hint=f"Use, for example, -p {name}={field.default}",
                 ) from None
         return values
@@ -161,7 +161,9 @@ def read_notebook(file: str | Path) -> OwnNotebook:
             f"{path} is not a version 4 notebook", hint="Open the notebook in JupyterLab and save it."
         ) from None
     if language != "python":
-        raise NotebookUnusable(f"{path} is written in {language}", hint="Use a Python notebook.")
+        raise NotebookUnusable(
+            f"the notebook {path} has the language {language}: expected python", hint="Use a Python notebook."
+        )
     headings = (
         line.lstrip("# ").strip() for kind, text, _ in cells if kind == "markdown" for line in text.splitlines()[:1]
     )

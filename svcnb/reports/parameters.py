@@ -34,7 +34,7 @@ def _zone(name: str) -> str:
         try:
             ZoneInfo(name)
         except (LookupError, ValueError, OSError):
-            raise ValueError(f"{name!r} is not a valid time zone: use UTC, or a name such as Europe/Vienna") from None
+            raise ValueError(f"unknown time zone {name!r}: use UTC, or a name such as Europe/Vienna") from None
     return name
 
 
@@ -79,7 +79,7 @@ class Parameters(BaseModel):
             name = ".".join(str(part) for part in problem["loc"])
             said = str(problem["msg"]).removeprefix("Value error, ")
             raise ParameterRefused(
-                f"the report {report} cannot use {name} = {problem['input']!r}: {said}",
+                f"invalid parameter {name} = {problem['input']!r} for the report {report}: {said}",
                 hint=f"{name}: {cls.model_fields[name].description} To list all parameters, run `svcnb report --list`.",
             ) from None
 
@@ -108,8 +108,8 @@ class RunHistory(Parameters):
     silent_after: Span | None = Field(
         None,
         description=(
-            "Maximum time without a run, for example 6h. A longer time is a problem. Applies to `action`, and to all "
-            "actions that ran before. At most twice `since`."
+            "Maximum time without a run, for example 6h. A longer time is a problem. The limit applies to `action`, "
+            "and to all actions that ran before. The maximum is twice `since`."
         ),
     )
     min_runs: int = Field(

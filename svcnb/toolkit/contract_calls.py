@@ -56,8 +56,8 @@ def send(call: Any, **transaction: Any) -> Any:
     receipt = call.w3.eth.wait_for_transaction_receipt(call.transact(transaction))
     if receipt["status"] != 1:
         raise ChainError(
-            f"{call.fn_name} was included in a block but failed",
-            hint=("Check whether another transaction came before it."),
+            f"the call of {call.fn_name} was included in a block but failed",
+            hint="Check whether an earlier transaction changed the state that the call depends on.",
         )
     return receipt
 
@@ -74,7 +74,7 @@ def vrs(signature: str) -> tuple[int, bytes, bytes]:
     """
     raw = bytes.fromhex(signature.removeprefix("0x"))
     if len(raw) != _SIGNATURE_BYTES:
-        raise InvalidArgument(f"a signature has {_SIGNATURE_BYTES} bytes, got {len(raw)}", hint="Pass r, s and v.")
+        raise InvalidArgument(f"the signature has {len(raw)} bytes: expected {_SIGNATURE_BYTES} bytes (r, s and v)")
     return raw[64], raw[:32], raw[32:64]
 
 

@@ -14,6 +14,7 @@ from pydantic import TypeAdapter
 from svcnb.checked import checked
 from svcnb.client.listing import Listing
 from svcnb.client.models.base import Model
+from svcnb.client.renamed import renamed
 from svcnb.protocol.limits import CLOCK_SKEW_WARNING_S
 from svcnb.protocol.vocabulary import Vocabulary
 from svcnb.protocol.wire.routes import Route, routes
@@ -21,7 +22,7 @@ from svcnb.protocol.wire.routes import Route, routes
 if TYPE_CHECKING:
     from svcnb.client.client import Client
 
-Weight = Literal["breaks", "suspect", "news"]
+Severity = Literal["breaks", "suspect", "news"]
 
 _PREFIX: Final = "/core/v1"
 _TRIGGERS: Final = ("/api/", "/webhook/")
@@ -37,7 +38,7 @@ _MAX_DEPTH: Final = 12
 class Drift(Model):
     """Difference between a live service and this package."""
 
-    weight: Weight
+    severity: Severity
     """``breaks``: a call fails, or the client cannot parse a response. ``suspect``: types differ, which can be
     harmless. ``news``: the service has a feature that this package does not use."""
 
@@ -49,8 +50,14 @@ class Drift(Model):
 
     says: str
 
+    @property
+    def weight(self) -> Severity:
+        """Deprecated name of `severity`."""
+        renamed("Drift.weight", "Drift.severity")
+        return self.severity
+
     def __str__(self) -> str:
-        return f"{self.weight}: {self.route} {self.field}: {self.says}".replace(" : ", ": ")
+        return f"{self.severity}: {self.route} {self.field}: {self.says}".replace(" : ", ": ")
 
 
 @checked
@@ -63,7 +70,7 @@ def clock_drift(svc: Client) -> Drift | None:
     ahead = "ahead of" if skew > 0 else "behind"
     says = f"the service's clock is {abs(skew):.0f} s {ahead} this machine's"
     return Drift(
-        weight="suspect", route="GET /version", field="header.date", says=(f"{says}: correct the clock that is wrong")
+        severity="suspect", route="GET /version", field="header.date", says=(f"{says}: correct the clock that is wrong")
     )
 
 
@@ -104,7 +111,7 @@ def recorded_drift(base_url: str, vocabulary: Vocabulary | None = None) -> Listi
     base_url = clean_url(base_url, "base_url")
     found = [
         Drift(
-            weight="news" if each.is_news else "suspect",
+            severity="news" if each.is_news else "suspect",
             route=each.route,
             field=f"answer.{each.field}",
             says=f"{each.title}: {each.says}",
@@ -113,7 +120,7 @@ def recorded_drift(base_url: str, vocabulary: Vocabulary | None = None) -> Listi
         if conversation.needs == "nothing"
         for each in recorded.compare(conversation, recorded.over_http(base_url), vocabulary=vocabulary)
     ]
-    return Listing(sorted(found, key=lambda each: each.weight == "news"), of="differences", kind=Drift)
+    return Listing(sorted(found, key=lambda each: each.severity == "news"), of="differences", kind=Drift)
 
 
 @checked
@@ -124,8 +131,8 @@ def compare(description: Mapping[str, Any], vocabulary: Vocabulary | None = None
         description: OpenAPI description, version 3.0 or 3.1.
         vocabulary: The service's names.
     """
-    order: dict[Weight, int] = {"breaks": 0, "suspect": 1, "news": 2}
-    return sorted(_all(description, vocabulary or Vocabulary()), key=lambda each: order[each.weight])
+    order: dict[Severity, int] = {"breaks": 0, "suspect": 1, "news": 2}
+    return sorted(_all(description, vocabulary or Vocabulary()), key=lambda each: order[each.severity])
 
 
 def _all(description: Mapping[str, Any], vocabulary: Vocabulary) -> Iterator[Drift]:
@@ -146,13 +153,13 @@ def _all(description: Mapping[str, Any], vocabulary: Vocabulary) -> Iterator[Dri
                 if others
                 else "the service does not have this endpoint"
             )
-            yield Drift(weight="breaks", route=route.name, says=says)
+            yield Drift(severity="breaks", route=route.name, says=says)
             continue
         yield from _route(route, operation, theirs)
     ours = {(route.method, route.path) for route in known}
     for method, path in sorted(set(live) - ours):
         if not live[method, path].get("deprecated"):
-            yield Drift(weight="news", route=f"{method} {path}", says="this package does not use this endpoint")
+            yield Drift(severity="news", route=f"{method} {path}", says="this package does not use this endpoint")
 
 
 def _short(path: str) -> str:
@@ -165,7 +172,7 @@ def _route(route: Route, operation: Mapping[str, Any], theirs: _Reader) -> Itera
         yield from _sent(route, _Reader.of(route.request, "validation"), theirs.shape(body), "request")
     elif body is not None and operation.get("requestBody", {}).get("required"):
         yield Drift(
-            weight="breaks",
+            severity="breaks",
             route=route.name,
             field="request",
             says=("the service requires a body, but this package sends none"),
@@ -193,14 +200,14 @@ def _sent(route: Route, ours: Mapping[str, Any], live: Mapping[str, Any], where:
     yield from _kinds(route, ours, live, where)
     for name in sorted(live["required"] - set(ours["members"])):
         yield Drift(
-            weight="breaks",
+            severity="breaks",
             route=route.name,
             field=f"{where}.{name}",
             says=("the service requires this member, but this package does not send it"),
         )
     for name in sorted(set(live["members"]) - set(ours["members"]) - live["required"]):
         yield Drift(
-            weight="news",
+            severity="news",
             route=route.name,
             field=f"{where}.{name}",
             says=("the service accepts this member, but this package does not send it"),
@@ -209,9 +216,9 @@ def _sent(route: Route, ours: Mapping[str, Any], live: Mapping[str, Any], where:
         if name in live["members"]:
             yield from _kinds(route, member, live["members"][name], f"{where}.{name}")
         elif live["members"]:
-            weight: Weight = "breaks" if name in ours["required"] else "suspect"
+            severity: Severity = "breaks" if name in ours["required"] else "suspect"
             yield Drift(
-                weight=weight,
+                severity=severity,
                 route=route.name,
                 field=f"{where}.{name}",
                 says=("this package sends this member, but the service does not accept it"),
@@ -231,14 +238,14 @@ def _read(route: Route, ours: Mapping[str, Any], live: Mapping[str, Any], where:
             yield from _kinds(route, member, live["members"][name], f"{where}.{name}")
         elif name not in _OWN_OPTIONAL:
             yield Drift(
-                weight="breaks",
+                severity="breaks",
                 route=route.name,
                 field=f"{where}.{name}",
                 says=("this package reads this member, but the service does not return it"),
             )
     for name in sorted(set(live["members"]) - set(ours["members"])):
         yield Drift(
-            weight="news",
+            severity="news",
             route=route.name,
             field=f"{where}.{name}",
             says=("the service returns this member, but this package does not read it"),
@@ -249,7 +256,7 @@ def _kinds(route: Route, ours: Mapping[str, Any], live: Mapping[str, Any], where
     mine, theirs = ours["kinds"], live["kinds"]
     if mine and theirs and not mine & theirs:
         says = f"the type is {_listed(mine)} in this package, but {_listed(theirs)} in the service"
-        yield Drift(weight="suspect", route=route.name, field=where, says=says)
+        yield Drift(severity="suspect", route=route.name, field=where, says=says)
 
 
 def _listed(kinds: frozenset[str]) -> str:

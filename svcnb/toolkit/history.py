@@ -261,8 +261,11 @@ class History(Checked):
             InvalidType: A row is not a mapping.
         """
         given: list[Any] = list(rows)
-        if not all(isinstance(row, Mapping) for row in given):
-            raise InvalidType("invalid argument rows of History.add_service_runs: expected a list of mappings")
+        if wrong := [row for row in given if not isinstance(row, Mapping)]:
+            raise InvalidType(
+                "invalid argument rows of History.add_service_runs: expected a list of mappings, got "
+                f"{type(wrong[0]).__name__}"
+            )
         with closing(self._connect()) as connection:
             return add_served(connection, given, service)
 
@@ -343,10 +346,11 @@ class History(Checked):
         except (sqlite3.Error, OSError) as error:
             busy = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
             raise ConfigError(
-                f"the history {self.path} cannot be read: {error}",
+                f"the history file {self.path} cannot be read: {error}",
                 hint="Try again, because another process is writing to this file."
                 if busy
-                else "Set SVC_HISTORY to a history file, or move this file away: the next run starts a new one.",
+                else "Set SVC_HISTORY to a history file, or move this file to another folder. The next run creates a "
+                "new file.",
             ) from None
 
     @contextmanager

@@ -94,7 +94,7 @@ class Script:
             import tree_sitter_javascript
             from tree_sitter import Language, Parser
         except ImportError as error:
-            raise ExtraMissing("parsing JavaScript needs tree-sitter", "lint") from error
+            raise ExtraMissing("parsing JavaScript requires tree-sitter", "lint") from error
         self.bytes: bytes = source.encode("utf-8", "surrogatepass")
         self.root: Node = Parser(Language(tree_sitter_javascript.language())).parse(self.bytes).root_node
         self.top: Scope = Scope(self.root, None)

@@ -111,7 +111,7 @@ def modules(context: Context) -> Iterator[Finding]:
     for node in context.script.walk():
         if node.type == "export_statement":
             yield context.find(
-                node, "error", "export", "an action is a script and cannot export anything", "Remove it."
+                node, "error", "export", "an action is a script, which cannot export values", "Remove the export."
             )
         elif node.type == "import_statement" and (origin := node.child_by_field_name("source")) is not None:
             name = context.script.text(origin)[1:-1]
@@ -119,7 +119,7 @@ def modules(context: Context) -> Iterator[Finding]:
                 hint = 'Write "name@1.2.3" or "name@1.2.3/path".'
                 yield context.find(origin, "error", "import_version", f"{name!r} has no exact version", hint)
         elif node.type == "import" and node.parent is not None and node.parent.type == "call_expression":
-            hint = "Import at the top of the source."
+            hint = "Import modules at the top of the source."
             yield context.find(node, "error", "dynamic_import", "modules cannot be imported at run time", hint)
 
 
@@ -204,7 +204,7 @@ def waiting(context: Context) -> Iterator[Finding]:
     for call in context.calls:
         if call.function.waits and not _is_awaited(call.node):
             message = f"{call.function.name} returns a promise that is not awaited"
-            yield context.find(call.node, "warning", "not_awaited", message, "Write await before it.")
+            yield context.find(call.node, "warning", "not_awaited", message, "Write await before the call.")
 
 
 def own_promises(context: Context) -> Iterator[Finding]:
@@ -218,7 +218,7 @@ def own_promises(context: Context) -> Iterator[Finding]:
         binding = script.scope_at(called).find(name)
         if name == "fetch" if binding is None else _is_async(binding.value):
             message = f"{name} returns a promise that is not awaited: main may return before the promise is settled"
-            yield context.find(node, "warning", "not_awaited", message, "Write await before it.")
+            yield context.find(node, "warning", "not_awaited", message, "Write await before the call.")
 
 
 def _is_async(node: Node | None) -> bool:

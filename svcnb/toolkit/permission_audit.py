@@ -20,22 +20,23 @@ from svcnb.client.models.groups import Group, GroupContents
 from svcnb.client.models.usage_keys import UsageKey, groups_in_words
 from svcnb.client.models.wallets import Wallet
 from svcnb.client.permission_snapshot import executes, expired, master_wallet_of
+from svcnb.client.renamed import renamed
 from svcnb.protocol.durations import seconds
 
 if TYPE_CHECKING:
     from svcnb.client import Client
     from svcnb.client.chain_secured.account import ChainSecuredAccount
 
-Weight = Literal["danger", "warning", "note"]
+Severity = Literal["danger", "warning", "note"]
 
-WEIGHTS: Final[tuple[Weight, ...]] = ("danger", "warning", "note")
+SEVERITIES: Final[tuple[Severity, ...]] = ("danger", "warning", "note")
 """Severities of findings, most severe first."""
 
 
 class Finding(Model):
     """Finding about an account's permissions."""
 
-    weight: Weight
+    severity: Severity
     """``danger``: the owner of this key, or the author of this action, can take assets of others. ``warning``: the
     permission is broader than most accounts need. ``note``: the permission has no effect, or no longer has one."""
 
@@ -47,6 +48,12 @@ class Finding(Model):
 
     text: str
     """Description of the finding, in one sentence."""
+
+    @property
+    def weight(self) -> Severity:
+        """Deprecated name of `severity`."""
+        renamed("Finding.weight", "Finding.severity")
+        return self.severity
 
 
 class KeyRights(Model):
@@ -97,7 +104,7 @@ class Permissions:
             *(finding for key in self.keys for finding in self._of_key(key, soon)),
             *(finding for group, contents in self.groups for finding in self._of_group(group, contents)),
         ]
-        return Listing(sorted(found, key=lambda each: WEIGHTS.index(each.weight)), of="findings", kind=Finding)
+        return Listing(sorted(found, key=lambda each: SEVERITIES.index(each.severity)), of="findings", kind=Finding)
 
     def _of_key(self, key: UsageKey, soon: float) -> Iterator[Finding]:
         who = _key(key)
@@ -138,7 +145,10 @@ class Permissions:
         users = [key for key in self.keys if executes(key, group.id) and not expired(key, self.now)]
         if contents.any_action and users:
             yield _finding(
-                "danger", "wildcard_action", who, ("the group permits every action, including actions of other people")
+                "danger",
+                "wildcard_action",
+                who,
+                ("the group permits every action, including actions of other accounts"),
             )
         if contents.any_wallet:
             yield _finding(
@@ -172,7 +182,7 @@ class Permissions:
 
 @checked
 def read_permissions(account: Client | ChainSecuredAccount, *, now: float | None = None) -> Permissions:
-    """Reads the permissions of an account. This is free in both modes.
+    """Reads the permissions of an account. This call is free in both modes.
 
     Args:
         account: A client with any key of the account, or a ChainSecured account opened by its owner.
@@ -198,8 +208,8 @@ def _row(key: UsageKey) -> KeyRights:
     )
 
 
-def _finding(weight: Weight, code: str, subject: str, text: str) -> Finding:
-    return Finding(weight=weight, code=code, subject=subject, text=text)
+def _finding(severity: Severity, code: str, subject: str, text: str) -> Finding:
+    return Finding(severity=severity, code=code, subject=subject, text=text)
 
 
 def _key(key: UsageKey) -> str:

@@ -172,7 +172,7 @@ class Matrix(Checked):
         if group not in self.groups and not (kind == "key" and group == EVERY_GROUP):
             raise InvalidArgument(f"the account has no group {group}", hint=_AGAIN)
         if kind == "key" and which not in self.keys:
-            raise InvalidArgument("the account does not have this key", hint=_AGAIN)
+            raise InvalidArgument(f"the account has no usage key with the hash {which}", hint=_AGAIN)
 
     def edits(self, changes: Iterable[Change]) -> list[Edit]:
         """Returns the shortest list of calls that applies the changes, first to groups, then to keys.

@@ -142,7 +142,7 @@ class RunFeed(Checked):
             # It is unknown whether the address belongs to an emulator or a live service.
             raise EmulatorUnreachable(
                 f"cannot connect to {self._client.base_url}, so its runs cannot be read",
-                hint="Check the address and that the service is running, then read again.",
+                hint="Check the address, and check that the service is running. Then try again.",
             ) from error.with_traceback(None)
         return rows
 

@@ -67,7 +67,7 @@ def functions(vocabulary: Vocabulary) -> dict[str, Function]:
         Function(
             vocabulary.private_key_function,
             "`0x${string}`",
-            "The private key of a wallet that the caller's key and this action can use: 0x and 64 digits.",
+            "The private key of a wallet that the caller's key and this action can use: 0x and 64 hex digits.",
             _WALLET,
             reveals=True,
             is_key_operation=True,
@@ -75,7 +75,7 @@ def functions(vocabulary: Vocabulary) -> dict[str, Function]:
         Function(
             vocabulary.action_private_key_function,
             "`0x${string}`",
-            "This action's own private key, derived from its CID: 0x and 64 digits.",
+            "This action's own private key, derived from its CID: 0x and 64 hex digits.",
             reveals=True,
             is_key_operation=True,
         ),
@@ -250,7 +250,7 @@ GLOBALS: Final = frozenset(
 
 ABSENT: Final[Mapping[str, str]] = {
     "Buffer": "use Uint8Array, TextEncoder, or ethers.utils.arrayify and hexlify",
-    "Deno": "actions have no access to files, the environment and processes",
+    "Deno": "actions have no access to files, the environment or processes",
     "Worker": "an action runs in one thread",
     "XMLHttpRequest": "use fetch",
     "WebSocket": "use fetch: an action cannot keep a connection",

@@ -126,8 +126,8 @@ class Templates(Checked):
         """
         if not name or not version or "@" in name + version:
             raise InvalidArgument(
-                f"invalid name {name!r} or version {version!r}",
-                hint='Use, for example, the name "transfer" and the version "1".',
+                f"invalid template name {name!r} or version {version!r}: expected non-empty strings without @",
+                hint='Pass, for example, the name "transfer" and the version "1".',
             )
         key = f"{name}@{version}"
         action = self._source(str(file), name)
@@ -282,7 +282,7 @@ class Templates(Checked):
         return self._content.templates[key]
 
     def _write(self) -> None:
-        from svcnb.toolkit.files import replace_file
+        from svcnb.files import replace_file
 
         replace_file(self.path, json.dumps(self._content.model_dump(), indent=2, ensure_ascii=False) + "\n", mode=0o644)
 

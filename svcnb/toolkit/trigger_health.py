@@ -164,7 +164,7 @@ def judge(
 
 @checked
 def is_late(trigger: Trigger, runs: Sequence[TriggerRun], now: datetime) -> bool:
-    """Returns whether a scheduled time passed several scans ago without the start of a run."""
+    """Returns whether a scheduled time is several scans old and still has no run."""
     cron = trigger.config.get("cron") if trigger.kind == "schedule" else None
     if not isinstance(cron, str):
         return False

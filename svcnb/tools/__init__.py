@@ -174,5 +174,5 @@ def safe_artifacts() -> Path:
 
 def _existing(part: str, path: Path, hint: str) -> Path:
     if not path.is_file():
-        raise PartMissing(part, f"no file {path}", hint)
+        raise PartMissing(part, f"the file {path} does not exist", hint)
     return path

@@ -64,7 +64,7 @@ def platform_name() -> str:
         raise PartMissing(
             "anvil",
             f"there is no build for {sys.platform} on {platform.machine()}",
-            "Install Foundry and set SVC_ANVIL to its anvil, or use another chain with --chain-rpc.",
+            "Install Foundry and set SVC_ANVIL to the path of its anvil, or use another chain with --chain-rpc.",
         )
     return f"{system}-{machine}"
 
@@ -83,7 +83,7 @@ def anvil_lock(platform: str) -> Path:
         raise PartMissing(
             "anvil",
             f"there is no recorded hash of the build for {platform}, so the download cannot be verified",
-            "Install Foundry and set SVC_ANVIL to its anvil, or use another chain with --chain-rpc.",
+            "Install Foundry and set SVC_ANVIL to the path of its anvil, or use another chain with --chain-rpc.",
         )
     return lock
 

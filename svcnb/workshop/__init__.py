@@ -5,12 +5,12 @@ Example:
 
         from svcnb.workshop import Workshop
 
-        room = Workshop(["ada", "grace"], folder="my-workshop")
-        server = room.serve()               # server for the learners' notebooks, and the board
-        room.hand_out()["ada"]              # the environment of ada's notebooks
-        room.board()                        # solved exercises of each learner
-        room.save("ada", "before lunch"); room.restore("ada", "before lunch"); room.reset("ada")
-        for emulator in room.running():     # injects a failure for all learners
+        workshop = Workshop(["ada", "grace"], folder="my-workshop")
+        server = workshop.serve()               # server for the learners' notebooks, and the board
+        workshop.hand_out()["ada"]              # the environment of ada's notebooks
+        workshop.board()                        # solved exercises of each learner
+        workshop.save("ada", "before lunch"); workshop.restore("ada", "before lunch"); workshop.reset("ada")
+        for emulator in workshop.running():     # injects a failure for all learners
             emulator.faults.next("chain")
 """
 

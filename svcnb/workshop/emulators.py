@@ -25,10 +25,10 @@ from pydantic import BaseModel, Field
 
 from svcnb.client.errors import InvalidArgument
 from svcnb.control import EmulatorControl, EmulatorError
+from svcnb.files import replace_file
 from svcnb.launch import Emulator
 from svcnb.migrations import DocumentSchema, UnreadableVersion
 from svcnb.protocol.nesting import parse
-from svcnb.toolkit.files import replace_file
 
 HOST: Final = "127.0.0.1"
 """Listening address. Emulators of lessons have publicly known seeds, so they accept only local connections."""

@@ -89,7 +89,9 @@ class Rehearsal(BaseModel):
             "concurrent emulators": str(self.most_emulators),
             **{f"memory, {what}": f"{mb:.0f} MiB" for what, mb in memory.items() if mb is not None},
             **{f"failure {number}": each for number, each in enumerate(self.failures[:10], 1)},
-            "result": "passed" if self.passed else f"not passed: failures, or p95 above {ALLOWED_P95_S:g} s",
+            "result": "passed"
+            if self.passed
+            else f"not passed: a cell failed, or the 95th percentile is above {ALLOWED_P95_S:g} s",
         }
 
 
@@ -195,7 +197,7 @@ class _Rehearsing:
         )
 
     def _pids(self) -> tuple[list[int], list[int]]:
-        """Returns the process ids of the emulators and of the kernels. Sends no requests."""
+        """Returns the process ids of the emulators and of the kernels. The method sends no requests."""
         with self._lock:
             kernels = list(self._kernels.values())
         return ([] if self._room.emulators is None else self._room.emulators.pids()), kernels

@@ -16,9 +16,9 @@ from typing import Any, Final
 from pydantic import BaseModel, Field, ValidationError
 
 from svcnb.client.errors import InvalidArgument
+from svcnb.files import replace_file
 from svcnb.migrations import DocumentSchema, UnreadableVersion
 from svcnb.protocol.nesting import parse
-from svcnb.toolkit.files import replace_file
 
 MOST_CHARACTERS: Final = 200
 """Maximum length of a display name and of an e-mail address."""
@@ -99,12 +99,13 @@ def clean(text: str, what: str = "name") -> str:
     cleaned = unicodedata.normalize("NFC", text).strip()
     if len(cleaned) > MOST_CHARACTERS:
         raise InvalidArgument(
-            f"the learner's {what} has {len(cleaned)} characters", hint=f"Use at most {MOST_CHARACTERS} characters."
+            f"the learner's {what} has {len(cleaned)} characters; at most {MOST_CHARACTERS} are allowed",
+            hint=f"Use a shorter {what}.",
         )
     if not cleaned.isprintable():
         raise InvalidArgument(
             f"the learner's {what} {cleaned!r} contains a control character",
-            hint="Use only letters, digits and spaces.",
+            hint="Remove the control characters, for example tabs and line breaks.",
         )
     return cleaned
 
@@ -216,7 +217,7 @@ class Roster:
         given = token.encode()
         found = [each for each in self._content.learners.values() if hmac.compare_digest(each.token.encode(), given)]
         if not found:
-            raise UnknownLearner("no learner has this token", hint="Ask your instructor for a new file.")
+            raise UnknownLearner("no learner has this token", hint="Ask your instructor for a new environment file.")
         return found[0]
 
     def keep(self) -> None:

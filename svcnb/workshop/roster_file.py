@@ -52,7 +52,9 @@ def read_roster(path: Path) -> list[Entry]:
             hint='Save the file as UTF-8; in spreadsheet programs, the format is called "CSV UTF-8".',
         ) from None
     if len(raw) > MOST_BYTES:
-        raise InvalidArgument(f"{path} has {len(raw)} bytes", hint=f"Use at most {MOST_BYTES}.")
+        raise InvalidArgument(
+            f"{path} has {len(raw)} bytes; at most {MOST_BYTES} are allowed", hint="Use a smaller file."
+        )
     lines = [line for line in text.splitlines() if line.strip(" ")]
     separator = max(",;\t", key=lines[0].count) if lines else ","
     rows = [[value.strip() for value in row] for row in csv.reader(lines, delimiter=separator)]
@@ -61,7 +63,7 @@ def read_roster(path: Path) -> list[Entry]:
         rows = rows[1:]
     if not 0 < len(rows) <= MOST_LEARNERS:
         raise InvalidArgument(
-            f"{path} has {len(rows)} learners", hint=f"Write 1 to {MOST_LEARNERS} learners, one per line."
+            f"{path} contains {len(rows)} learners: expected 1 to {MOST_LEARNERS}", hint="Write one learner per line."
         )
     entries: list[Entry] = []
     for number, row in enumerate(rows, 1):

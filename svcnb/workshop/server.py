@@ -208,7 +208,7 @@ class WorkshopServer:
             raise _Refused(UNPROCESSABLE, error.message, error.hint) from None
         except ValidationError as error:
             first = error.errors(include_url=False, include_context=False)[0]
-            message = f"invalid lessons {reprlib.repr(first['input'])}: {first['msg']}"
+            message = f"The lessons {reprlib.repr(first['input'])} are invalid: {first['msg']}."
             raise _Refused(UNPROCESSABLE, message, 'Send a list of lesson numbers: {"lessons": [1, 2]}.') from None
 
     async def _teach(self, request: Request) -> Response:
@@ -307,7 +307,9 @@ class WorkshopServer:
                 await run_in_threadpool(self._room.record, learner.name, verdict.exercise, right=verdict.right)
         except (ValidationError, InvalidArgument) as error:
             text = str(error).partition("\n")[0]
-            raise _Refused(UNPROCESSABLE, f"Invalid verdict: {text}", "Send the fields exercise and right.") from None
+            raise _Refused(
+                UNPROCESSABLE, f"The verdict is invalid: {text}", "Send the fields exercise and right."
+            ) from None
         return JSONResponse({"ok": True, "solutions": self._room.roster.unlocked})
 
     async def _solution(self, request: Request) -> Response:

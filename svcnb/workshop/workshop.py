@@ -199,7 +199,7 @@ class Workshop(Checked):
         """
         if exercise not in EXERCISES:
             raise InvalidArgument(
-                f"there is no exercise with the name {exercise[:80]!r}", hint="Use a name of svcnb.exercises."
+                f"there is no exercise with the name {exercise[:80]!r}", hint="Use a name from svcnb.exercises."
             )
         with self.roster.lock:
             learner = self.learner(name)

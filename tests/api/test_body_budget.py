@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from svcnb.emulator.http.server import BodyBudget
+from svcnb.emulator.http.body import BodyBudget
 from svcnb.protocol.limits import MAX_BODIES_BYTES, MAX_BODIES_BYTES_PER_CALLER, MAX_BODY_BYTES
 
 PATIENCE_S = 300

@@ -14,7 +14,6 @@ from svcnb.emulator.errors import StructuredError
 from svcnb.emulator.http.endpoint import Call, Endpoint
 from svcnb.emulator.http.router import Dispatcher, Forgiven, Router
 from svcnb.emulator.platform.quiesce import Quiesce
-from svcnb.emulator.platform.token_bucket import TokenBuckets
 
 
 def dispatcher() -> Dispatcher:
@@ -63,18 +62,6 @@ def test_the_jitter_varies_the_delay_within_its_bound():
         waits.add(round(delay._late[block] - watch.now, 6))
     assert len(waits) > 1
     assert all(0.1 <= wait <= 1.1 for wait in waits)
-
-
-def test_a_bucket_fills_again_within_a_minute_and_for_each_address_alone():
-    watch = Watch()
-    buckets = TokenBuckets(2, watch)
-    assert [buckets.take("a"), buckets.take("a"), buckets.take("a"), buckets.take("b")] == [None, None, 30.0, None]
-    watch.now += 20
-    assert buckets.take("a") == pytest.approx(10.0)
-    watch.now += 10
-    assert [buckets.take("a"), buckets.take("a")] == [None, pytest.approx(30.0)]
-    watch.now += 3_600
-    assert [buckets.take("a"), buckets.take("a"), buckets.take("a")] == [None, None, 30.0]
 
 
 def test_the_oldest_sources_make_room():

@@ -145,7 +145,7 @@ def test_what_is_no_address_is_refused_as_an_address(own, path, member):
     body = {member: "x"} | ({"cents": 1} if path == "credit" else {})
     refused = own.post(f"/_emulator/{path}", body=body)
     assert refused.status_code == 400
-    assert "Invalid wallet address 'x': send 0x followed by 40 hex digits" in refused.text
+    assert "invalid wallet address 'x': send 0x followed by 40 hex digits" in refused.text
 
 
 def test_credit_goes_to_the_wallet_that_pays(own):

@@ -27,9 +27,9 @@ FORGIVEN_BODIES = [
     *(("add_group", without(GROUP, name), name) for name in GROUP if name != "group_name"),
     ("add_action", without(ACTION, "description"), "description"),
     ("add_group", GROUP | {"cid_hashes_permitted": [0]}, "the number 0"),
-    ("update_group", {"group_id": "1", "name": "n", "description": ""}, "a group id as text"),
-    ("add_action_to_group", {"group_id": "0x1", "action_ipfs_cid": "QmCid"}, "a group id as text"),
-    ("add_pkp_to_group", {"group_id": "1", "pkp_id": ZERO_WALLET}, "a group id as text"),
+    ("update_group", {"group_id": "1", "name": "n", "description": ""}, "a group id as a string"),
+    ("add_action_to_group", {"group_id": "0x1", "action_ipfs_cid": "QmCid"}, "a group id as a string"),
+    ("add_pkp_to_group", {"group_id": "1", "pkp_id": ZERO_WALLET}, "a group id as a string"),
     ("remove_group", {"group_id": 1}, "a group id as a number"),
 ]
 

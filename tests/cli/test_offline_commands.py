@@ -155,7 +155,7 @@ def test_quiet_omits_the_text_for_people(svcnb, tmp_path: Path) -> None:
     assert svcnb("lint", str(good), str(bad), "--quiet").stdout == f"{bad}\n"
     registry = tmp_path / "templates.json"
     assert svcnb("templates", "release", str(registry), "one", str(good)).returncode == ExitCode.OK
-    assert "1 templates" in svcnb("templates", "check", str(registry)).stdout
+    assert "templates (1)" in svcnb("templates", "check", str(registry)).stdout
     assert svcnb("templates", "check", str(registry), "--quiet").stdout == ""
     assert svcnb("history", "path", "--quiet", SVC_HISTORY="/here").stdout == "/here\n"
     assert json.loads(svcnb("history", "path", "--json", SVC_HISTORY="/here").stdout) == {"file": "/here"}
@@ -220,7 +220,7 @@ def test_a_learner_of_a_workshop_cannot_keep_a_local_state(svcnb, tmp_path: Path
     place = {"SVC_BASE_URL": "http://127.0.0.1:9", "SVC_WORKSHOP_URL": "http://127.0.0.1:9"}
     done = svcnb("lab", "--no-browser", "--folder", str(tmp_path), "--state", str(tmp_path / "state"), **place)
     assert done.returncode == ExitCode.USAGE
-    assert "Omit --state, or unset SVC_WORKSHOP_URL." in done.stderr
+    assert "Omit --state, or unset" in done.stderr
 
 
 def test_without_a_running_workshop_the_error_contains_the_folder(svcnb, tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ def test_quiet_prints_only_identifiers_and_excludes_other_formats(run) -> None:
     assert run("--quiet").stdout == "1\n22\n"
     refused = run("--quiet", "--json")
     assert refused.exit_code == 2
-    assert "omit --output json" in refused.stderr
+    assert "--quiet and --output json are mutually exclusive" in refused.stderr
 
 
 def test_colours_appear_only_on_a_terminal_without_no_color(run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -51,9 +51,9 @@ def test_plan_and_apply_create_a_usable_account(master, folder: Path) -> None:
     assert not secrets.exists()
     nowhere = master("apply", file, "--yes")
     assert nowhere.returncode == ExitCode.USAGE
-    assert "shown only once" in nowhere.stderr
+    assert "each secret only once" in nowhere.stderr
     done = master("apply", file, "--yes", "--secrets", str(secrets))
-    assert done.stdout.endswith("3 steps completed.\n")
+    assert done.stdout.endswith("Completed steps: 3.\n")
     assert stat.S_IMODE(secrets.stat().st_mode) == 0o600
     again = master("plan", file, "--check")
     assert (again.returncode, again.stdout) == (0, "nothing to do: the account matches the description\n")
@@ -82,7 +82,7 @@ def test_history_lists_runs_and_adds_up_their_cost(master, folder: Path) -> None
     assert [run["params"] for run in listed] == [{"n": 1}, {"n": 0}]
     spent = json.loads(master("history", "spend", "--by", "day", "--json", SVC_HISTORY=kept).stdout)
     assert [(row["runs"], row["cost_cents"]) for row in spent] == [(2, 2)]
-    assert master("history", "clear", "--yes", SVC_HISTORY=kept).stdout == "2 runs deleted.\n"
+    assert master("history", "clear", "--yes", SVC_HISTORY=kept).stdout == "Deleted runs: 2.\n"
     assert master("history", "path", SVC_HISTORY=kept).stdout == f"{kept}\n"
     assert "the run history is disabled" in master("history", "list", SVC_HISTORY="off").stderr
 
@@ -92,7 +92,7 @@ def test_history_lists_runs_and_adds_up_their_cost(master, folder: Path) -> None
 def test_doctor_compares_a_live_service(svcnb, emulator: Emulator) -> None:
     done = svcnb("doctor", "--live", emulator.base_url)
     assert done.returncode == 0
-    assert re.search(r"^0 differences break calls, and \d do not\.$", done.stdout, re.MULTILINE)
+    assert re.search(r"^Differences that break calls: 0\. Other differences: \d\.$", done.stdout, re.MULTILINE)
     assert svcnb("doctor", "--live", "http://127.0.0.1:1").returncode == ExitCode.UNREACHABLE
 
 
@@ -122,7 +122,7 @@ def test_templates_are_released_listed_and_checked(svcnb, folder: Path) -> None:
     cid = svcnb("templates", "release", registry, "add", "add.js").stdout.strip()
     assert cid == svcnb("cid", str(folder / "add.js")).stdout.strip()
     assert svcnb("templates", "check", registry).stdout == (
-        "1 templates and 0 derived actions are unchanged since their release.\n"
+        "All templates (1) and derived actions (0) are unchanged since their release.\n"
     )
     assert json.loads(svcnb("templates", "list", registry, "--json").stdout) == []
     (folder / "add.js").write_text(SOURCE + "\n")

@@ -37,7 +37,7 @@ def svc(emulator):
 
 
 @pytest.mark.parametrize("params", [{"n": 1}, "n", b"n", 5])
-def test_what_is_no_list_of_parameters_is_refused_before_anything_runs(scripted, params) -> None:
+def test_an_argument_that_is_not_a_list_of_parameters_is_rejected_before_the_first_run(scripted, params) -> None:
     with pytest.raises(InvalidArgument, match="one entry per run"):
         scripted(lambda _request: answer(1)).map(DOUBLE, params)
 
@@ -45,7 +45,7 @@ def test_what_is_no_list_of_parameters_is_refused_before_anything_runs(scripted,
 @pytest.mark.slow
 @pytest.mark.chain
 @pytest.mark.engine
-def test_every_run_keeps_its_place_and_failures_stop_nobody(svc) -> None:
+def test_results_keep_their_order_and_a_failed_run_does_not_stop_other_runs(svc) -> None:
     batch = svc.map(DOUBLE, [{"n": n} for n in range(40)], concurrency=8)
     assert len(batch) == 40
     assert batch.done
@@ -59,13 +59,13 @@ def test_every_run_keeps_its_place_and_failures_stop_nobody(svc) -> None:
 @pytest.mark.slow
 @pytest.mark.chain
 @pytest.mark.engine
-async def test_the_asynchronous_client_maps_as_well(emulator, svc) -> None:
+async def test_the_asynchronous_client_also_runs_batches(emulator, svc) -> None:
     async with emulator.async_client(api_key=svc.config.api_key) as client:
         batch = await client.map(DOUBLE, [{"n": n} for n in range(20)], concurrency=4)
     assert batch.responses() == [None if n == 13 else n * 2 for n in range(20)]
 
 
-def test_a_frame_goes_in_and_a_frame_comes_out(scripted) -> None:
+def test_a_batch_accepts_a_data_frame_and_returns_a_data_frame(scripted) -> None:
     svc = scripted(lambda request: answer(number(request) + 1))
     frame = svc.map(DOUBLE, pd.DataFrame({"n": [1, 2]})).to_frame()
     assert list(frame["response"]) == [2, 3]
@@ -73,7 +73,7 @@ def test_a_frame_goes_in_and_a_frame_comes_out(scripted) -> None:
     assert frame.index.name == "run"
 
 
-def test_no_more_runs_than_asked_for_go_at_once(scripted) -> None:
+def test_a_batch_does_not_exceed_its_concurrency(scripted) -> None:
     lock, now, most = threading.Lock(), 0, 0
     together = threading.Barrier(5, timeout=300)
 
@@ -93,7 +93,7 @@ def test_no_more_runs_than_asked_for_go_at_once(scripted) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("status", [429, 503])
-def test_an_overloaded_service_is_given_time_and_every_run_ends(scripted, status) -> None:
+def test_a_batch_slows_down_for_an_overloaded_service_and_every_run_ends(scripted, status) -> None:
     refusals = {n: n % 3 for n in range(12)}
 
     def handle(request: httpx.Request) -> httpx.Response:
@@ -107,7 +107,7 @@ def test_an_overloaded_service_is_given_time_and_every_run_ends(scripted, status
 
 
 @pytest.mark.slow
-def test_a_service_that_stays_overloaded_leaves_the_run_pending(scripted) -> None:
+def test_a_run_stays_pending_if_the_service_stays_overloaded(scripted) -> None:
     tries: list[int] = []
 
     def handle(request: httpx.Request) -> httpx.Response:
@@ -121,7 +121,7 @@ def test_a_service_that_stays_overloaded_leaves_the_run_pending(scripted) -> Non
     assert batch.resume().responses() == [7]
 
 
-def test_the_pace_slows_by_doubling_once_a_moment_and_recovers_by_halves() -> None:
+def test_rejections_double_the_pause_and_successes_halve_it() -> None:
     now = 0.0
     pace = Pace(clock=lambda: now, first=1.0, longest=4.0)
     assert pace.wait() == 0
@@ -138,7 +138,7 @@ def test_the_pace_slows_by_doubling_once_a_moment_and_recovers_by_halves() -> No
 
 
 @pytest.mark.parametrize(("status", "error"), [(401, Unauthorized), (402, OutOfCredit), (403, Forbidden)])
-def test_what_would_fail_every_run_ends_the_batch_and_is_raised_when_nothing_ran(scripted, status, error) -> None:
+def test_an_error_that_affects_every_run_stops_the_batch(scripted, status, error) -> None:
     asked: list[int] = []
 
     def handle(request: httpx.Request) -> httpx.Response:
@@ -150,7 +150,7 @@ def test_what_would_fail_every_run_ends_the_batch_and_is_raised_when_nothing_ran
     assert len(asked) <= 8
 
 
-def test_credit_that_runs_out_keeps_what_was_paid_for_and_goes_on_later(scripted) -> None:
+def test_a_batch_without_credit_keeps_its_results_and_can_resume(scripted) -> None:
     credit = 5
 
     def handle(request: httpx.Request) -> httpx.Response:
@@ -167,7 +167,7 @@ def test_credit_that_runs_out_keeps_what_was_paid_for_and_goes_on_later(scripted
     assert batch.resume().responses() == list(range(9))
 
 
-def test_failed_runs_are_repeated_only_when_asked_for(scripted) -> None:
+def test_failed_runs_are_repeated_only_on_request(scripted) -> None:
     healed = False
 
     def handle(request: httpx.Request) -> httpx.Response:
@@ -182,7 +182,7 @@ def test_failed_runs_are_repeated_only_when_asked_for(scripted) -> None:
     assert batch.resume(retry_failed=True).responses() == [0, 1, 2]
 
 
-def test_what_was_done_is_read_from_the_file_and_not_paid_for_again(scripted, tmp_path) -> None:
+def test_results_in_the_file_are_not_paid_for_again(scripted, tmp_path) -> None:
     asked: list[int] = []
 
     def handle(request: httpx.Request) -> httpx.Response:
@@ -204,10 +204,10 @@ def test_what_was_done_is_read_from_the_file_and_not_paid_for_again(scripted, tm
     assert asked == []
 
 
-def test_a_file_of_another_batch_is_refused_before_anything_runs(scripted, tmp_path) -> None:
+def test_a_file_of_another_batch_is_rejected_before_the_first_run(scripted, tmp_path) -> None:
     file = tmp_path / "batch.jsonl"
     scripted(lambda _: answer(1)).map(DOUBLE, [{"n": 1}], resume=file)
-    with pytest.raises(InvalidArgument, match="of another batch"):
+    with pytest.raises(InvalidArgument, match="belongs to another batch"):
         scripted(lambda _: answer(1)).map(DOUBLE, [{"n": 2}], resume=file)
     file.write_text("hello\n")
     with pytest.raises(InvalidArgument, match="is not a batch file"):
@@ -215,23 +215,23 @@ def test_a_file_of_another_batch_is_refused_before_anything_runs(scripted, tmp_p
 
 
 @pytest.mark.parametrize("concurrency", [0, 257])
-def test_an_absurd_concurrency_is_refused(scripted, concurrency) -> None:
+def test_an_invalid_concurrency_is_rejected(scripted, concurrency) -> None:
     with pytest.raises(InvalidArgument, match="at once"):
         scripted(lambda _: answer(1)).map(DOUBLE, [{"n": 1}], concurrency=concurrency)
 
 
-def test_parameters_without_a_json_form_are_refused(scripted) -> None:
+def test_parameters_that_json_cannot_represent_are_rejected(scripted) -> None:
     with pytest.raises(InvalidArgument, match="cannot be encoded as JSON"):
         scripted(lambda _: answer(1)).map(DOUBLE, [{"n": object()}])
 
 
-def test_nothing_to_run_is_done_at_once(scripted) -> None:
+def test_an_empty_batch_is_done_immediately(scripted) -> None:
     batch = scripted(lambda _: answer(1)).map(DOUBLE, [])
     assert batch.done
     assert len(batch.to_frame()) == 0
 
 
-async def test_a_cancelled_batch_keeps_what_ended_and_goes_on_when_awaited_again(async_scripted) -> None:
+async def test_a_cancelled_batch_keeps_its_results_and_resumes_when_awaited_again(async_scripted) -> None:
     reached = asyncio.Event()
     gate = asyncio.Event()
 
@@ -258,7 +258,7 @@ async def test_a_cancelled_batch_keeps_what_ended_and_goes_on_when_awaited_again
 @pytest.mark.chain
 @pytest.mark.engine
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-def test_an_interrupt_returns_what_there_is_and_another_process_goes_on(emulator, svc, tmp_path) -> None:
+def test_an_interrupt_returns_the_results_so_far_and_another_process_can_resume(emulator, svc, tmp_path) -> None:
     file = tmp_path / "batch.jsonl"
     program = textwrap.dedent("""
         import sys, svcnb
@@ -280,7 +280,7 @@ def test_an_interrupt_returns_what_there_is_and_another_process_goes_on(emulator
     assert said.strip() == "kept True [0, 1, 2, 3] 4"
 
 
-def test_an_interrupt_while_threads_are_being_started_returns_what_there_is_too(scripted, monkeypatch) -> None:
+def test_an_interrupt_while_threads_start_returns_the_results_so_far(scripted, monkeypatch) -> None:
     class Interrupted(threading.Thread):
         def start(self) -> None:
             if self.name == "svc-map-1":
@@ -295,14 +295,14 @@ def test_an_interrupt_while_threads_are_being_started_returns_what_there_is_too(
     assert stopped.resume().responses() == [0, 1, 2, 3]
 
 
-def test_a_bar_is_shown_when_asked_for(scripted, capsys) -> None:
+def test_a_progress_bar_is_shown_on_request(scripted, capsys) -> None:
     scripted(lambda _: answer(1)).map(DOUBLE, [{"n": n} for n in range(3)], progress=True)
     assert "3/3" in capsys.readouterr().err
     scripted(lambda _: answer(1)).map(DOUBLE, [{"n": n} for n in range(3)])
     assert capsys.readouterr().err == ""
 
 
-def test_a_batch_shows_itself_as_a_short_table(scripted) -> None:
+def test_the_display_of_a_batch_is_a_short_table(scripted) -> None:
     html = scripted(lambda _: answer("<b>")).map(DOUBLE, [{"n": n} for n in range(12)])._repr_html_()
     assert "12 of 12 runs" in html
     assert "and 2 more" in html

@@ -44,14 +44,14 @@ class Service:
         return httpx.Response(200, json=answers[path])
 
 
-def test_beside_a_local_processor_a_payment_is_made_and_credited(scripted) -> None:
+def test_with_a_local_processor_top_up_pays_and_adds_credit(scripted) -> None:
     service = Service(local=200)
     payment = scripted(service, api_key="a2V5").billing.top_up(500, method="crypto")
     assert repr(payment) == "Payment($5.00 by crypto, credited, balance='$5.00 credit')"
     assert service.paid == {"key": "pk_1", "client_secret": "pi_1_secret_abc", "payment_method": "crypto"}
 
 
-def test_beside_a_real_service_a_person_pays(scripted) -> None:
+def test_with_a_real_service_a_person_pays(scripted) -> None:
     svc = scripted(Service())
     payment = svc.billing.top_up(500)
     assert (payment.status, payment.balance) == ("waiting", None)
@@ -59,18 +59,18 @@ def test_beside_a_real_service_a_person_pays(scripted) -> None:
     assert svc.billing.wait(payment).status == "credited"
 
 
-def test_a_page_where_a_person_pays_is_known_for_a_local_processor_alone(scripted) -> None:
+def test_only_a_local_processor_has_a_payment_page(scripted) -> None:
     svc = scripted(Service(local=200))
     payment = svc.billing.create_payment_intent(500)
     assert svc.billing.pay_page(payment) == "http://service.test/processor/pay/pi_1?client_secret=pi_1_secret_abc"
 
 
-def test_a_declined_card_is_no_lack_of_credit(scripted) -> None:
+def test_a_declined_card_does_not_raise_out_of_credit(scripted) -> None:
     with pytest.raises(errors.PaymentFailed, match="The card was declined"):
         scripted(Service(local=402)).billing.top_up(500)
 
 
-def test_a_payment_is_waited_for(scripted) -> None:
+def test_wait_returns_when_the_payment_is_credited(scripted) -> None:
     service = Service([UNPAID, "This payment is still processing"], local=200)
     assert scripted(service).billing.top_up(500).status == "credited"
     assert service.paths.count("/billing/confirm_payment") == 3
@@ -92,7 +92,7 @@ def test_a_payment_that_the_return_page_credited_counts_as_credited(scripted) ->
         ("This payment belongs to another account.", errors.BadRequest),
     ],
 )
-def test_waiting_ends_when_a_payment_cannot_succeed_any_more(scripted, text: str, kind) -> None:
+def test_wait_ends_when_a_payment_can_no_longer_succeed(scripted, text: str, kind) -> None:
     service = Service([text] * 3)
     svc = scripted(service)
     with pytest.raises(kind, match=text[:20]):
@@ -100,7 +100,7 @@ def test_waiting_ends_when_a_payment_cannot_succeed_any_more(scripted, text: str
     assert len(service.refusals) == 2
 
 
-def test_waiting_for_a_payment_has_an_end(scripted) -> None:
+def test_wait_for_a_payment_has_a_timeout(scripted) -> None:
     svc = scripted(Service([UNPAID] * 9))
     with pytest.raises(errors.TimedOut, match="not collected within 0 s") as caught:
         svc.billing.wait(svc.billing.top_up(500), timeout=0)
@@ -108,20 +108,20 @@ def test_waiting_for_a_payment_has_an_end(scripted) -> None:
 
 
 @pytest.mark.parametrize("amount", [499, 0, -500, 5.0, "500", True])
-def test_an_amount_that_cannot_be_paid_is_refused_before_sending(scripted, amount) -> None:
+def test_an_invalid_amount_is_rejected_before_sending(scripted, amount) -> None:
     service = Service()
     with pytest.raises(errors.InvalidArgument):
         scripted(service).billing.top_up(amount)
     assert service.paths == []
 
 
-def test_a_way_to_pay_that_does_not_exist_is_refused(scripted) -> None:
+def test_an_unknown_payment_method_is_rejected(scripted) -> None:
     with pytest.raises(errors.InvalidArgument, match="cheque"):
         scripted(Service()).billing.top_up(500, method="cheque")
 
 
 @pytest.mark.parametrize("wrong", ["", "in_1", "pi_1_secret_abc", 5])
-def test_what_is_no_payment_is_not_confirmed(scripted, wrong) -> None:
+def test_confirm_rejects_a_value_that_is_not_a_payment(scripted, wrong) -> None:
     with pytest.raises(errors.InvalidArgument) as caught:
         scripted(Service()).billing.confirm(wrong)
     assert "pi_1_secret_abc" not in str(caught.value)
@@ -130,27 +130,27 @@ def test_what_is_no_payment_is_not_confirmed(scripted, wrong) -> None:
 @pytest.mark.parametrize(
     ("cents", "available", "owed"), [(-500, 500, 0), (0, 0, 0), (3, 0, 3)], ids=["credit", "none", "debt"]
 )
-def test_negative_means_credit_as_the_processor_counts(cents: int, available: int, owed: int) -> None:
+def test_a_negative_balance_of_the_processor_is_credit(cents: int, available: int, owed: int) -> None:
     balance = Balance(balance_cents=cents)
     assert (balance.available_cents, balance.owed_cents) == (available, owed)
 
 
 @pytest.mark.parametrize(("cents", "text"), [(0, "$0.00"), (5, "$0.05"), (12345, "$123.45"), (-7, "-$0.07")])
-def test_cents_are_said_in_dollars(cents: int, text: str) -> None:
+def test_cents_are_displayed_in_dollars(cents: int, text: str) -> None:
     assert dollars(cents) == text
 
 
-def test_the_secret_of_a_payment_stands_in_no_error(scripted) -> None:
+def test_no_error_contains_the_secret_of_a_payment(scripted) -> None:
     payment = Payment(amount_cents=500, payment_intent_id="pi_1", client_secret="pi_1_secret_abc", publishable_key="pk")
     with pytest.raises(errors.InternalError) as caught:
         scripted(lambda _: httpx.Response(500, json="x")).billing.pay_page(payment)
     assert "secret_abc" not in str(caught.value) + repr(vars(caught.value))
 
 
-def test_an_error_about_an_answer_names_the_path_without_the_query() -> None:
+def test_an_error_about_a_response_contains_the_path_without_the_query() -> None:
     call = Call("GET", "/x", nothing, query={"client_secret": "pi_1_secret_abc"})
     request = build(call, Config("http://h"))
     answer = Answer(status=500, headers={}, content=b"<html>", sent_at=0.0, elapsed=0.0)
     error = failure(answer, Config("http://h"), request, call)
-    assert "GET http://h/core/v1/x is not JSON" in str(error)
+    assert "GET http://h/core/v1/x (status 500) is not JSON" in str(error)
     assert "secret_abc" not in str(error)

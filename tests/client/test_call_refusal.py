@@ -74,7 +74,7 @@ def state(svc: Any) -> list[Any]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CALLS)
-def test_the_missing_right_is_named_and_its_repair_works_for(name, account) -> None:
+def test_the_explanation_contains_the_missing_permission_and_its_fix_works(name, account) -> None:
     missing, call = CALLS[name]
     key = account.svc.usage_keys.create("refused", execute_in_groups=[account.group])
     limited = account.svc.with_key(key)
@@ -96,7 +96,7 @@ def test_the_missing_right_is_named_and_its_repair_works_for(name, account) -> N
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name, (missing, _) in CALLS.items() if missing == "permission"])
-def test_the_same_call_with_the_master_key_is_another_way_for(name, account) -> None:
+def test_the_explanation_also_offers_the_call_with_the_account_key(name, account) -> None:
     _, call = CALLS[name]
     with pytest.raises(Forbidden) as caught:
         call(account.svc.with_key(account.svc.usage_keys.create("refused")), account)
@@ -105,7 +105,7 @@ def test_the_same_call_with_the_master_key_is_another_way_for(name, account) -> 
     assert state(account.svc) != before
 
 
-def test_over_http_the_changes_of_a_chain_secured_account_are_its_owner_s(emulator) -> None:
+def test_over_http_only_the_owner_can_change_a_chain_secured_account(emulator) -> None:
     owner = LocalSigner.random()
     emulator.faucet(owner.address)
     mine = emulator.client().chain_secured.create(owner, "owned")
@@ -120,7 +120,7 @@ def test_over_http_the_changes_of_a_chain_secured_account_are_its_owner_s(emulat
 
 
 @pytest.mark.slow
-def test_an_expired_key_is_told_to_be_so(start_emulator) -> None:
+def test_the_explanation_says_that_the_key_has_expired(start_emulator) -> None:
     emulator = start_emulator(starter_credits=100)
     svc = emulator.client().with_key(emulator.client().accounts.create("old"))
     key = svc.usage_keys.create("k", can_create_groups=True)
@@ -133,7 +133,7 @@ def test_an_expired_key_is_told_to_be_so(start_emulator) -> None:
     svc.with_key(key).groups.create("y")
 
 
-async def test_awaited_it_explains_as_well_and_is_drawn(emulator, account) -> None:
+async def test_the_asynchronous_client_also_explains_and_draws_the_refusal(emulator, account) -> None:
     key = account.svc.usage_keys.create("<runner>")
     async with emulator.async_client(api_key=key) as client:
         with pytest.raises(Forbidden) as caught:
@@ -147,7 +147,7 @@ async def test_awaited_it_explains_as_well_and_is_drawn(emulator, account) -> No
     assert "<runner>" not in drawn + explanation._repr_html_()
 
 
-def test_once_it_is_granted_nothing_is_missing(account) -> None:
+def test_nothing_is_missing_after_the_permission_is_granted(account) -> None:
     key = account.svc.usage_keys.create("k")
     with pytest.raises(Forbidden) as caught:
         account.svc.with_key(key).groups.create("y")

@@ -18,7 +18,7 @@ def write(path, text: str, mode: int = 0o600):
     return path
 
 
-def test_the_argument_wins_over_the_environment_and_that_over_the_file(tmp_path) -> None:
+def test_arguments_override_the_environment_and_the_environment_overrides_the_file(tmp_path) -> None:
     file = write(
         tmp_path / "c.toml", 'base_url = "http://file"\nrpc_url = "http://file-rpc"\ntriggers_url = "http://t"'
     )
@@ -31,11 +31,11 @@ def test_the_argument_wins_over_the_environment_and_that_over_the_file(tmp_path)
     )
 
 
-def test_the_api_path_may_be_left_on_the_address() -> None:
+def test_the_address_can_include_the_api_path() -> None:
     assert load(base_url="http://host:1/core/v1/", environment={}).base_url == "http://host:1"
 
 
-def test_without_an_address_the_error_names_every_way_to_give_one() -> None:
+def test_the_error_for_a_missing_address_lists_every_way_to_set_it() -> None:
     with pytest.raises(ConfigError) as caught:
         load(environment={})
     for way in ("base_url=", "SVC_BASE_URL", "config.toml", "svcnb.Emulator()"):
@@ -43,24 +43,24 @@ def test_without_an_address_the_error_names_every_way_to_give_one() -> None:
 
 
 @pytest.mark.parametrize("url", ["localhost:8000", "ftp://host", "http://", "http://me:pw@host"])
-def test_an_address_that_is_none_is_refused(url: str) -> None:
+def test_an_invalid_address_is_rejected(url: str) -> None:
     with pytest.raises(ConfigError):
         load(base_url=url, environment={})
 
 
-def test_the_words_come_from_the_environment() -> None:
+def test_the_vocabulary_comes_from_the_environment() -> None:
     environment = {"SVC_BASE_URL": "http://h", "SVC_SERVICE_NAME": "acme", "SVC_PROCESSOR_NAME": "payco"}
     assert load(environment=environment).vocabulary == Vocabulary(service="acme", processor="payco")
 
 
-def test_words_that_cannot_be_used_are_refused() -> None:
+def test_an_invalid_vocabulary_is_rejected() -> None:
     with pytest.raises(ConfigError, match="Acme Inc"):
         load(environment={"SVC_BASE_URL": "http://h", "SVC_SERVICE_NAME": "Acme Inc"})
 
 
 @pytest.mark.skipif(os.name != "posix", reason="rights of files are POSIX")
 @pytest.mark.parametrize("mode", [0o644, 0o640, 0o604])
-def test_a_key_in_a_file_that_others_may_read_is_refused(tmp_path, mode: int) -> None:
+def test_a_key_file_that_other_users_can_read_is_rejected(tmp_path, mode: int) -> None:
     file = write(tmp_path / "c.toml", f'base_url = "http://h"\napi_key = "{KEY}"', mode)
     with pytest.raises(ConfigError, match="other users can read") as caught:
         load(environment={}, file=file)
@@ -75,16 +75,16 @@ def test_a_key_in_a_private_file_is_used(tmp_path) -> None:
     assert KEY not in repr(found)
 
 
-def test_the_usual_file_is_found_below_the_config_folder(tmp_path) -> None:
+def test_the_default_file_is_in_the_config_folder(tmp_path) -> None:
     write(tmp_path / "svcnb" / "config.toml", 'base_url = "http://h"')
     assert load(environment={"XDG_CONFIG_HOME": str(tmp_path)}).base_url == "http://h"
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("base_url = ", "not valid TOML"), ('bas_url = "http://h"', "bas_url"), ("base_url = 5", "not a string")],
+    [("base_url = ", "not valid TOML"), ('bas_url = "http://h"', "bas_url"), ("base_url = 5", "expected a string")],
 )
-def test_a_file_that_cannot_be_used_is_refused_by_name(tmp_path, text: str, said: str) -> None:
+def test_the_error_for_an_invalid_file_contains_its_name(tmp_path, text: str, said: str) -> None:
     file = write(tmp_path / "c.toml", text)
     with pytest.raises(ConfigError, match=said) as caught:
         load(environment={}, file=file)
@@ -92,18 +92,18 @@ def test_a_file_that_cannot_be_used_is_refused_by_name(tmp_path, text: str, said
     assert caught.value.hint
 
 
-def test_a_named_file_must_exist(tmp_path) -> None:
+def test_a_specified_file_must_exist(tmp_path) -> None:
     with pytest.raises(ConfigError, match="does not exist"):
         load(environment={"SVCNB_CONFIG": str(tmp_path / "none.toml")})
 
 
 @pytest.mark.parametrize("key", ["two words", "quoted“", "0x" + "ab" * 32])
-def test_a_text_that_is_no_key_is_refused_without_repeating_it(key: str) -> None:
+def test_the_error_for_an_invalid_key_does_not_contain_the_key(key: str) -> None:
     with pytest.raises(ConfigError) as caught:
         load(base_url="http://h", api_key=key, environment={})
     assert key not in str(caught.value)
     assert caught.value.hint
 
 
-def test_blanks_around_a_key_do_not_count() -> None:
+def test_white_space_around_a_key_is_ignored() -> None:
     assert load(base_url="http://h", api_key=f" {KEY}\n", environment={}).api_key == KEY

@@ -42,7 +42,7 @@ def server() -> Iterator[ThreadingHTTPServer]:
         thread.join()
 
 
-def test_calls_share_one_kept_connection_also_between_derived_clients(server) -> None:
+def test_calls_of_derived_clients_share_one_connection(server) -> None:
     with Client(f"http://127.0.0.1:{server.server_port}") as svc:
         for client in (svc, svc.with_key("a2V5"), svc.with_options(timeout=60)):
             client.wallets.list()
@@ -50,7 +50,7 @@ def test_calls_share_one_kept_connection_also_between_derived_clients(server) ->
     assert len(server.peers) == 1
 
 
-def test_a_client_that_nobody_closed_leaves_no_socket_behind(server) -> None:
+def test_a_client_that_was_not_closed_does_not_leak_a_socket(server) -> None:
     svc = Client(f"http://127.0.0.1:{server.server_port}")
     svc.wallets.list()
     gc.collect()  # collect objects of other tests now, so that the test ignores them
@@ -61,14 +61,14 @@ def test_a_client_that_nobody_closed_leaves_no_socket_behind(server) -> None:
     assert [str(warning.message) for warning in seen] == []
 
 
-def test_a_derived_client_works_on_when_the_first_is_gone(server) -> None:
+def test_a_derived_client_works_after_the_first_client_is_deleted(server) -> None:
     svc = Client(f"http://127.0.0.1:{server.server_port}").with_key("a2V5")
     gc.collect()
     assert svc.wallets.list() == []
 
 
 @pytest.mark.parametrize("name", ["HTTP_PROXY", "ALL_PROXY", "http_proxy"])
-def test_a_proxy_of_the_environment_is_not_asked_for_this_machine(server, monkeypatch, name: str) -> None:
+def test_requests_to_this_machine_ignore_the_proxy_of_the_environment(server, monkeypatch, name: str) -> None:
     monkeypatch.setenv(name, "http://127.0.0.1:9")
     with Client(f"http://127.0.0.1:{server.server_port}") as svc:
         assert svc.wallets.list() == []
@@ -113,19 +113,19 @@ def get(url: str, *, key: str = "k", timeout: float = 300.0) -> None:
 
 
 @pytest.mark.parametrize("answer", [b"", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}", b"hello?\r\n\r\n"])
-def test_an_answer_that_breaks_off_or_is_none_is_a_broken_connection(answering, answer: bytes) -> None:
+def test_an_incomplete_or_invalid_response_is_a_broken_connection(answering, answer: bytes) -> None:
     with pytest.raises(errors.TransportError, match="was lost") as caught:
         get(answering(answer))
     assert (caught.value.unsent, caught.value.refused) == (False, False)
 
 
-def test_an_answer_that_does_not_come_in_time_is_late(answering) -> None:
+def test_a_late_response_is_a_timeout(answering) -> None:
     with pytest.raises(errors.TimedOut) as caught:
         get(answering(None), timeout=0.1)
     assert not caught.value.unsent
 
 
-def test_a_port_that_nobody_listens_on_refuses_at_once() -> None:
+def test_a_connection_to_a_closed_port_fails_immediately() -> None:
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))  # the socket does not listen, and no other program can use its port
         with pytest.raises(errors.TransportError, match="cannot connect") as caught:
@@ -133,7 +133,7 @@ def test_a_port_that_nobody_listens_on_refuses_at_once() -> None:
     assert (caught.value.unsent, caught.value.refused) == (True, True)
 
 
-def test_a_header_that_cannot_be_sent_is_not_shown(answering) -> None:
+def test_the_error_for_an_invalid_header_does_not_contain_its_value(answering) -> None:
     with pytest.raises(errors.TransportError) as caught:
         get(answering(b""), key="marked\r\nsecret")
     cause: BaseException | None = caught.value

@@ -14,7 +14,7 @@ KINDS = [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issu
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
-def test_every_error_explains_itself_and_survives_pickling(kind) -> None:
+def test_every_error_has_an_explanation_and_can_be_pickled(kind) -> None:
     first_line = (inspect.getdoc(kind) or "").partition("\n")[0]
     assert first_line.endswith((".", ":"))
     error = kind("what was seen", hint="what to do <next>")
@@ -27,7 +27,7 @@ def test_every_error_explains_itself_and_survives_pickling(kind) -> None:
     assert "&lt;next&gt;" in error._repr_html_()
 
 
-def test_pickling_keeps_what_an_error_knows() -> None:
+def test_pickling_keeps_the_attributes_of_an_error() -> None:
     error = errors.ActionError("boom", name="TypeError", line=3, stage="run", cid="Qm", stack="at main")
     again = pickle.loads(pickle.dumps(error))  # noqa: S301 - our own bytes
     assert (again.name, again.line, again.stage, again.cid, again.stack) == ("TypeError", 3, "run", "Qm", "at main")
@@ -53,7 +53,7 @@ def test_pickling_keeps_what_an_error_knows() -> None:
     ],
 )
 @pytest.mark.parametrize("shape", ["object", "text", "empty"])
-def test_both_shapes_of_error_bodies_become_the_class_of_their_status(scripted, status, kind, code, shape) -> None:
+def test_both_formats_of_error_bodies_raise_the_class_of_their_status(scripted, status, kind, code, shape) -> None:
     bodies = {
         "object": {"error": code, "message": "the message", "fix": "the fix", "docs_url": "https://docs"},
         "text": "the message",
@@ -75,7 +75,7 @@ def test_both_shapes_of_error_bodies_become_the_class_of_their_status(scripted, 
         assert ("Next step: the fix" in str(error)) == (kind not in {errors.Unauthorized, errors.OutOfCredit})
 
 
-def test_a_page_in_html_means_that_this_is_not_the_api(scripted) -> None:
+def test_an_html_page_raises_an_error_with_advice_about_the_address(scripted) -> None:
     for status in (200, 404, 502):
         svc = scripted(lambda _, status=status: httpx.Response(status, html="<html>hello</html>"))
         with pytest.raises(errors.NotTheApi) as caught:
@@ -84,7 +84,7 @@ def test_a_page_in_html_means_that_this_is_not_the_api(scripted) -> None:
         assert "base_url" in caught.value.hint
 
 
-def test_a_redirection_is_not_followed_but_told(scripted) -> None:
+def test_a_redirect_raises_an_error(scripted) -> None:
     svc = scripted(lambda _: httpx.Response(301, headers={"Location": "https://elsewhere/core/v1/list_wallets"}))
     with pytest.raises(errors.NotTheApi) as caught:
         svc.wallets.list()
@@ -92,14 +92,14 @@ def test_a_redirection_is_not_followed_but_told(scripted) -> None:
 
 
 @pytest.mark.parametrize("kind", [errors.Unauthorized, errors.OutOfCredit])
-def test_the_next_step_is_a_call_of_this_client_not_a_request_by_hand(kind) -> None:
+def test_the_hint_is_a_call_of_this_client_not_an_http_request(kind) -> None:
     error = kind("no", status=401, fix="Send a header.")
     assert f"Next step: {error.hint}" in str(error)
     assert "svc." in error._repr_html_()
     assert error.fix == "Send a header."
 
 
-def test_what_to_do_when_forbidden_depends_on_what_was_tried(scripted) -> None:
+def test_the_hint_of_forbidden_depends_on_the_operation(scripted) -> None:
     svc = scripted(lambda _: httpx.Response(403, json="Permission denied"))
     with pytest.raises(errors.Forbidden) as running:
         svc.run("const main = () => 1")
@@ -110,13 +110,13 @@ def test_what_to_do_when_forbidden_depends_on_what_was_tried(scripted) -> None:
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b'{"wallet_address": 5}', b"[]", b"null", b'"text"', b"\xff\xfe"])
-def test_an_answer_of_another_shape_is_named_as_such(scripted, body: bytes) -> None:
+def test_an_unexpected_response_raises_not_the_api(scripted, body: bytes) -> None:
     svc = scripted(lambda _: httpx.Response(200, content=body))
     with pytest.raises(errors.NotTheApi):
         svc.wallets.create()
 
 
-def test_a_service_that_repeats_the_key_does_not_bring_it_into_the_error(scripted) -> None:
+def test_an_error_does_not_contain_a_key_that_the_service_repeats(scripted) -> None:
     body = {"error": "forbidden", "message": f"key {KEY} is bad", "fix": f"drop {KEY}"}
     svc = scripted(lambda _: httpx.Response(403, json=body), api_key=KEY)
     with pytest.raises(errors.Forbidden) as caught:
@@ -154,7 +154,7 @@ THROWN = """Internal server error: Uncaught (in promise) TypeError: x is not a f
         ("", ("run", "", "server-side failure", None)),
     ],
 )
-def test_a_failed_execution_tells_stage_name_message_and_line(scripted, text, told) -> None:
+def test_an_action_error_contains_stage_name_message_and_line(scripted, text, told) -> None:
     svc = scripted(lambda _: httpx.Response(500, json=text, headers={"X-Request-Id": "r-2"}))
     with pytest.raises(errors.ActionError) as caught:
         svc.run("const main = () => 1")
@@ -164,7 +164,7 @@ def test_a_failed_execution_tells_stage_name_message_and_line(scripted, text, to
     assert error.cid.startswith("Qm")
 
 
-def test_a_run_that_ran_out_of_funds_says_how_to_add_some(scripted) -> None:
+def test_the_error_for_used_up_credit_says_how_to_add_credit(scripted) -> None:
     text = "Internal server error: Your function ran out of funds and was terminated."
     svc = scripted(lambda _: httpx.Response(500, json=text))
     with pytest.raises(errors.ActionError, match="ran out of funds") as caught:
@@ -173,14 +173,14 @@ def test_a_run_that_ran_out_of_funds_says_how_to_add_some(scripted) -> None:
     assert "svc.billing.top_up(500)" in caught.value.hint
 
 
-def test_a_failure_of_the_service_itself_is_no_error_of_the_action(scripted) -> None:
+def test_a_failure_of_the_service_is_not_an_action_error(scripted) -> None:
     body = {"error": "internal_error", "message": "the disk is full", "fix": "", "docs_url": ""}
     svc = scripted(lambda _: httpx.Response(500, json=body))
     with pytest.raises(errors.InternalError, match="the disk is full"):
         svc.run("const main = () => 1")
 
 
-def test_half_a_surrogate_pair_in_an_actions_error_can_be_printed_and_recorded(scripted) -> None:
+def test_an_action_error_with_a_lone_surrogate_can_be_printed_and_recorded(scripted) -> None:
     """JSON can escape characters that UTF-8 cannot encode."""
     answer = httpx.Response(500, content=b'"Internal server error: Uncaught Error: half \\ud83d\\n    at main"')
     with scripted(lambda _: answer) as svc, pytest.raises(errors.ActionError) as raised:

@@ -49,7 +49,7 @@ def executor(request, processes):
 
 
 @pytest.mark.slow
-def test_runs_are_carried_out_there_and_told_of_here(svc, executor) -> None:
+def test_runs_execute_in_the_executor_and_listeners_are_called_in_this_process(svc, executor) -> None:
     records: list[Any] = []
     svc.on_run.append(records.append)
     batch = svc.map(SQUARE, [{"n": n} for n in range(6)], concurrency=3, executor=executor)
@@ -62,13 +62,13 @@ def test_runs_are_carried_out_there_and_told_of_here(svc, executor) -> None:
 
 
 @pytest.mark.slow
-def test_a_key_that_may_not_run_it_stops_the_batch(svc, executor) -> None:
+def test_a_key_without_permission_stops_the_batch(svc, executor) -> None:
     limited = svc.with_key(svc.usage_keys.create("k"))
     with pytest.raises(Forbidden):
         limited.map(SQUARE, [{"n": n} for n in range(20)], executor=executor)
 
 
-async def test_an_asynchronous_batch_takes_executors_too(emulator, svc) -> None:
+async def test_an_asynchronous_batch_also_accepts_executors(emulator, svc) -> None:
     records: list[Any] = []
     async with emulator.async_client(api_key=svc.config.api_key) as client:
         client.on_run.append(records.append)
@@ -100,7 +100,7 @@ class Killed:
 
 
 @pytest.mark.slow
-def test_after_a_killed_worker_only_what_is_missing_runs_again(svc, emulator, processes, tmp_path) -> None:
+def test_after_a_worker_is_killed_only_the_missing_runs_execute_again(svc, emulator, processes, tmp_path) -> None:
     params = [{"n": n} for n in range(16)]
     file = tmp_path / "batch.jsonl"
     batch = svc.map(SLOW, params, concurrency=2, executor=Killed(processes(), after=5), resume=file)
@@ -116,7 +116,7 @@ def test_after_a_killed_worker_only_what_is_missing_runs_again(svc, emulator, pr
     assert 16 <= len(mine) <= 18
 
 
-def test_an_executor_that_cancels_a_run_loses_it(svc) -> None:
+def test_a_run_that_the_executor_cancels_stays_pending(svc) -> None:
     class Cancelling:
         def submit(self, *_args: object, **_named: object) -> Future[None]:
             future: Future[None] = Future()
@@ -130,7 +130,7 @@ def test_an_executor_that_cancels_a_run_loses_it(svc) -> None:
     assert batch.pending == [0]
 
 
-def test_a_key_travels_on_purpose_and_shows_nowhere(svc) -> None:
+def test_a_key_is_pickled_for_the_executor_but_never_displayed(svc) -> None:
     service = Service.of(svc.config)
     assert service.key == svc.config.api_key.reveal()
     assert service.key not in repr(service)

@@ -325,7 +325,7 @@ def repaired(code: str, svc, given: SetUp) -> SetUp:
     return given._replace(key=names.get("key", given.key), wallet=names.get("wallet", given.wallet))
 
 
-def test_there_are_thirty_broken_set_ups_and_each_kind_of_link_is_missing_in_one() -> None:
+def test_thirty_broken_set_ups_cover_each_kind_of_missing_link() -> None:
     assert len(CASES) >= 30
     assert {missing for missing, _ in CASES.values()} >= {
         "key_unknown", "key_of_another_account", "key_executes_nowhere", "groups_removed", "action_in_no_group",
@@ -356,7 +356,7 @@ def refused(name: str, svc: Any, other: Any) -> tuple[SetUp, Any]:
 
 
 @pytest.mark.parametrize("name", one_of_each_link(list(CASES)))
-def test_the_missing_link_is_named_and_the_first_repair_works_for(name, svc, other) -> None:
+def test_the_missing_link_is_found_and_the_first_fix_works(name, svc, other) -> None:
     given, explanation = refused(name, svc, other)
     now_given = repaired(explanation.repair.code, svc, given)
     assert use(svc, now_given) == (66 if now_given.wallet else 1)
@@ -365,7 +365,7 @@ def test_the_missing_link_is_named_and_the_first_repair_works_for(name, svc, oth
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
-def test_every_repair_works_and_costs_what_it_says_for(name, svc, other) -> None:
+def test_every_fix_works_and_costs_the_stated_price(name, svc, other) -> None:
     given, explanation = refused(name, svc, other)
     assert 1 <= len(explanation.repairs) <= 3
     for number in range(len(explanation.repairs)):
@@ -382,7 +382,7 @@ def test_every_repair_works_and_costs_what_it_says_for(name, svc, other) -> None
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", one_of_each_link(list(CASES)))
-def test_a_rejection_explains_itself(name, svc, other) -> None:
+def test_a_refused_run_can_explain_the_refusal(name, svc, other) -> None:
     missing, build = CASES[name]
     given = build(svc, other)
     with pytest.raises(SvcnbError) as caught:
@@ -413,7 +413,7 @@ def open_account(emulator):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", one_of_each_link([name for name in CASES if name not in NOT_ON_CHAIN]))
-def test_in_a_chain_secured_account_the_link_is_named_and_the_repair_works_for(name, emulator, open_account) -> None:
+def test_the_fix_works_in_a_chain_secured_account(name, emulator, open_account) -> None:
     missing, build = CASES[name]
     mine, other = open_account("explained"), open_account("another")
     given = build(mine, other)
@@ -429,7 +429,7 @@ def test_in_a_chain_secured_account_the_link_is_named_and_the_repair_works_for(n
     assert mine.explain(*now_given).allowed
 
 
-def test_over_http_the_repair_of_a_chain_secured_account_is_its_owner_s(emulator, open_account) -> None:
+def test_over_http_only_the_owner_can_fix_a_chain_secured_account(emulator, open_account) -> None:
     mine = open_account("explained")
     key = mine.usage_keys.create("k", execute_in_groups=[mine.groups.create("g")])
     with pytest.raises(Forbidden) as caught:
@@ -439,7 +439,7 @@ def test_over_http_the_repair_of_a_chain_secured_account_is_its_owner_s(emulator
     assert use(emulator.client(), repaired(explanation.repair.code, mine, SetUp(key))) == 1
 
 
-def test_a_chain_secured_account_has_no_master_wallet_to_beware_of(open_account) -> None:
+def test_a_chain_secured_account_has_no_warning_about_a_master_wallet(open_account) -> None:
     mine = open_account("explained")
     wallet = mine.wallets.create()
     key = mine.usage_keys.create("k", execute_in_groups=[mine.groups.create("g", actions=[ACTION], wallets=[wallet])])
@@ -449,7 +449,7 @@ def test_a_chain_secured_account_has_no_master_wallet_to_beware_of(open_account)
 # --- rejections -----------------------------------------------------------------------------------------------------
 
 
-async def test_the_refusal_itself_explains_when_awaited(emulator, svc) -> None:
+async def test_an_awaited_refusal_can_also_explain_itself(emulator, svc) -> None:
     key = svc.usage_keys.create("k", execute_in_groups=[svc.groups.create("g")])
     async with emulator.async_client(api_key=key) as client:
         with pytest.raises(Forbidden) as caught:
@@ -458,13 +458,13 @@ async def test_the_refusal_itself_explains_when_awaited(emulator, svc) -> None:
         assert (await client.explain(None, ACTION)).missing == "action_in_no_group"
 
 
-def test_an_error_of_the_action_s_own_explains_that_nothing_is_missing(svc) -> None:
+def test_nothing_is_missing_for_an_error_that_the_action_itself_raised(svc) -> None:
     with pytest.raises(ActionError) as caught:
         svc.run("const main = () => { throw new Error('mine') }")
     assert caught.value.explain().allowed
 
 
-def test_a_refusal_travels_between_processes_without_the_key(svc) -> None:
+def test_a_pickled_refusal_does_not_contain_the_key(svc) -> None:
     key = svc.usage_keys.create("k")
     with pytest.raises(Forbidden) as caught:
         svc.with_key(key).run(ACTION, {})
@@ -475,7 +475,7 @@ def test_a_refusal_travels_between_processes_without_the_key(svc) -> None:
 
 
 @pytest.mark.slow
-def test_an_expired_key_is_named_and_renewed(start_emulator) -> None:
+def test_the_fix_for_an_expired_key_renews_it(start_emulator) -> None:
     emulator = start_emulator(starter_credits=1_000)
     svc = emulator.client().with_key(emulator.client().accounts.create("old"))
     key = svc.usage_keys.create("k", execute_in_groups=[svc.groups.create("g", actions=[ACTION])])
@@ -488,7 +488,7 @@ def test_an_expired_key_is_named_and_renewed(start_emulator) -> None:
 
 
 @pytest.mark.slow
-def test_an_account_without_credit_is_told_so(start_emulator) -> None:
+def test_the_explanation_says_that_the_account_has_no_credit(start_emulator) -> None:
     emulator = start_emulator(starter_credits=0)
     svc = emulator.client().with_key(emulator.client().accounts.create("poor"))
     with pytest.raises(OutOfCredit):
@@ -499,7 +499,7 @@ def test_an_account_without_credit_is_told_so(start_emulator) -> None:
     assert svc.run(ACTION, {}).response == 1
 
 
-def test_a_repair_that_grants_less_comes_first(svc) -> None:
+def test_the_fix_with_the_fewest_permissions_comes_first(svc) -> None:
     wallet = svc.wallets.create()
     wide = svc.groups.create("wide", actions=[ACTION, OTHER], wallets=everything)
     narrow = svc.groups.create("narrow", actions=[ACTION], wallets=[wallet])
@@ -509,7 +509,7 @@ def test_a_repair_that_grants_less_comes_first(svc) -> None:
     assert narrow.id > wide.id
 
 
-def test_a_repair_that_reveals_the_account_key_is_the_last_resort(svc) -> None:
+def test_a_fix_that_reveals_the_account_key_comes_last(svc) -> None:
     wallet = svc.wallets.create()
     svc.groups.create("wide", actions=[ACTION], wallets=everything)
     key = svc.usage_keys.create("k", execute_in_groups=[svc.groups.create("own")])
@@ -527,14 +527,14 @@ def test_a_repair_that_reveals_the_account_key_is_the_last_resort(svc) -> None:
         ({"actions": [ACTION]}, False, set()),
     ],
 )
-def test_grants_that_reach_too_far_are_warned_of(svc, group, wallet, codes) -> None:
+def test_unnecessary_permissions_cause_a_warning(svc, group, wallet, codes) -> None:
     key = svc.usage_keys.create("k", execute_in_groups=[svc.groups.create("g", **group)])
     explanation = svc.explain(key, ACTION, svc.wallets.create() if wallet else None)
     assert explanation.allowed
     assert {warning.code for warning in explanation.warnings} == codes
 
 
-def test_a_grant_of_the_master_wallet_itself_is_warned_of(svc) -> None:
+def test_a_group_with_the_master_wallet_causes_a_warning(svc) -> None:
     master = svc.wallets.list()[0]
     key = svc.usage_keys.create("k", execute_in_groups=[svc.groups.create("g", actions=[ACTION], wallets=[master])])
     warnings = svc.explain(key, ACTION, master).warnings
@@ -542,7 +542,7 @@ def test_a_grant_of_the_master_wallet_itself_is_warned_of(svc) -> None:
     assert "the account key" in warnings[0].text
 
 
-def test_wildcard_keys_and_the_master_key_are_warned_of(svc) -> None:
+def test_wildcard_keys_and_the_account_key_cause_a_warning(svc) -> None:
     wildcard = svc.explain(svc.usage_keys.create("k", execute_in_groups=everything), ACTION, svc.wallets.create())
     assert wildcard.allowed
     assert wildcard.every_group
@@ -551,7 +551,7 @@ def test_wildcard_keys_and_the_master_key_are_warned_of(svc) -> None:
     assert (master.allowed, [warning.code for warning in master.warnings]) == (True, ["master_key"])
 
 
-def test_a_removed_group_in_a_key_s_list_is_warned_of_and_leaves_it_with_the_repair(svc) -> None:
+def test_a_deleted_group_in_a_key_causes_a_warning_and_the_fix_removes_it(svc) -> None:
     gone, kept = svc.groups.create("gone"), svc.groups.create("kept")
     svc.groups.create("has", actions=[ACTION])
     key = svc.usage_keys.create("k", execute_in_groups=[gone, kept])
@@ -561,7 +561,7 @@ def test_a_removed_group_in_a_key_s_list_is_warned_of_and_leaves_it_with_the_rep
     assert all(f"[{gone.id}," not in way.code for way in explanation.repairs)
 
 
-def test_a_group_that_is_not_made_yet_is_warned_of_because_it_will_be_open(svc) -> None:
+def test_a_group_id_that_does_not_exist_yet_causes_a_warning(svc) -> None:
     key = svc.usage_keys.create("k", execute_in_groups=[1])
     (warning,) = (found for found in svc.explain(key, ACTION).warnings if found.code == "removed_groups")
     assert "group 1" in warning.text
@@ -570,7 +570,7 @@ def test_a_group_that_is_not_made_yet_is_warned_of_because_it_will_be_open(svc) 
     assert svc.explain(key, ACTION).allowed
 
 
-def test_several_groups_are_named_as_several(svc) -> None:
+def test_the_explanation_uses_the_plural_for_several_groups(svc) -> None:
     key = svc.usage_keys.create("k", execute_in_groups=[svc.groups.create("a")])
     for name in ("b", "c", "d"):
         svc.groups.create(name, actions=[ACTION])
@@ -578,7 +578,7 @@ def test_several_groups_are_named_as_several(svc) -> None:
     assert "refused: the action is permitted in groups 2, 3, 4, but the key can execute only in 1" in text
 
 
-def test_the_text_is_stable_and_holds_no_secret(svc) -> None:
+def test_the_text_is_stable_and_contains_no_secret(svc) -> None:
     key = svc.usage_keys.create("runner", execute_in_groups=[svc.groups.create("a")])
     svc.groups.create("b", actions=[ACTION])
     text = repr(svc.explain(key, ACTION))
@@ -593,7 +593,7 @@ def test_the_text_is_stable_and_holds_no_secret(svc) -> None:
     assert key.usage_api_key.reveal() not in text
 
 
-def test_the_drawing_says_in_words_and_shapes_what_it_says_in_colours(svc) -> None:
+def test_the_drawing_does_not_depend_on_colour_alone(svc) -> None:
     key = svc.usage_keys.create("<runner>", execute_in_groups=[svc.groups.create("a")])
     svc.groups.create("b", actions=[ACTION], wallets=[svc.wallets.create()])
     explanation: Explanation = svc.explain(key, ACTION, svc.wallets.list()[-1])
@@ -608,7 +608,7 @@ def test_the_drawing_says_in_words_and_shapes_what_it_says_in_colours(svc) -> No
     assert explanation.repair.code.split('"')[0] in html
 
 
-def test_many_groups_are_drawn_in_part_and_the_nearest_first(svc) -> None:
+def test_only_the_closest_of_many_groups_are_drawn(svc) -> None:
     groups = [svc.groups.create(f"g{number}") for number in range(9)]
     has = svc.groups.create("has", actions=[ACTION])
     drawn = drawing(svc.explain(svc.usage_keys.create("k", execute_in_groups=[*groups, has]), ACTION))
@@ -617,7 +617,7 @@ def test_many_groups_are_drawn_in_part_and_the_nearest_first(svc) -> None:
 
 
 @pytest.mark.slow
-def test_a_service_with_other_names_explains_as_well(start_emulator) -> None:
+def test_explain_works_with_a_service_that_uses_other_names(start_emulator) -> None:
     emulator = start_emulator(service_name="acme", starter_credits=100)
     svc = emulator.client().with_key(emulator.client().accounts.create("named"))
     key = svc.usage_keys.create("k", execute_in_groups=[svc.groups.create("g")])
@@ -635,11 +635,11 @@ def test_a_service_with_other_names_explains_as_well(start_emulator) -> None:
         (lambda key: (key, "no-action"), "invalid action"),
     ],
 )
-def test_what_cannot_be_explained_is_refused(svc, arguments, said) -> None:
+def test_explain_rejects_invalid_arguments(svc, arguments, said) -> None:
     with pytest.raises(InvalidArgument, match=said):
         svc.explain(*arguments(svc.usage_keys.create("k")))
 
 
-def test_a_client_without_a_key_has_nothing_to_explain(emulator) -> None:
+def test_explain_needs_a_client_with_a_key(emulator) -> None:
     with pytest.raises(InvalidArgument, match="no key was passed"):
         emulator.client().explain(None, ACTION)

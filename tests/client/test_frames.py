@@ -29,7 +29,7 @@ def types(listing: Listing[Any]) -> dict[str, str]:
     return {name: str(kind) for name, kind in listing.to_frame().dtypes.items()}
 
 
-def test_times_are_timestamps_in_utc_and_states_are_categories() -> None:
+def test_times_are_utc_timestamps_and_states_are_categories() -> None:
     runs = [
         TriggerRun(id="1", status="success", started_at=BEGUN, finished_at=BEGUN, attempt=2),
         TriggerRun(id="2", status="queued"),
@@ -53,7 +53,7 @@ def test_cents_are_integers_and_an_empty_list_has_the_same_columns_and_types() -
     assert list(Listing([], of="past runs", kind=PastRun).to_frame()["status"]) == []
 
 
-def test_texts_that_may_be_missing_are_texts() -> None:
+def test_optional_strings_have_the_string_type() -> None:
     actions = Listing(
         [RegisteredAction(hashed_cid="0x01", name="a"), RegisteredAction(hashed_cid="0x02", name="b", cid="QmX")],
         of="actions",
@@ -67,7 +67,7 @@ def subclasses(kind: type[Model]) -> set[type[Model]]:
     return {kind}.union(*(subclasses(each) for each in kind.__subclasses__()))
 
 
-def test_a_frame_of_any_empty_list_has_the_columns_and_types_of_its_class() -> None:
+def test_the_frame_of_an_empty_list_has_the_columns_and_types_of_its_class() -> None:
     for module in pkgutil.walk_packages(svcnb.client.__path__, "svcnb.client."):
         importlib.import_module(module.name)
     for name in ("alarms", "cookbook", "drift", "history", "permission_audit", "templates", "trigger_health"):
@@ -84,7 +84,7 @@ def test_a_frame_of_any_empty_list_has_the_columns_and_types_of_its_class() -> N
                 assert str(frame[column].dtype) in {proper[annotation], "category"}, (kind, column)
 
 
-def test_an_expiration_is_a_time_and_never_is_none() -> None:
+def test_an_expiration_is_a_time_and_no_expiration_is_none() -> None:
     keys = [UsageKey(api_key_hash="0x1", expiration=1_767_225_600), UsageKey(api_key_hash="0x2", expiration=0)]
     frame = Listing(keys, of="usage keys", kind=UsageKey).to_frame()
     assert frame["expiration"].iloc[0] == pd.Timestamp("2026-01-01T00:00Z")
@@ -92,14 +92,14 @@ def test_an_expiration_is_a_time_and_never_is_none() -> None:
     assert frame["can_create_groups"].dtype == bool
 
 
-def test_a_frame_has_no_secret() -> None:
+def test_a_frame_contains_no_secret() -> None:
     keys = [UsageKey(api_key_hash="0x1", usage_api_key=Secret(KEY))]
     frame = Listing(keys, of="usage keys", kind=UsageKey).to_frame()
     assert "usage_api_key" not in frame.columns
     assert KEY not in frame.to_csv()
 
 
-def test_without_pandas_the_error_names_the_extra(monkeypatch) -> None:
+def test_the_error_for_missing_pandas_contains_the_extra(monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ExtraMissing, match=r"\[lab\]") as caught:
         Listing([], of="runs", kind=Spend).to_frame()

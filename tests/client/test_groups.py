@@ -42,7 +42,7 @@ class Service:
         )
 
 
-def test_a_group_is_created_with_hashes_and_addresses(scripted) -> None:
+def test_create_sends_hashes_and_addresses(scripted) -> None:
     service = Service()
     group = scripted(service).groups.create("g", description="d", actions=[ACTIONS[0]], wallets=[ADDRESSES[0]])
     assert (group.id, group.name, group.description) == (7, "g", "d")
@@ -59,14 +59,14 @@ def test_a_group_is_created_with_hashes_and_addresses(scripted) -> None:
     ]
 
 
-def test_everything_is_sent_as_the_wildcards(scripted) -> None:
+def test_everything_is_sent_as_wildcards(scripted) -> None:
     service = Service()
     scripted(service).groups.create("g", actions=everything, wallets=everything)
     assert service.posts[0][1]["cid_hashes_permitted"] == ["0x0"]
     assert service.posts[0][1]["pkp_ids_permitted"] == ["0x" + "0" * 40]
 
 
-def test_beyond_ten_entries_the_rest_is_added_one_by_one(scripted) -> None:
+def test_create_adds_entries_after_the_tenth_one_by_one(scripted) -> None:
     service = Service()
     scripted(service).groups.create("g", actions=ACTIONS, wallets=ADDRESSES)
     (_, first), *rest = service.posts
@@ -77,21 +77,21 @@ def test_beyond_ten_entries_the_rest_is_added_one_by_one(scripted) -> None:
     ] + [("add_pkp_to_group", {"group_id": 7, "pkp_id": address}) for address in ADDRESSES[10:]]
 
 
-def test_actions_known_by_hash_alone_go_first_since_they_cannot_be_added_later(scripted) -> None:
+def test_actions_with_only_a_hash_are_sent_first_because_they_cannot_be_added_later(scripted) -> None:
     service = Service()
     scripted(service).groups.create("g", actions=[*ACTIONS[:9], *HASHES[:3]])
     assert service.posts[0][1]["cid_hashes_permitted"][:3] == HASHES[:3]
     assert [name for name, _ in service.posts[1:]] == ["add_action_to_group"] * 2
 
 
-def test_more_than_ten_hashes_are_refused_before_anything_is_sent(scripted) -> None:
+def test_more_than_ten_hashes_are_rejected_before_sending(scripted) -> None:
     service = Service()
-    with pytest.raises(errors.InvalidArgument, match="11 actions are hashes"):
+    with pytest.raises(errors.InvalidArgument, match="11 hashes of actions"):
         scripted(service).groups.create("g", actions=HASHES[:11])
     assert service.posts == []
 
 
-def test_a_creation_that_stops_half_way_says_what_exists(scripted) -> None:
+def test_the_error_of_an_incomplete_creation_describes_the_group(scripted) -> None:
     service = Service(fail_at=3)
     with pytest.raises(errors.OutOfCredit) as caught:
         scripted(service).groups.create("g", actions=ACTIONS)
@@ -101,7 +101,7 @@ def test_a_creation_that_stops_half_way_says_what_exists(scripted) -> None:
     assert ACTIONS[11].cid in note
 
 
-def test_an_update_keeps_what_is_not_given(scripted) -> None:
+def test_update_keeps_omitted_values(scripted) -> None:
     service = Service(actions=HASHES[:2], wallets=ADDRESSES[:2])
     group = scripted(service).groups.update(7, name="new")
     assert (group.name, group.description) == ("new", "kept")
@@ -119,7 +119,7 @@ def test_an_update_keeps_what_is_not_given(scripted) -> None:
     ]
 
 
-def test_an_empty_list_empties_and_a_long_one_is_added_one_by_one(scripted) -> None:
+def test_an_empty_list_removes_all_members_and_a_long_list_is_added_one_by_one(scripted) -> None:
     service = Service(actions=HASHES[:2], wallets=ADDRESSES[:2])
     scripted(service).groups.update(7, actions=[], wallets=ADDRESSES)
     assert service.posts[0][1]["cid_hashes_permitted"] == []
@@ -134,7 +134,7 @@ def test_an_empty_list_empties_and_a_long_one_is_added_one_by_one(scripted) -> N
         (Service(actions=["n/a"]), "hashes the service does not return"),
     ],
 )
-def test_an_update_that_would_lose_members_is_refused(scripted, service, said: str) -> None:
+def test_an_update_that_would_remove_members_unintentionally_is_rejected(scripted, service, said: str) -> None:
     with pytest.raises(errors.InvalidArgument, match=said):
         scripted(service).groups.update(7, name="new")
     assert service.posts == []
@@ -147,7 +147,7 @@ def test_an_unknown_group_cannot_be_updated(scripted) -> None:
     assert service.posts == []
 
 
-def test_membership_takes_raw_cids_to_add_and_hashes_to_remove(scripted) -> None:
+def test_add_sends_cids_and_remove_sends_hashes(scripted) -> None:
     service = Service()
     svc = scripted(service)
     svc.groups.add_action(7, ACTIONS[0])
@@ -165,7 +165,7 @@ def test_membership_takes_raw_cids_to_add_and_hashes_to_remove(scripted) -> None
 
 
 @pytest.mark.parametrize("name", ["", "  ", 5, None])
-def test_what_is_no_name_is_refused_before_anything_is_sent(scripted, name) -> None:
+def test_an_invalid_name_is_rejected_before_sending(scripted, name) -> None:
     svc = scripted(lambda _: pytest.fail("something was sent"))
     for create in (svc.groups.create, svc.usage_keys.create, svc.accounts.create):
         with pytest.raises(errors.InvalidArgument, match="name is empty"):

@@ -25,7 +25,7 @@ def answered(seen: list[httpx.Request]) -> httpx.MockTransport:
     return httpx.MockTransport(answer)
 
 
-def test_a_client_of_the_user_sends_the_requests_and_stays_open() -> None:
+def test_the_users_http_client_sends_the_requests_and_stays_open() -> None:
     seen: list[httpx.Request] = []
     with httpx.Client(transport=answered(seen), headers={"X-Mine": "yes"}, follow_redirects=True) as mine:
         with Client(ADDRESS, api_key=KEY, http_client=mine) as svc:
@@ -36,7 +36,7 @@ def test_a_client_of_the_user_sends_the_requests_and_stays_open() -> None:
     assert [request.headers["x-mine"] for request in seen] == ["yes", "yes"]
 
 
-def test_a_client_of_the_user_follows_no_redirection_with_a_key() -> None:
+def test_the_users_http_client_does_not_follow_redirects_with_a_key() -> None:
     asked: list[str] = []
 
     def answer(request: httpx.Request) -> httpx.Response:
@@ -50,7 +50,7 @@ def test_a_client_of_the_user_follows_no_redirection_with_a_key() -> None:
     assert asked == ["service.test"]
 
 
-async def test_an_asynchronous_client_of_the_user_does_too() -> None:
+async def test_the_users_asynchronous_http_client_sends_the_requests_and_stays_open() -> None:
     seen: list[httpx.Request] = []
     async with httpx.AsyncClient(transport=answered(seen)) as mine:
         async with AsyncClient(ADDRESS, http_client=mine, headers={"X-Team": "a"}) as svc:
@@ -60,14 +60,14 @@ async def test_an_asynchronous_client_of_the_user_does_too() -> None:
     assert seen[0].headers["x-team"] == "a"
 
 
-def test_the_wrong_kind_of_client_is_refused() -> None:
+def test_an_http_client_of_the_wrong_kind_is_rejected() -> None:
     with pytest.raises(InvalidType, match=r"expected httpx\.Client"):
         Client(ADDRESS, http_client=httpx.AsyncClient())  # type: ignore[arg-type]  # on purpose
     with pytest.raises(InvalidType, match=r"expected httpx\.AsyncClient"):
         AsyncClient(ADDRESS, http_client="httpx")  # type: ignore[arg-type]  # on purpose
 
 
-def test_headers_go_with_every_request_to_the_service_and_to_no_other_host() -> None:
+def test_headers_are_sent_only_to_the_service() -> None:
     seen: list[httpx.Request] = []
     with httpx.Client(transport=answered(seen)) as mine:
         svc = Client(ADDRESS, api_key=KEY, http_client=mine, headers={"X-Gateway-Token": "let-me-in"})
@@ -95,16 +95,16 @@ def _chain_call() -> Flow[Any]:
         ({"bad name": "v"}, "invalid header name"),
         ({"X-A": "secret\r\nX-B: 1"}, "invalid value of the header X-A"),
         ({"X-A": 5}, "invalid value of the header X-A"),
-        ("X-A: 1", "headers has the type str"),
+        ("X-A: 1", "invalid headers of type str"),
     ],
 )
-def test_headers_that_cannot_be_sent_are_refused_without_their_value(headers, told) -> None:
+def test_the_error_for_invalid_headers_does_not_contain_their_values(headers, told) -> None:
     with pytest.raises(InvalidArgument, match=told) as caught:
         Client(ADDRESS, headers=headers)
     assert "secret" not in str(caught.value)
 
 
-def test_a_raw_response_has_every_answer_of_a_list_and_shows_no_body(scripted) -> None:
+def test_a_raw_response_has_every_page_of_a_list_and_does_not_display_bodies(scripted) -> None:
     pages = {"0": 100, "1": 3}
 
     def answer(request: httpx.Request) -> httpx.Response:
@@ -123,7 +123,7 @@ def test_a_raw_response_has_every_answer_of_a_list_and_shows_no_body(scripted) -
     assert KEY not in repr(raw.responses)
 
 
-def test_the_log_shows_requests_and_no_secret(caplog) -> None:
+def test_the_log_contains_requests_but_no_secrets(caplog) -> None:
     def answer(request: httpx.Request) -> httpx.Response:
         if request.url.host == "chain.test":
             return httpx.Response(200, json={"jsonrpc": "2.0", "id": 1, "result": "0x1"})
@@ -140,7 +140,7 @@ def test_the_log_shows_requests_and_no_secret(caplog) -> None:
     assert not [secret for secret in (KEY, "token-1", "key-in-the-path") if secret in caplog.text]
 
 
-def test_the_log_shows_what_was_not_answered(caplog) -> None:
+def test_the_log_contains_requests_without_a_response(caplog) -> None:
     def answer(request: httpx.Request) -> httpx.Response:
         raise httpx.ReadTimeout("late", request=request)
 

@@ -23,7 +23,7 @@ def seconds(code: str) -> float:
 
 
 @pytest.mark.slow
-def test_importing_svcnb_costs_at_most_six_tenths_of_importing_httpx() -> None:
+def test_importing_svcnb_takes_at_most_sixty_percent_of_the_time_of_importing_httpx() -> None:
     codes = ("pass", "import svcnb", "import httpx")
     least = dict.fromkeys(codes, float("inf"))
     # Other load only increases the time, so the minimum of several rounds is the best estimate.
@@ -35,6 +35,6 @@ def test_importing_svcnb_costs_at_most_six_tenths_of_importing_httpx() -> None:
     pytest.fail(f"svcnb {ours - empty:.3f} s, httpx {theirs - empty:.3f} s")
 
 
-def test_the_errors_alone_load_neither_pydantic_nor_the_http_library() -> None:
+def test_importing_the_errors_loads_neither_pydantic_nor_the_http_library() -> None:
     code = "import svcnb.client.errors, sys; sys.exit(bool({'pydantic', 'httpx'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=300, cwd=ROOT).returncode == 0

@@ -45,13 +45,13 @@ def test_every_entry_is_listed_once_and_in_order(scripted, total: int) -> None:
     assert pages <= total // PAGE_SIZE + 1
 
 
-async def test_walking_asynchronously_finds_the_same(async_scripted) -> None:
+async def test_the_asynchronous_iterator_returns_the_same_entries(async_scripted) -> None:
     entries = [wallet(number + 1) for number in range(2 * PAGE_SIZE + 3)]
     svc = await async_scripted(reference_paging(entries, []))
     assert [item.wallet_address async for item in svc.wallets.iter()] == [e["wallet_address"] for e in entries]
 
 
-def test_a_service_that_ignores_the_page_number_cannot_hold_the_client_forever(scripted) -> None:
+def test_listing_ends_even_if_the_service_ignores_the_page_number(scripted) -> None:
     entries = [wallet(number + 1) for number in range(PAGE_SIZE)]
     asked: list[httpx.Request] = []
 
@@ -63,20 +63,20 @@ def test_a_service_that_ignores_the_page_number_cannot_hold_the_client_forever(s
     assert len(asked) == 2
 
 
-def test_walking_asks_for_a_page_only_when_it_is_reached(scripted) -> None:
+def test_the_iterator_requests_a_page_only_when_it_reaches_the_page(scripted) -> None:
     asked: list[tuple[int, int]] = []
     svc = scripted(reference_paging([wallet(number + 1) for number in range(250)], asked))
     next(svc.wallets.iter())
     assert asked == [(0, PAGE_SIZE)]
 
 
-def test_group_ids_are_read_in_every_form(scripted) -> None:
+def test_group_ids_are_parsed_in_every_form(scripted) -> None:
     forms = [1, "2", "0x" + "0" * 63 + "3"]
     body = [{"id": form, "name": "", "description": ""} for form in forms]
     assert [group.id for group in scripted(lambda _: httpx.Response(200, json=body)).groups.list()] == [1, 2, 3]
 
 
-def test_actions_are_read_whether_the_hash_is_called_id_or_hashed_cid(scripted) -> None:
+def test_the_hash_of_an_action_can_be_named_id_or_hashed_cid(scripted) -> None:
     one, two, zero = "0x" + "1" * 64, "0x" + "2" * 64, "0x" + "0" * 64
     body = [
         {"id": one, "hashed_cid": one, "name": "a", "description": ""},
@@ -89,7 +89,7 @@ def test_actions_are_read_whether_the_hash_is_called_id_or_hashed_cid(scripted) 
     assert [action.is_wildcard for action in listed] == [False, False, False, True]
 
 
-def test_usage_keys_are_read_under_the_names_of_listings(scripted) -> None:
+def test_usage_keys_are_parsed_with_the_field_names_of_lists(scripted) -> None:
     hashed = "0x" + "3" * 64
     body = [
         {
@@ -129,7 +129,7 @@ def test_usage_keys_are_read_under_the_names_of_listings(scripted) -> None:
     assert repr(key) == f"UsageKey(name='k', description='d', may={key.may!r}, api_key_hash='{hashed}')"
 
 
-def test_a_listing_shows_itself_as_text_and_as_a_table() -> None:
+def test_a_list_is_displayed_as_text_and_as_a_table() -> None:
     listing = Listing([Wallet(wallet_address="0x1", name="<b>")], of="wallets", kind=Wallet)
     assert repr(listing) == "[Wallet(wallet_address='0x1', name='<b>')]"
     html = listing._repr_html_()
@@ -138,11 +138,11 @@ def test_a_listing_shows_itself_as_text_and_as_a_table() -> None:
     assert Listing([], of="wallets", kind=Wallet)._repr_html_().endswith(">no wallets</div>")
 
 
-def test_a_key_without_rights_is_said_to_have_none() -> None:
+def test_a_key_without_permissions_is_described_as_read_only() -> None:
     assert UsageKey(api_key_hash="0x1").may == "only read"
 
 
-def test_a_listing_is_a_sequence() -> None:
+def test_a_list_is_a_sequence() -> None:
     items = [RegisteredAction(hashed_cid=f"0x{n}") for n in range(3)]
     listing = Listing(items, of="actions", kind=RegisteredAction)
     assert listing == items
@@ -152,12 +152,12 @@ def test_a_listing_is_a_sequence() -> None:
     assert len(listing) == 3
 
 
-def test_a_listing_becomes_a_frame() -> None:
+def test_a_list_can_be_converted_to_a_frame() -> None:
     frame = Listing([Wallet(wallet_address="0x1", name="a")], of="wallets", kind=Wallet).to_frame()
     assert frame.to_dict("records") == [{"wallet_address": "0x1", "id": "", "name": "a", "description": ""}]
 
 
-def test_tables_use_words_that_people_use_and_keep_a_moment_on_one_line() -> None:
+def test_tables_use_readable_column_names_and_show_each_time_on_one_line() -> None:
     assert ">balance</th>" in Balance(balance_cents=-500, balance_display="$5.00 credit")._repr_html_()
     key = UsageKey(name="k", api_key_hash="0x1", execute_in_groups=(2, 5))
     assert key.may == "execute in groups 2, 5"
@@ -165,5 +165,5 @@ def test_tables_use_words_that_people_use_and_keep_a_moment_on_one_line() -> Non
     assert "white-space:nowrap'>2026-01-01 12:30:00+00:00</td>" in display.table(["time"], [[moment]], empty="")
 
 
-def test_what_a_model_does_not_know_is_kept() -> None:
+def test_models_keep_unknown_fields() -> None:
     assert Wallet.model_validate({"wallet_address": "0x1", "colour": "red"}).model_extra == {"colour": "red"}

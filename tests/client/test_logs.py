@@ -28,7 +28,7 @@ KEY = "bWFya2VkLXNlY3JldC1tYXJrZWQtc2VjcmV0LTEyMzQ="
         "pi_123_secret_short-token".replace("short-token", "shorttoken"),
     ],
 )
-def test_what_looks_like_a_key_is_masked(text: str) -> None:
+def test_text_that_looks_like_a_key_is_masked(text: str) -> None:
     masked = redact(text)
     assert MASK in masked
     assert not [secret for secret in (KEY, "short-token", "shorttoken") if secret in masked]
@@ -44,7 +44,7 @@ def test_what_looks_like_a_key_is_masked(text: str) -> None:
         "the api_key_hash is 0x" + "cd" * 32,
     ],
 )
-def test_what_is_public_stays_readable(text: str) -> None:
+def test_public_values_are_not_masked(text: str) -> None:
     assert redact(text) == text
 
 
@@ -79,7 +79,7 @@ def everything_logged():
     root.setLevel(before)
 
 
-def test_a_key_is_nowhere_but_in_its_header(everything_logged) -> None:
+def test_a_key_appears_only_in_its_header(everything_logged) -> None:
     """The test sends a recognisable key over a real connection, with logging at level DEBUG."""
     import threading
     from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -117,7 +117,7 @@ def test_a_key_is_nowhere_but_in_its_header(everything_logged) -> None:
     assert [text for text in seen if KEY in text] == []
 
 
-def test_a_local_refusal_does_not_repeat_the_key(scripted) -> None:
+def test_a_local_error_does_not_contain_the_key(scripted) -> None:
     svc = scripted(lambda _: httpx.Response(200, json=[]))
     with pytest.raises(errors.NotFound) as caught:
         svc.usage_keys.update(KEY, name="new")

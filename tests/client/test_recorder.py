@@ -73,16 +73,16 @@ def rows(path) -> list[dict[str, Any]]:
         ({"pkpId": "0x" + "ab" * 20},) * 2,
     ],
 )
-def test_secrets_are_masked_by_name_and_by_looks(value, kept) -> None:
+def test_secrets_are_masked_by_name_and_by_format(value, kept) -> None:
     assert strip(value) == kept
 
 
-def test_a_pem_key_is_masked_whole() -> None:
+def test_a_pem_key_is_masked_completely() -> None:
     text = "-----BEGIN EC PRIVATE KEY-----\nMHQCAQ\n-----END EC PRIVATE KEY-----"
     assert strip_text(f"see {text} there") == "see ******** there"
 
 
-def test_runs_are_recorded_without_a_secret_for_their_owner_alone(scripted, tmp_path) -> None:
+def test_runs_are_recorded_without_secrets_in_a_private_file(scripted, tmp_path) -> None:
     file = tmp_path / "deep" / "history.sqlite"
     svc = scripted(echo, api_key=KEY, on_run=Recorder(file))
     svc.run(ACTION, {"n": 1, "apiKey": KEY, "privateKey": PRIVATE})
@@ -112,7 +112,7 @@ def test_failed_runs_are_recorded_with_their_error(scripted, tmp_path) -> None:
     )  # fmt: skip
 
 
-def test_recording_is_on_unless_it_is_switched_off(monkeypatch, tmp_path) -> None:
+def test_recording_is_on_by_default(monkeypatch, tmp_path) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     monkeypatch.delenv("SVC_HISTORY")
 
@@ -132,7 +132,7 @@ def test_recording_is_on_unless_it_is_switched_off(monkeypatch, tmp_path) -> Non
     assert files(Client("http://a.test")) == [tmp_path / "y"]
 
 
-def test_a_record_that_cannot_be_written_costs_nobody_a_run(scripted, tmp_path, caplog) -> None:
+def test_a_run_succeeds_even_if_the_record_cannot_be_written(scripted, tmp_path, caplog) -> None:
     (tmp_path / "file").write_text("in the way")
     svc = scripted(echo, on_run=Recorder(tmp_path / "file" / "history.sqlite"))
     assert svc.run(ACTION, 1).response == 1
@@ -144,7 +144,7 @@ def test_a_record_that_cannot_be_written_costs_nobody_a_run(scripted, tmp_path, 
     assert "Traceback" not in caplog.text
 
 
-def test_texts_that_have_no_encoding_are_kept_as_far_as_they_have_one(scripted, tmp_path) -> None:
+def test_texts_with_lone_surrogates_are_recorded_with_replacements(scripted, tmp_path) -> None:
     def half(_: httpx.Request) -> httpx.Response:
         return httpx.Response(200, content=rb'{"response": "a\ud800b", "logs": "\ud800\n"}')
 
@@ -154,7 +154,7 @@ def test_texts_that_have_no_encoding_are_kept_as_far_as_they_have_one(scripted, 
     assert (row["response"], row["logs"]) == ('"a?b"', "?\n")
 
 
-def test_what_is_very_long_is_cut(scripted, tmp_path) -> None:
+def test_very_long_values_are_truncated(scripted, tmp_path) -> None:
     file = tmp_path / "history.sqlite"
     scripted(echo, on_run=Recorder(file)).run(ACTION, {"text": "x " * MAX_STORED})
     [row] = rows(file)
@@ -162,7 +162,7 @@ def test_what_is_very_long_is_cut(scripted, tmp_path) -> None:
     assert json.loads(row["params"])["characters"] > MAX_STORED
 
 
-def test_threads_and_processes_write_the_same_file(tmp_path, scripted) -> None:
+def test_threads_and_processes_can_write_the_same_file(tmp_path, scripted) -> None:
     file = tmp_path / "history.sqlite"
     handle = numbered()
     clients = [scripted(handle, on_run=Recorder(file)) for _ in range(2)]
@@ -179,7 +179,7 @@ def test_threads_and_processes_write_the_same_file(tmp_path, scripted) -> None:
 
 
 @pytest.mark.slow
-def test_many_who_open_a_new_record_at_the_same_moment_all_get_in(tmp_path) -> None:
+def test_many_processes_can_create_a_new_record_at_the_same_time(tmp_path) -> None:
     for attempt in range(25):
         file, together = tmp_path / str(attempt) / "history.sqlite", threading.Barrier(6)
 
@@ -193,7 +193,7 @@ def test_many_who_open_a_new_record_at_the_same_moment_all_get_in(tmp_path) -> N
                 done.result()
 
 
-def test_a_record_that_another_holds_is_waited_for_and_then_told_of(tmp_path, monkeypatch) -> None:
+def test_a_locked_record_is_retried_and_then_raises_an_error(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(recorder, "_PATIENCE", 0.05)
     file = tmp_path / "history.sqlite"
     with closing(sqlite3.connect(file, isolation_level=None)) as other:
@@ -204,7 +204,7 @@ def test_a_record_that_another_holds_is_waited_for_and_then_told_of(tmp_path, mo
     recorder.connect(file).close()
 
 
-def test_runs_go_on_beside_a_record_that_a_newer_program_wrote(scripted, tmp_path, caplog) -> None:
+def test_runs_succeed_even_if_a_newer_program_wrote_the_record(scripted, tmp_path, caplog) -> None:
     file = tmp_path / "history.sqlite"
     with closing(recorder.connect(file)) as connection:
         connection.execute("PRAGMA user_version = 9")
@@ -213,9 +213,7 @@ def test_runs_go_on_beside_a_record_that_a_newer_program_wrote(scripted, tmp_pat
     assert rows(file) == []
 
 
-def test_runs_of_a_moment_in_which_the_record_is_held_are_written_with_the_next(
-    scripted, tmp_path, monkeypatch, caplog
-) -> None:
+def test_runs_are_written_later_if_the_record_is_locked(scripted, tmp_path, monkeypatch, caplog) -> None:
     monkeypatch.setattr(recorder, "_PATIENCE", 0.05)
     monkeypatch.setattr(recorder, "_PATIENCE_WHEN_BEHIND", 0.0)
     file = tmp_path / "history.sqlite"
@@ -239,9 +237,7 @@ def test_runs_of_a_moment_in_which_the_record_is_held_are_written_with_the_next(
     assert "database is locked" in told
 
 
-def test_what_can_never_be_written_is_told_at_the_end_and_takes_bounded_memory(
-    scripted, tmp_path, monkeypatch, caplog
-) -> None:
+def test_unwritten_runs_use_bounded_memory_and_cause_a_warning_at_exit(scripted, tmp_path, monkeypatch, caplog) -> None:
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setattr(recorder, "MAX_WAITING", 3)
     kept = Recorder(tmp_path / "file" / "history.sqlite")
@@ -253,7 +249,7 @@ def test_what_can_never_be_written_is_told_at_the_end_and_takes_bounded_memory(
     assert caplog.messages[1:] == [f"3 runs were not recorded in {kept.path}"]
 
 
-def test_the_oldest_runs_give_way_also_when_every_process_makes_but_one(tmp_path, scripted, monkeypatch) -> None:
+def test_the_oldest_runs_are_deleted_even_if_each_process_records_only_one(tmp_path, scripted, monkeypatch) -> None:
     monkeypatch.setattr(recorder, "KEPT_RUNS", 5)
     monkeypatch.setattr(recorder, "_PRUNE_EVERY", 4)
     file = tmp_path / "history.sqlite"

@@ -40,14 +40,14 @@ BROKEN = httpx.ReadError("connection reset")
 
 
 @pytest.mark.parametrize("status", [429, 503])
-def test_an_overloaded_service_is_asked_again(scripted, status: int) -> None:
+def test_a_request_to_an_overloaded_service_is_retried(scripted, status: int) -> None:
     script = Script(busy(status), busy(status), RUN_OK)
     assert scripted(script).run(SOURCE).response == 1
     assert len(script.requests) == 3
 
 
 @pytest.mark.parametrize("status", [200, 500])
-def test_an_answer_that_nests_without_end_is_refused_and_ends_nothing(scripted, status: int) -> None:
+def test_a_response_with_too_many_nested_levels_is_rejected(scripted, status: int) -> None:
     """If a library has raised the recursion limit, the parser of Python 3.11 would crash the process."""
     script = Script(httpx.Response(status, content=b'{"response": ' + b"[" * 200_000))
     with pytest.raises(errors.NotTheApi):
@@ -55,7 +55,7 @@ def test_an_answer_that_nests_without_end_is_refused_and_ends_nothing(scripted, 
 
 
 @pytest.mark.parametrize(("status", "kind"), [(429, errors.RateLimited), (503, errors.Unavailable)])
-def test_after_five_attempts_the_overload_is_reported(scripted, status: int, kind) -> None:
+def test_the_overload_is_reported_after_five_attempts(scripted, status: int, kind) -> None:
     script = Script(busy(status))
     with pytest.raises(kind):
         scripted(script).run(SOURCE)
@@ -63,14 +63,14 @@ def test_after_five_attempts_the_overload_is_reported(scripted, status: int, kin
 
 
 @pytest.mark.parametrize("status", [400, 401, 402, 403, 404, 422, 500])
-def test_a_refusal_is_never_asked_again(scripted, status: int) -> None:
+def test_a_refused_request_is_never_retried(scripted, status: int) -> None:
     script = Script(busy(status))
     with pytest.raises(errors.ServiceError):
         scripted(script).wallets.create()
     assert len(script.requests) == 1
 
 
-def test_a_broken_connection_is_tried_again_when_reading(scripted) -> None:
+def test_a_read_request_is_retried_after_a_broken_connection(scripted) -> None:
     script = Script(BROKEN, httpx.ReadTimeout("late"), httpx.Response(200, json=[]))
     assert scripted(script).wallets.list() == []
     assert len(script.requests) == 3
@@ -91,7 +91,7 @@ def test_a_broken_connection_is_tried_again_when_reading(scripted) -> None:
     ],
 )
 @pytest.mark.parametrize("failure", [BROKEN, httpx.ReadTimeout("late"), httpx.RemoteProtocolError("gone")])
-def test_what_may_have_happened_is_not_repeated_but_explained(scripted, call, failure) -> None:
+def test_a_change_with_an_unknown_result_is_not_retried(scripted, call, failure) -> None:
     script = Script(failure)
     with pytest.raises(errors.TransportError) as caught:
         call(scripted(script))
@@ -100,7 +100,7 @@ def test_what_may_have_happened_is_not_repeated_but_explained(scripted, call, fa
     assert isinstance(caught.value, errors.TimedOut) is isinstance(failure, httpx.TimeoutException)
 
 
-def test_a_payment_intent_is_not_begun_twice(scripted) -> None:
+def test_the_creation_of_a_payment_intent_is_not_retried(scripted) -> None:
     script = Script(httpx.Response(200, json={"publishable_key": "pk_1"}), BROKEN)
     with pytest.raises(errors.TransportError, match="was lost") as caught:
         scripted(script).billing.create_payment_intent(500)
@@ -117,19 +117,19 @@ def test_a_payment_intent_is_not_begun_twice(scripted) -> None:
         pytest.param(lambda svc: svc.actions.update("0x" + "1" * 64, name="n", description=""), id="update"),
     ],
 )
-def test_what_changes_nothing_the_second_time_is_repeated(scripted, call) -> None:
+def test_an_idempotent_request_is_retried(scripted, call) -> None:
     script = Script(BROKEN, httpx.Response(200, json={"success": True}))
     call(scripted(script))
     assert len(script.requests) == 2
 
 
-def test_when_nothing_was_sent_any_call_is_repeated(scripted) -> None:
+def test_any_request_that_was_not_sent_is_retried(scripted) -> None:
     script = Script(httpx.ConnectTimeout("no route"), httpx.ConnectError("unreachable"), RUN_OK)
     assert scripted(script).run(SOURCE).response == 1
     assert len(script.requests) == 3
 
 
-def test_a_refused_connection_asks_whether_the_emulator_runs(unused_tcp_port) -> None:
+def test_the_hint_for_a_refused_connection_mentions_the_emulator(unused_tcp_port) -> None:
     from svcnb.client import Client
 
     with Client(f"http://127.0.0.1:{unused_tcp_port}") as svc, pytest.raises(errors.TransportError) as caught:
@@ -137,7 +137,7 @@ def test_a_refused_connection_asks_whether_the_emulator_runs(unused_tcp_port) ->
     assert "svcnb emulator" in caught.value.hint
 
 
-def test_retries_can_be_switched_off(scripted) -> None:
+def test_retries_can_be_disabled(scripted) -> None:
     script = Script(busy(503))
     with pytest.raises(errors.Unavailable):
         scripted(script).with_options(retries=0).wallets.list()
@@ -167,16 +167,16 @@ def test_delays_double_with_jitter_up_to_a_limit() -> None:
         ),
     ],
 )
-def test_retry_after_is_honoured_up_to_a_cap(headers: dict[str, str], seconds: float) -> None:
+def test_retry_after_is_followed_up_to_a_limit(headers: dict[str, str], seconds: float) -> None:
     assert delay(1, headers, config()) == seconds
 
 
 @pytest.mark.parametrize("text", ["soon", "-5", "1e9", "Fri, 99 Jan"])
-def test_a_retry_after_that_cannot_be_read_is_ignored(text: str) -> None:
+def test_an_invalid_retry_after_is_ignored(text: str) -> None:
     assert 0.25 <= delay(1, {"retry-after": text}, config()) <= 0.75
 
 
-def test_the_key_travels_in_its_header_and_only_where_it_is_needed(scripted) -> None:
+def test_the_key_is_sent_in_its_header_and_only_where_it_is_needed(scripted) -> None:
     script = Script(httpx.Response(200, json=[]))
     svc = scripted(script, api_key="a2V5")
     svc.wallets.list()
@@ -195,7 +195,7 @@ def test_a_correlation_id_is_sent_when_one_is_set(scripted) -> None:
 
 
 @pytest.mark.parametrize("value", [float("nan"), {1, 2}, object(), "\ud800", {"key": b"bytes"}])
-def test_parameters_without_a_json_form_are_refused_before_sending(scripted, value) -> None:
+def test_parameters_that_json_cannot_represent_are_rejected_before_sending(scripted, value) -> None:
     script = Script(RUN_OK)
     with pytest.raises(errors.InvalidArgument) as caught:
         scripted(script).run(SOURCE, value)
@@ -203,12 +203,12 @@ def test_parameters_without_a_json_form_are_refused_before_sending(scripted, val
     assert script.requests == []
 
 
-def test_text_beyond_ascii_travels_as_utf_8() -> None:
+def test_text_outside_ascii_is_sent_as_utf_8() -> None:
     request = build(Call("POST", "/x", lambda body, _: body, "grüß 🙂"), config())
     assert request.content == json.dumps("grüß 🙂", ensure_ascii=False).encode()
 
 
-def test_the_words_of_the_vocabulary_make_the_paths(scripted) -> None:
+def test_the_vocabulary_determines_the_paths(scripted) -> None:
     from svcnb.protocol.vocabulary import Vocabulary
 
     script = Script(httpx.Response(200, json={"response": 1, "publishable_key": "pk_1"}))
@@ -221,7 +221,7 @@ def test_the_words_of_the_vocabulary_make_the_paths(scripted) -> None:
     ]
 
 
-def test_the_skew_of_the_clock_is_measured_by_the_date_header(scripted, monkeypatch) -> None:
+def test_the_clock_skew_is_measured_with_the_date_header(scripted, monkeypatch) -> None:
     from email.utils import formatdate
     from types import SimpleNamespace
 
@@ -244,7 +244,7 @@ def test_the_skew_of_the_clock_is_measured_by_the_date_header(scripted, monkeypa
     assert svc.now() == pytest.approx(here.now + ahead, abs=0.5)
 
 
-def test_one_client_serves_several_threads(scripted) -> None:
+def test_several_threads_can_share_one_client(scripted) -> None:
     svc = scripted(lambda request: httpx.Response(200, json={"response": json.loads(request.content)["js_params"]}))
     wrong: list[object] = []
 
@@ -259,7 +259,7 @@ def test_one_client_serves_several_threads(scripted) -> None:
     assert wrong == []
 
 
-def test_a_closed_client_says_so(scripted) -> None:
+def test_a_closed_client_raises_an_error(scripted) -> None:
     svc = scripted(Script(RUN_OK))
     derived = svc.with_key("a2V5")
     derived.close()

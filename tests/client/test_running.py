@@ -43,16 +43,16 @@ def refusing(*statuses: int):
         (0, {}, 0),
     ],
 )
-def test_main_receives_the_value_or_the_named_values(scripted, params, named, received) -> None:
+def test_main_receives_a_value_or_named_values(scripted, params, named, received) -> None:
     assert scripted(echo).run(SOURCE, params, **named).response == received
 
 
-def test_names_cannot_join_a_value_that_is_no_object(scripted) -> None:
+def test_named_values_are_rejected_with_a_value_that_is_not_an_object(scripted) -> None:
     with pytest.raises(errors.InvalidArgument, match="passed twice"):
         scripted(echo).run(SOURCE, [1], n=1)
 
 
-def test_a_run_shows_what_it_answered_and_nothing_that_changes(scripted) -> None:
+def test_the_display_of_a_run_contains_the_response_and_nothing_that_varies(scripted) -> None:
     run = scripted(echo).run(SOURCE, n=1)
     cid = Action(SOURCE).cid
     assert repr(run) == f"Run(response={{'n': 1}}, logs='hi\\n', cid='{cid}')"
@@ -62,7 +62,7 @@ def test_a_run_shows_what_it_answered_and_nothing_that_changes(scripted) -> None
 
 
 @pytest.mark.parametrize(("elapsed", "cents"), [(0.0, 1), (0.99, 1), (1.99, 1), (2.0, 2), (59.9, 59)])
-def test_the_cost_is_estimated_by_the_rule(scripted, elapsed: float, cents: int) -> None:
+def test_the_estimated_cost_follows_the_price_rule(scripted, elapsed: float, cents: int) -> None:
     run = scripted(echo).run(SOURCE).model_copy(update={"elapsed": elapsed})
     assert run.cost_cents == cents
 
@@ -90,20 +90,20 @@ def test_a_hash_cannot_be_run(scripted) -> None:
         scripted(echo).run(Action(SOURCE).hashed_cid)
 
 
-def test_without_waiting_a_refusal_is_final(scripted) -> None:
+def test_a_refused_run_is_not_retried_by_default(scripted) -> None:
     answer = refusing(403)
     with pytest.raises(errors.Forbidden):
         scripted(answer).run(SOURCE)
     assert answer.left == []
 
 
-def test_a_fresh_key_or_grant_is_waited_for(scripted) -> None:
+def test_until_effective_waits_for_a_new_key_or_permission(scripted) -> None:
     answer = refusing(401, 403)
     assert scripted(answer).run(SOURCE, until_effective=30).response is None
     assert answer.left == []
 
 
-def test_all_tries_of_one_run_have_the_same_correlation_id(scripted) -> None:
+def test_all_attempts_of_one_run_have_the_same_correlation_id(scripted) -> None:
     seen: list[str | None] = []
     answer = refusing(401, 403)
 
@@ -125,7 +125,7 @@ def test_all_tries_of_one_run_have_the_same_correlation_id(scripted) -> None:
 
 
 @pytest.mark.parametrize("status", [400, 402, 404, 422, 500])
-def test_waiting_ends_at_once_on_what_waiting_cannot_mend(scripted, status: int) -> None:
+def test_waiting_ends_immediately_for_an_error_that_waiting_cannot_fix(scripted, status: int) -> None:
     answer = refusing(403, status, 403, 403)
     with pytest.raises(errors.SvcnbError) as caught:
         scripted(answer).run(SOURCE, until_effective=30)
@@ -133,7 +133,7 @@ def test_waiting_ends_at_once_on_what_waiting_cannot_mend(scripted, status: int)
     assert len(answer.left) == 2
 
 
-def test_waiting_has_an_end_and_says_so(scripted) -> None:
+def test_waiting_has_a_timeout_and_the_error_says_so(scripted) -> None:
     answer = refusing(*[403] * 50)
     with pytest.raises(errors.Forbidden) as caught:
         scripted(answer).run(SOURCE, until_effective=0.25)
@@ -141,7 +141,7 @@ def test_waiting_has_an_end_and_says_so(scripted) -> None:
     assert 1 <= 50 - len(answer.left) <= 5
 
 
-def test_the_master_key_runs_with_quiet_advice(scripted) -> None:
+def test_a_run_with_the_account_key_has_a_note(scripted) -> None:
     account = Account(name="a", wallet_address="0x" + "1" * 40, api_key=KEY)
     svc = scripted(echo)
     assert svc.with_key(account).run(SOURCE).notes == (MASTER_KEY_NOTE,)
@@ -149,13 +149,13 @@ def test_the_master_key_runs_with_quiet_advice(scripted) -> None:
     assert svc.with_key(account).with_key(KEY).run(SOURCE).notes == ()
 
 
-def test_large_parameters_come_with_a_note(scripted) -> None:
+def test_large_parameters_cause_a_note(scripted) -> None:
     svc = scripted(echo)
     assert svc.run(SOURCE, "x" * 65_534).notes == ()  # exactly 64 KB, including the quotes
     assert svc.run(SOURCE, "x" * 65_535).notes == (LARGE_PARAMS_NOTE,)
 
 
-def test_listeners_learn_about_every_run(scripted) -> None:
+def test_listeners_are_called_for_every_run(scripted) -> None:
     records: list[RunRecord] = []
     svc = scripted(refusing(403), api_key=KEY, on_run=records.append)
     with pytest.raises(errors.Forbidden):
@@ -169,7 +169,7 @@ def test_listeners_learn_about_every_run(scripted) -> None:
     assert done.cid == Action(SOURCE).cid
 
 
-def test_a_listener_that_fails_costs_no_result(scripted, caplog) -> None:
+def test_a_run_returns_its_result_even_if_a_listener_fails(scripted, caplog) -> None:
     def broken(_record: RunRecord) -> None:
         raise RuntimeError("disk full")
 
@@ -188,7 +188,7 @@ async def test_asynchronous_listeners_are_awaited(async_scripted) -> None:
     assert [one.params for one in records] == [{"n": 1}]
 
 
-def test_a_listed_usage_key_cannot_run_since_its_secret_is_unknown(scripted) -> None:
+def test_a_listed_usage_key_cannot_run_because_its_secret_is_unknown(scripted) -> None:
     from svcnb.client.models.usage_keys import UsageKey
 
     with pytest.raises(errors.InvalidArgument, match="returned by a list call"):

@@ -6,6 +6,8 @@ import json
 import os
 import socket
 import stat
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -79,8 +81,8 @@ def test_a_token_is_sent_to_the_emulator_alone_and_not_to_another_listener_on_it
 @pytest.mark.parametrize("content", [b"", b"[]", b'{"pid": "1", "control_token": "x"}', b"{" * 5_000])
 def test_a_damaged_file_is_no_token(folder: Path, content: bytes) -> None:
     folder.mkdir(parents=True)
-    (folder / "8123.json").write_bytes(content)
-    (folder / "8123.json").chmod(0o600)
+    (folder / "8123-1.json").write_bytes(content)
+    (folder / "8123-1.json").chmod(0o600)
     assert control_tokens.find("http://127.0.0.1:8123") is None
 
 
@@ -91,18 +93,77 @@ def test_a_file_that_others_may_read_is_not_trusted() -> None:
     assert control_tokens.find("http://127.0.0.1:8123") is None
 
 
+def in_a_child(code: str) -> int:
+    """Runs the code in another process until it ends, and returns the process id."""
+    with subprocess.Popen([sys.executable, "-c", f"from svcnb.control_tokens import delete, save\n{code}"]) as process:
+        pass
+    assert process.returncode == 0
+    return process.pid
+
+
 def test_what_a_killed_emulator_left_is_ignored_and_deleted_by_the_next(folder: Path) -> None:
-    pid = os.fork()
-    if not pid:
-        os._exit(0)
-    os.waitpid(pid, 0)
-    folder.mkdir(parents=True)
-    (folder / "8123.json").touch(0o600)
-    (folder / "8123.json").write_text(json.dumps({"pid": pid, "control_token": "old", "base_url": "http://a"}))
+    in_a_child("save('http://127.0.0.1:8123', 'old')")
+    assert len(list(folder.iterdir())) == 1
     assert control_tokens.find("http://127.0.0.1:8123") is None
     assert control_tokens.running() == []
-    control_tokens.save("http://127.0.0.1:8124", "new")
-    assert [file.name for file in folder.iterdir()] == ["8124.json"]
+    file = control_tokens.save("http://127.0.0.1:8124", "new")
+    assert list(folder.iterdir()) == [file]
+
+
+def test_emulators_that_start_at_the_same_time_keep_their_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second emulator deletes files of killed emulators while the first one writes its file."""
+    write = json.dump
+
+    def another_starts_first(entry: dict[str, object], opened: Any) -> None:
+        if entry["control_token"] == "first":
+            in_a_child("save('http://127.0.0.1:8124', 'second')")
+        write(entry, opened)
+
+    monkeypatch.setattr("svcnb.control_tokens.json.dump", another_starts_first)
+    control_tokens.save("http://127.0.0.1:8123", "first")
+    found = control_tokens.find("http://127.0.0.1:8123")
+    assert found is not None
+    assert found.reveal() == "first"
+
+
+def test_a_port_that_is_used_again_meanwhile_keeps_the_new_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An emulator reads the file of a killed emulator; before it deletes the file, a new emulator uses the port."""
+    killed = in_a_child("save('http://127.0.0.1:8123', 'old')")
+    exists = os.kill
+
+    def a_new_one_starts(pid: int, signal: int) -> None:
+        if pid == killed:
+            monkeypatch.setattr("svcnb.control_tokens.os.kill", exists)
+            control_tokens.save("http://127.0.0.1:8123", "new")
+        exists(pid, signal)
+
+    monkeypatch.setattr("svcnb.control_tokens.os.kill", a_new_one_starts)
+    control_tokens.save("http://127.0.0.1:8124", "other")
+    found = control_tokens.find("http://127.0.0.1:8123")
+    assert found is not None
+    assert found.reveal() == "new"
+
+
+def test_an_emulator_at_another_address_with_the_same_port_changes_nothing() -> None:
+    control_tokens.save("http://127.0.0.1:8123", "own")
+    in_a_child("delete(save('http://[::1]:8123', 'other'))")
+    found = control_tokens.find("http://127.0.0.1:8123")
+    assert found is not None
+    assert found.reveal() == "own"
+
+
+def test_of_two_emulators_with_the_same_port_the_address_chooses() -> None:
+    control_tokens.save("http://127.0.0.1:8123", "own")
+    code = "from svcnb import control_tokens as c; c.save('http://127.0.0.2:8123', 'other'); print(flush=True); input()"
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        tokens = [control_tokens.find(f"http://127.0.0.{last}:8123") for last in (1, 2)]
+        assert [each and each.reveal() for each in tokens] == ["own", "other"]
+        assert len(control_tokens.running()) == 2
+        other.communicate("\n")
 
 
 def test_a_folder_that_cannot_be_written_stops_no_emulator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -103,9 +103,9 @@ async def test_a_pause_outside_of_a_page_is_an_ordinary_sleep():
 
 
 def test_what_a_page_lacks_is_not_to_be_installed(monkeypatch):
-    assert svcnb.ExtraMissing("charts need numpy", "lab").hint.startswith("Install it: pip install")
+    assert svcnb.ExtraMissing("charts require the package numpy", "lab").hint.startswith("Install it: pip install")
     monkeypatch.setattr("sys.platform", "emscripten")
-    assert svcnb.ExtraMissing("charts need numpy", "lab").hint == (
+    assert svcnb.ExtraMissing("charts require the package numpy", "lab").hint == (
         "This page does not contain the package. Use an installed svcnb for this step."
     )
     monkeypatch.setattr("svcnb.emulator.sandbox.run_result.IN_PAGE", True)

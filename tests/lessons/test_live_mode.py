@@ -130,7 +130,7 @@ def test_with_a_wallet_of_their_own_a_learner_does_all_of_lesson_6_that_needs_no
     )
     assert [reason for reason in skipped(cells) if "owner" in reason or "mine" in reason] == []
     assert f"admin='{owner.address}'" in shown_by(cells, "mine.describe()")
-    assert "'half a key'" in shown_by(cells, "svc.chain_secured.pending()\nhalves")
+    assert "'unfinished'" in shown_by(cells, "svc.chain_secured.pending()\nunfinished")
     assert shown_by(cells, "print(mine.usage_keys.check(finished))\nsvc.chain_secured.pending()").endswith("[]")
     assert live.emulator.client().chain_secured.open(owner).describe().usage_keys == 2
 
@@ -142,7 +142,7 @@ def test_with_an_approved_token_a_learner_does_all_of_lesson_11(live: Live) -> N
     place = {"SVC_TRIGGERS_URL": live.emulator.triggers_url, "SVC_TRIGGERS_TOKEN": token}
     cells = run("webhooks", live.with_account | place)
     assert skipped(cells) == []
-    assert shown_by(cells, "taken.status") == "'queued'"
+    assert shown_by(cells, "accepted.status") == "'queued'"
     assert shown_by(cells, "triggers.runs(shop)").count("status='success'") == 2
 
 
@@ -234,7 +234,7 @@ def test_a_skipped_cell_takes_with_it_what_depends_on_it_and_nothing_else(capsys
     cells.run("a = 2")
     cells.run("print('ran', a)\na")
     assert capsys.readouterr().out.splitlines() == [
-        f"{NOTICE}emu.clock needs an emulator.",
+        f"{NOTICE}emu.clock requires an emulator.",
         f"{NOTICE}it requires a, which a skipped cell defines.",
         f"{NOTICE}it requires b, which a skipped cell defines.",
         "ran 2",
@@ -274,12 +274,12 @@ def test_in_a_page_cells_that_need_an_absent_package_say_so_and_the_others_run(
     cells = Cells(None, live_lessons.PageSkipper)
     cells.run("import no_such_package.frames as frames\nmonth = frames.make()")
     cells.run("month")
-    cells.run("raise svcnb.ExtraMissing('charts need numpy', 'lab', hint='Use an installed svcnb.')")
+    cells.run("raise svcnb.ExtraMissing('charts require the package numpy', 'lab', hint='Use an installed svcnb.')")
     cells.run("print(svcnb.practice_key(1)[:4])")
     assert capsys.readouterr().out.splitlines() == [
-        "Skipped in this page: it does not contain no_such_package. Use an installed svcnb for this cell.",
-        "Skipped in this page: it requires month, which a skipped cell defines.",
-        "Skipped in this page: charts need numpy. Use an installed svcnb.",
+        "Skipped on this page: the page does not contain no_such_package. Use an installed svcnb for this cell.",
+        "Skipped on this page: it requires month, which a skipped cell defines.",
+        "Skipped on this page: charts require the package numpy. Use an installed svcnb.",
         "0x11",
     ]
     with pytest.raises(NameError):

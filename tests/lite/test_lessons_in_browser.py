@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from typing import Any
 
@@ -28,12 +29,43 @@ SKIPPED = {"14-history-and-charts": 11}
 """Cells that need what the page does not contain: pandas, charts, and a process for a report. Each says so."""
 
 
+SIGN = """
+import sys
+before = set(sys.modules)
+import svcnb
+emu = svcnb.Emulator(starter_credits=1000)
+svc = emu.client()
+me = svc.with_key(svc.accounts.create("early"))
+print(me.run("const main = () => 1").response, sorted(set(sys.modules) - before))
+emu.stop()
+"""
+OWN_MODULES = """
+from pathlib import Path
+for name in ("own_module", "wave"):
+    Path(f"{name}.py").write_text("MINE = True")
+import own_module, wave
+print(own_module.MINE, hasattr(wave, "MINE"))
+for name in ("own_module", "wave"):
+    Path(f"{name}.py").unlink()
+"""
+
+
+def test_the_first_run_imports_almost_nothing_because_the_start_of_the_page_did(lab: Callable[[str], Any]):
+    response, _, modules = lab("01-quickstart").run(SIGN).partition(" ")
+    assert response == "1"
+    assert len(ast.literal_eval(modules)) < 15, modules
+
+
+def test_a_file_beside_the_notebook_can_be_imported_but_hides_no_installed_module(lab: Callable[[str], Any]):
+    assert lab("01-quickstart").run(OWN_MODULES).split() == ["True", "False"]
+
+
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_a_lesson_gives_its_stored_outputs_and_loads_nothing_from_elsewhere(lab: Callable[[str], Any], lesson: str):
     page = lab(lesson)
     page.run_all()
     pairs = list(zip(page.outputs(), stored(lesson), strict=True))
-    notices = [here for here, _ in pairs if here and here[-1].startswith("Skipped in this page: ")]
+    notices = [here for here, _ in pairs if here and here[-1].startswith("Skipped on this page: ")]
     assert len(notices) == SKIPPED.get(lesson, 0), notices
     assert [here for here, _ in pairs if here not in notices] == [there for here, there in pairs if here not in notices]
     assert page.outside == []

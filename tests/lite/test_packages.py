@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 import re
 import subprocess
 import sys
 import zipfile
-from importlib.util import cache_from_source
+from importlib.util import cache_from_source, find_spec
 from pathlib import Path
 
 import pytest
 
+import svcnb.lite.page
 from svcnb.lite.packages import WHEELS, locked, wanted_of, write_own_wheel
 from svcnb.lite.page import POLICY, SiteNotBuilt, complete
 from svcnb.lite.precompile import precompile
@@ -123,7 +125,7 @@ def test_the_page_compiles_and_unpacks_as_little_as_possible(wheel, tmp_path):
         for lexer in ("python", "lilypond"):
             content.writestr(f"pygments/lexers/{lexer}.py", "")
     with zipfile.ZipFile(site / "python_stdlib.zip", "w") as content:
-        content.writestr("os.pyc", "")
+        content.writestr("os.py", "")
     lock = locked({"packages": {}}, [own, pure, typed, colours])
     (site / "pyodide-lock.json").write_text(json.dumps(lock), "utf-8")
 
@@ -146,6 +148,15 @@ def test_the_page_compiles_and_unpacks_as_little_as_possible(wheel, tmp_path):
     program = f"import sys; sys.path.insert(0, {str(site / 'python_stdlib.zip')!r}); import pure; print(pure.__file__)"
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert found.stdout.strip().endswith("__init__.pyc")
+
+
+def test_the_start_of_the_page_imports_modules_that_exist():
+    page = Path(svcnb.lite.page.__file__).with_name("pyodide.mjs").read_text("utf-8")
+    program = ast.parse(page.split("const PREPARE = `")[1].split("`;")[0])
+    names = [alias.name for node in ast.walk(program) if isinstance(node, ast.Import) for alias in node.names]
+    own = [name for name in names if name.startswith("svcnb.")]
+    assert len(own) > 10
+    assert [name for name in own if find_spec(name) is None] == []
 
 
 def test_a_package_brings_what_it_needs():

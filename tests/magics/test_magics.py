@@ -151,20 +151,20 @@ def test_a_file_of_others_is_not_written_over(notebook, tmp_path):
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("--run --params n", "neither a variable of this notebook"),
-        ("--run --params '{n: 1}'", "not JSON"),
-        ("--run --params 1 n=2", "name=value requires an object, but the value has the type int"),
+        ("--run --params n", "expected JSON or a variable of this notebook"),
+        ("--run --params '{n: 1}'", "invalid JSON"),
+        ("--run --params 1 n=2", "name=value can only be combined with an object, not with a value of type int"),
         ("--params n=1", "--params requires --run"),
         ("--until-effective 3", "--until-effective requires --run"),
         ("--force", "--force requires --save"),
         ("--register", "the action name is empty"),
         ("--nonsense", "unrecognized arguments"),
-        ("two-words", "is not a valid variable name"),
+        ("two-words", "invalid variable name"),
         ("'open", "the line cannot be parsed"),
         ("--run --client nobody", "undefined variable 'nobody'"),
-        ("--run --client svcnb", "svcnb is module"),
-        ("--derive '{'", "not JSON"),
-        ("--derive main=1", "is not a valid constant name"),
+        ("--run --client svcnb", "invalid variable 'svcnb' of type module"),
+        ("--derive '{'", "invalid JSON"),
+        ("--derive main=1", "invalid constant name"),
     ],
 )
 def test_a_line_that_cannot_be_meant_is_refused_with_the_next_step(notebook, line, said):

@@ -133,6 +133,6 @@ except ImportError as error:
 """
     said = _run({"coincurve", "eth_keys", "wallycore"}, program)
     assert said.splitlines() == [
-        "signatures need a secp256k1 library",
+        "signatures require a secp256k1 library",
         f"Next step: Install it: {install_command('chain')}",
     ]

@@ -31,5 +31,5 @@ def test_a_span_is_read(span: str | float | timedelta, expected: float) -> None:
 
 @pytest.mark.parametrize("span", ["", "10", "ten minutes", "10y", "-5m", "5m!", "m5", -1, float("nan"), float("inf")])
 def test_an_invalid_duration_is_rejected(span: str | float) -> None:
-    with pytest.raises(ValueError, match=r"is not a (valid )?duration"):
+    with pytest.raises(ValueError, match="invalid duration"):
         seconds(span)

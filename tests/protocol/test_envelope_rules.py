@@ -110,7 +110,7 @@ RULES: list[tuple[int, str, Change]] = [
     (5, "domain is a string", _set("domain", "Svc ChainSecured")),
     (5, "domain.name is 'svc chainsecured'", _set("domain", "name", "svc chainsecured")),
     (5, "domain.version is '2'", _set("domain", "version", "2")),
-    (5, "domain.version is 1,", _set("domain", "version", 1)),
+    (5, "domain.version is 1:", _set("domain", "version", 1)),
     (5, "domain.chainId is '1', but the node's chain is 31337", _set("domain", "chainId", "1")),
     (5, "domain.chainId is '31_337'", _set("domain", "chainId", "31_337")),
     (5, "domain.chainId is ' 31337'", _set("domain", "chainId", " 31337")),
@@ -127,7 +127,7 @@ RULES: list[tuple[int, str, Change]] = [
     (6, "unknown type 'Mail'", _set("types", "Mail", [{"name": "a", "type": "string"}])),
     (
         6,
-        "(uint256 issuedAt, address address), but must be (address address, uint256 issuedAt)",
+        "(uint256 issuedAt, address address): expected (address address, uint256 issuedAt)",
         lambda data: data["types"]["CreateWallet"].reverse(),
     ),
     (

@@ -78,7 +78,7 @@ def test_a_wrong_checksum_is_a_typing_error() -> None:
 
 @pytest.mark.parametrize("wrong", ["", "0x", "0x12", "0x" + "g" * 40, "0x" + "0" * 41, "0x 12" + "0" * 36])
 def test_an_invalid_address_is_rejected(wrong: str) -> None:
-    with pytest.raises(MalformedAddress, match="is not an address"):
+    with pytest.raises(MalformedAddress, match="invalid address"):
         hashes.normal_address(wrong)
 
 
@@ -107,7 +107,7 @@ def test_numbers_beyond_256_bits_are_refused(number: int) -> None:
 
 
 def test_a_usage_key_has_32_bytes() -> None:
-    with pytest.raises(MalformedValue, match="got 31"):
+    with pytest.raises(MalformedValue, match="has 31 bytes"):
         hashes.usage_key_hash(bytes(31))
 
 

@@ -226,7 +226,7 @@ def test_the_name_of_the_service_is_part_of_the_digest() -> None:
     ("change", "said"),
     [
         ({"flow": "Createwallet"}, "CreateWallet, ConvertAccount, AddUsageApiKey, BillingAuth"),
-        ({"address": "0x12"}, "is not an address"),
+        ({"address": "0x12"}, "invalid address"),
         ({"address": "0xF39Fd6e51aad88F6F4ce6aB8827279cffFb92266"}, "mistyped"),
         ({"chain_id": -1}, "chain_id"),
         ({"chain_id": "1"}, "integer"),

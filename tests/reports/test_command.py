@@ -161,7 +161,7 @@ def test_the_webhook_gets_the_result_and_the_reason_of_a_failure(report, hook) -
     assert [(each["status"], each["exit_code"]) for each in hook.got] == [("attention", 7), ("failed", 2), ("ok", 0)]
     assert hook.got[0]["html"] == "today.html"
     assert "the key can add actions to group 1" in hook.got[0]["text"]
-    assert "cannot use shown = 'none'" in hook.got[1]["attention"][0]
+    assert "invalid parameter shown = 'none'" in hook.got[1]["attention"][0]
     for done in (problem, missing, refused):
         assert "marked-secret" not in done.stdout + done.stderr
 
@@ -171,7 +171,7 @@ def test_a_notebook_of_ones_own_is_a_report(report, tmp_path) -> None:
     assert "most_failed" in report("mine.ipynb", "--list").stdout
     done = report("mine.ipynb", "-p", "since=1d", "-p", "most_failed=4", "--out", "out", "--file", "mine")
     assert done.returncode == ExitCode.ATTENTION, done.stderr
-    assert "at most 4 may fail" in done.stderr
+    assert "at most 4 are allowed" in done.stderr
     html = (tmp_path / "out/mine.html").read_text(encoding="utf-8")
     assert "<title>My report · " in html
     assert "data:image/svg+xml" in html

@@ -58,7 +58,7 @@ def test_title_and_types_come_from_the_notebook_itself(mine) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"limit": "five"}, "limit = 'five': expected an integer"),
+        ({"limit": "five"}, "limit = 'five' for mine.ipynb: expected an integer"),
         ({"limit": "5.5"}, "expected an integer"),
         ({"limit": True}, "expected an integer"),
         ({"strict": "yes"}, "expected true or false"),
@@ -103,7 +103,7 @@ def test_what_is_no_notebook_is_refused(tmp_path, content, said) -> None:
 
 def test_a_notebook_in_another_language_is_refused(tmp_path) -> None:
     file = write(tmp_path, kernelspec={"name": "ir", "display_name": "R", "language": "R"})
-    with pytest.raises(NotebookUnusable, match="written in R"):
+    with pytest.raises(NotebookUnusable, match="has the language R: expected python"):
         read_notebook(file)
 
 

@@ -21,7 +21,10 @@ PACKAGES: list[tuple[str, set[str]]] = [
     ("connection", {"control_tokens", "in_process"}),
     ("rules and formats", {"checked", "migrations", "protocol", "tools"}),
     ("errors", {"errors"}),
-    ("texts and helpers", {"brief", "bundles", "emulator_settings", "exit_codes", "extras", "logs", "supervised"}),
+    (
+        "texts and helpers",
+        {"brief", "bundles", "emulator_settings", "exit_codes", "extras", "files", "logs", "supervised"},
+    ),
 ]
 # Client and emulator communicate only over HTTP. The emulator is imported by the command that runs it, and in the page
 # of a browser, where no process can be started. The modules of `lite` become a part of that page.

@@ -20,7 +20,7 @@ OWN_TEXT = {
     "emulator/sandbox/process.py": "lines of the emulator's own spawner",
     "emulator/sandbox/spawner.py": "lines of the emulator",
     "emulator/actions/store.py": "a column that the emulator writes, with limits",
-    "emulator/billing/holds.py": "a column that the emulator writes",
+    "emulator/billing/store.py": "a column that the emulator writes",
     "emulator/chain/compile.py": "the compiler's answer",
     "emulator/chain/connection.py": "lines of the emulator's own chain process",
     "emulator/chain/deploy.py": "the compiled contract, part of the package",

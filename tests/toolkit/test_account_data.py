@@ -152,7 +152,7 @@ def test_latency_spend_and_silence_have_separate_thresholds() -> None:
     )
     assert found["spend"].text == "$0.40 were spent (limit $0.39), $0.10 in the previous period"
     assert found["silence"].since == END - timedelta(hours=30)
-    with pytest.raises(ValueError, match="not a duration: expected"):
+    with pytest.raises(ValueError, match="invalid duration 'soon': expected"):
         alarms(data_of(runs), Thresholds(silent_after="soon"))
 
 

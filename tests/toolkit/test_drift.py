@@ -11,7 +11,8 @@ import pytest
 
 from svcnb.protocol.vocabulary import Vocabulary
 from svcnb.protocol.wire.routes import routes
-from svcnb.toolkit.drift import clock_drift, compare, live_drift
+from svcnb.toolkit import permission_audit
+from svcnb.toolkit.drift import Drift, clock_drift, compare, live_drift
 
 pytestmark = [pytest.mark.chain, pytest.mark.engine]
 
@@ -24,8 +25,8 @@ def description(session_emulator) -> dict[str, Any]:
     return found
 
 
-def said(description: dict[str, Any], *weights: str) -> list[str]:
-    return [str(each) for each in compare(description) if not weights or each.weight in weights]
+def said(description: dict[str, Any], *severities: str) -> list[str]:
+    return [str(each) for each in compare(description) if not severities or each.severity in severities]
 
 
 def schema(description: dict[str, Any], name: str) -> dict[str, Any]:
@@ -35,7 +36,7 @@ def schema(description: dict[str, Any], name: str) -> dict[str, Any]:
 
 def test_the_emulator_has_not_drifted(session_emulator) -> None:
     found = live_drift(session_emulator.client())
-    assert [str(each) for each in found if each.weight != "news"] == []
+    assert [str(each) for each in found if each.severity != "news"] == []
     assert {each.route for each in found} == {"GET /get_chain_config_keys", "GET /health"}
 
 
@@ -185,7 +186,7 @@ def test_a_description_in_an_older_format_is_supported(description) -> None:
 @pytest.mark.slow
 def test_a_service_with_other_names_is_compared_with_these_names(start_emulator) -> None:
     emulator = start_emulator(service_name="acme", processor_name="payco")
-    assert [each for each in live_drift(emulator.client()) if each.weight != "news"] == []
+    assert [each for each in live_drift(emulator.client()) if each.severity != "news"] == []
 
 
 def test_a_large_difference_between_clocks_is_found(emulator) -> None:
@@ -208,3 +209,20 @@ def test_a_wrong_clock_is_found(date, ahead) -> None:
         found = clock_drift(svc)
     assert found is not None
     assert ahead in found.says
+
+
+@pytest.mark.parametrize(
+    "finding",
+    [
+        Drift(severity="suspect", route="GET /version", says="types differ"),
+        permission_audit.Finding(severity="note", code="expired", subject="key runner", text="the key expired"),
+    ],
+)
+def test_the_former_name_of_the_severity_still_works_and_warns_at_the_line_of_the_caller(
+    finding: Drift | permission_audit.Finding,
+) -> None:
+    with pytest.warns(DeprecationWarning, match=r"weight is deprecated.*use \w+\.severity") as caught:
+        former = finding.weight
+    assert former == finding.severity
+    assert caught[0].filename == __file__
+    assert "weight" not in finding.model_dump()

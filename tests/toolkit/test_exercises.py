@@ -334,10 +334,10 @@ WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
     ],
     "schedules.weekdays": [
         ("30 6 * * *", "weekends"),
-        ("6 30 * * MON-FRI", "is not a valid schedule"),
+        ("6 30 * * MON-FRI", "invalid schedule"),
         ("0 9 * * MON-FRI", "at 09:00:00"),
         ("30 6 * * MON-THU", "does not"),
-        ("every weekday", "is not a valid schedule"),
+        ("every weekday", "invalid schedule"),
         (630, "a schedule as a string"),
     ],
     "schedules.text": [

@@ -174,7 +174,7 @@ def test_the_error_for_a_file_that_is_not_a_history_contains_the_fix(tmp_path) -
     folder.mkdir()
     for file in (other, folder):
         for use in (History(file).runs, History(file).measures, lambda file=file: History(file).merge(other)):
-            with pytest.raises(ConfigError, match=f"the history {file} cannot be read") as caught:
+            with pytest.raises(ConfigError, match=f"the history file {file} cannot be read") as caught:
                 use()
             assert "SVC_HISTORY" in str(caught.value.hint)
 

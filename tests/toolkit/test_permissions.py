@@ -98,7 +98,7 @@ def test_an_account_without_a_master_wallet_has_no_warning_about_it() -> None:
     [
         (Change("action", OTHER, 7, on=True), "no group 7"),
         (Change("wallet", OPS, EVERY_GROUP, on=True), "no group 0"),
-        (Change("key", OTHER, 1, on=True), "not have this key"),
+        (Change("key", OTHER, 1, on=True), "no usage key with the hash"),
         (Change("node", OTHER, 1, on=True), "unknown kind of permissions 'node'"),  # type: ignore[arg-type]
     ],
 )

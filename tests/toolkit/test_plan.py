@@ -96,7 +96,7 @@ def test_an_applied_plan_works_has_the_shown_cost_and_leaves_no_steps(svc, state
 
 
 def test_secrets_are_stored_only_where_the_user_chooses(svc, state, tmp_path) -> None:
-    with pytest.raises(InvalidArgument, match="each secret is shown only once"):
+    with pytest.raises(InvalidArgument, match="returns each secret only once"):
         plan(svc, SMALL, state=state).apply()
     assert len(svc.wallets.list()) == 1, "nothing was done"
     kept: dict[str, str] = {}
@@ -274,8 +274,8 @@ def test_paths_are_relative_to_the_description(svc, tmp_path) -> None:
     [
         ({"groups": {"g": {"actions": ["none"]}}}, "groups.g.actions contains 'none'"),
         ({"keys": {"k": {"execute_in_groups": ["none"]}}}, "keys.k.execute_in_groups contains 'none'"),
-        ({"grups": {}}, "grups: Extra inputs"),
-        ({"actions": {"a": {}}}, "actions.a: pass one of file, source, cid or action"),
+        ({"grups": {}}, "unknown setting grups"),
+        ({"actions": {"a": {}}}, "invalid setting actions.a: expected exactly one of file, source, cid and action"),
         ({"actions": {"a": {"source": ADD, "cid": Action(ADD).cid}}}, "got source, cid"),
         ({"actions": {"a": {"source": ADD}, "b": {"source": ADD}}}, "have the same source"),
         ({"wallets": {"master": {}}}, "is a reserved name"),
@@ -291,7 +291,7 @@ def test_the_error_for_an_invalid_description_contains_the_location(described, s
 def test_a_file_that_is_not_toml_is_an_error(tmp_path) -> None:
     file = tmp_path / "account.toml"
     file.write_text("[actions")
-    with pytest.raises(InvalidArgument, match="is not TOML"):
+    with pytest.raises(InvalidArgument, match="is not valid TOML"):
         Description.load(file)
     with pytest.raises(InvalidArgument, match="cannot be read"):
         Description.load(tmp_path / "none.toml")
@@ -593,7 +593,7 @@ def test_changed_triggers_are_found_and_reverted(svc, state, triggers, tmp_path)
 
 def test_a_trigger_with_an_unknown_secret_is_an_error(svc, state, triggers, tmp_path) -> None:
     plan(svc, SMALL, state=state).apply(secrets={})
-    with pytest.raises(InvalidArgument, match="needs the secret of key 'runner'"):
+    with pytest.raises(InvalidArgument, match="requires the secret of the key 'runner'"):
         plan(svc, TRIGGERED, state=state, triggers=triggers).apply(secrets=tmp_path / "keys.json")
     with pytest.raises(InvalidArgument, match="the argument triggers is missing"):
         plan(svc, TRIGGERED, state=state)

@@ -82,9 +82,9 @@ def test_invalid_constants_and_names_are_rejected(templates, tmp_path) -> None:
         templates.template("none@1")
     with pytest.raises(InvalidArgument, match="cannot be read"):
         templates.release("gone", "gone.js")
-    with pytest.raises(InvalidArgument, match="is not a valid constant name"):
+    with pytest.raises(InvalidArgument, match="invalid constant name"):
         templates.release("named", "limit.js", constant_name="class")
-    with pytest.raises(InvalidArgument, match="invalid name"):
+    with pytest.raises(InvalidArgument, match="invalid template name"):
         templates.release("a@b", "limit.js")
     (tmp_path / "other.json").write_text("{}x")
     with pytest.raises(InvalidArgument, match="not a registry"):

@@ -38,8 +38,8 @@ def test_learners_work_through_a_lesson_at_the_same_time() -> None:
     assert 0 < found["median_s"] <= found["p95_s"] <= found["longest_s"] <= found["took_s"]
     assert found["cpu_s"] > 0
     assert (
-        f"2 learners, {found['cells'] // 2} cells each; takes at least 1 min. Press Ctrl-C to stop the rehearsal."
-        in done.stderr
+        f"Rehearsing with 2 learners and {found['cells'] // 2} cells each, for at least 1 min. "
+        "Press Ctrl-C to stop the rehearsal." in done.stderr
     )
 
 

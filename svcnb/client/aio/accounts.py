@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class AsyncAccounts(AsyncResource):
-    """Accounts: create an account, or check whether the key belongs to one."""
+    """Methods that create an account and check whether the key belongs to an account."""
 
     async def create(self, name: str, *, description: str = "", email: str | None = None) -> Account:
         """Creates an account in API mode, and returns its master key. The service never shows the key again.

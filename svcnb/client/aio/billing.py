@@ -80,8 +80,8 @@ class AsyncBilling(AsyncResource):
     async def pay_page(self, payment: Payment) -> str | None:
         """Returns the address of the local processor's page for a payment, where a person chooses its outcome.
 
-        The address contains the payment's secret, so keep it out of saved outputs. With a real service, the method
-        returns None, because the processor has its own client library.
+        The address contains the payment's secret, so do not save outputs that contain the address. With a real service,
+        the method returns None, because the processor has its own client library.
         """
         return await self._do(pay_page(self._session.config, payment))
 

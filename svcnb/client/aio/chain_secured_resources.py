@@ -107,18 +107,18 @@ class AsyncOnChainUsageKeys(AsyncOnChainResource):
         Args:
             name: Name of the key.
             description: Purpose of the key.
-            execute_in_groups: Groups whose actions the key may run.
-            manage_ipfs_ids_in_groups: Groups where the key may add and remove actions.
-            add_pkp_to_groups: Groups where the key may add wallets.
-            remove_pkp_from_groups: Groups where the key may remove wallets.
-            can_create_groups: Whether the key may create groups.
-            can_delete_groups: Whether the key may delete groups.
-            can_create_pkps: Whether the key may create wallets.
+            execute_in_groups: Groups whose actions the key can run.
+            manage_ipfs_ids_in_groups: Groups where the key can add and remove actions.
+            add_pkp_to_groups: Groups where the key can add wallets.
+            remove_pkp_from_groups: Groups where the key can remove wallets.
+            can_create_groups: Whether the key can create groups.
+            can_delete_groups: Whether the key can delete groups.
+            can_create_pkps: Whether the key can create wallets.
             expires_in: Time for which the key can run actions: ``"30d"``, seconds, or a timedelta. None means no limit.
             form: Form of the key that determines the on-chain hash: the 32 ``bytes`` (specification), or the
                 ``text``, which some services require.
             verify: Seconds to wait until the service resolves the key, or None to skip this check. The check executes a
-                small action. It costs one cent if the key may execute in all groups, otherwise nothing.
+                small action. It costs one cent if the key can execute in all groups, otherwise nothing.
 
         Returns:
             The key with its secret. The service never shows the secret again.

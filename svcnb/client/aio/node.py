@@ -11,7 +11,10 @@ from svcnb.client.resources.node import admin_payer, chain_config, health, limit
 
 
 class AsyncNode(AsyncResource):
-    """The node that responds: its chain, limits, payers, version and health. All calls are free and need no key."""
+    """Information about the node that responds: chain, limits, payers, version and health.
+
+    All calls are free and do not need a key.
+    """
 
     async def chain_config(self) -> ChainConfig:
         """Returns the chain that contains the accounts, and the address of the contract."""

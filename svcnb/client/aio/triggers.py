@@ -249,7 +249,7 @@ class AsyncTriggersClient(TriggersSettings):
     async def enable(self, trigger: TriggerRef) -> Trigger:
         """Enables a trigger.
 
-        Queued runs continue. Events that happened while the trigger was disabled start no runs.
+        Queued runs continue. Events that happened while the trigger was disabled do not start runs.
         """
         return await self.update(trigger, enabled=True)
 

@@ -68,7 +68,7 @@ def _codec() -> ABICodec:
         from eth_abi.encoding import TextStringEncoder
         from eth_abi.registry import registry
     except ModuleNotFoundError as error:
-        raise ExtraMissing("reading and changing contracts requires eth-abi", "chain") from error
+        raise ExtraMissing("access to contracts requires eth-abi", "chain") from error
     # A contract can store any bytes as a string. The invalid name of another user's object must not cause an error.
     lenient = registry.copy()  # type: ignore[no-untyped-call] # eth-abi has no annotations
     lenient.unregister("string")

@@ -131,7 +131,10 @@ class ChainAccess:
             return what.decode_result(abi, data)
         except AbiError:
             raise ChainError(
-                f"the response of the contract at {contract} to {name} does not match the AccountConfig contract",
+                (
+                    f"the contract at {contract} returned a response to {name} that does not match the AccountConfig "
+                    "contract"
+                ),
                 hint=(
                     "Check that the node belongs to the service's chain: svc.chain_secured.drift() compares the chain "
                     "and the contract."

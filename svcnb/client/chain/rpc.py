@@ -84,7 +84,7 @@ def _post(url: str, body: object) -> Flow[Any]:
         return (yield from ask(call))
     except NotTheApi:
         raise ChainError(
-            f"the response of {urlsplit(url).hostname} is not the response of a chain node",
+            f"the response from {urlsplit(url).hostname} is not a response of a chain node",
             hint="Check rpc_url (SVC_RPC_URL): it must be the address of a JSON-RPC endpoint.",
         ) from None
     except (TransportError, ServiceError) as error:
@@ -92,8 +92,8 @@ def _post(url: str, body: object) -> Flow[Any]:
         what = f"status {error.status}" if isinstance(error, ServiceError) else "no response"
         raise ChainError(
             f"the chain node at {urlsplit(url).hostname} cannot be reached ({what})",
-            hint="Try again in a few seconds, or pass another node: rpc_url=..., or SVC_RPC_URL. The request was not "
-            "sent twice.",
+            hint="Try again in a few seconds, or pass another node: rpc_url=..., or SVC_RPC_URL. The client "
+            "sent the request only once.",
         ) from None
 
 
@@ -111,6 +111,6 @@ def _result(answer: Any, method: str) -> Any:
 
 def _strange(method: str) -> ChainError:
     return ChainError(
-        f"the response of the chain node to {method} is not valid JSON-RPC",
+        f"the chain node returned a response to {method} that is not valid JSON-RPC",
         hint="Check rpc_url (SVC_RPC_URL), or pass another node.",
     )

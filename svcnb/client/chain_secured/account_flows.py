@@ -187,7 +187,7 @@ def transfer(account: Ownership, to: AnySigner | str, *, confirm: bool) -> Flow[
             consequences=(
                 f"The account {uint256_hex(account.master_hash)} will belong to {new}, {kind}.",
                 f"{owner.address} can no longer make changes, and only {new} can transfer the account.",
-                "A wallet that is or was an admin cannot receive an account, so this wallet cannot get it back.",
+                "A wallet that is or was an admin cannot receive an account, so this transfer cannot be reversed.",
                 "The account keeps its groups, wallets, actions, usage keys and credit.",
                 *proof,
             ),
@@ -206,7 +206,7 @@ def transfer(account: Ownership, to: AnySigner | str, *, confirm: bool) -> Flow[
 
 
 def resume(account: Ownership, record: PendingMint) -> Flow[Wallet | UsageKey]:
-    """Continues an interrupted mint."""
+    """Resumes the interrupted creation of a wallet or a usage key."""
     yield from mint.require_same_place(account, record)
     return (yield from mint.finish(account, record))
 

@@ -28,7 +28,7 @@ RULES: Final = (
     f"signature has at most {MAX_SIGNATURE_BYTES} bytes",
     "the wallet in message.address signed, with its key or through its contract (ERC-1271)",
     "the contract wallet, if there is one, is deployed on this chain",
-    "domain.chainId is the node's chain",
+    "domain.chainId is the chain id of the node",
     "primaryType is the type of the endpoint",
     f"issuedAt is within {ISSUED_AT_WINDOW_S} seconds of the server's time",
     "types has the canonical form, with the fields in the canonical order",
@@ -198,5 +198,5 @@ def _number(value: object) -> int | None:
 
 def _age(age: int | None) -> str:
     if age is None:
-        return "it is not a number"
-    return f"{abs(age)} second{'' if abs(age) == 1 else 's'} {'before' if age >= 0 else 'after'} it"
+        return "issuedAt is not a number"
+    return f"{abs(age)} second{'' if abs(age) == 1 else 's'} {'before' if age >= 0 else 'after'} the server's time"

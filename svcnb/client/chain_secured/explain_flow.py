@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def explain(account: Ownership, key: KeyRef, action: ActionRef, wallet: WalletRef | None) -> Flow[Explanation]:
-    """Reads the account from the contract, and returns the explanation. This is free.
+    """Reads the account from the contract, and returns the explanation. This call is free.
 
     Args:
         account: The account.

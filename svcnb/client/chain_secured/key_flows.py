@@ -18,8 +18,9 @@ from svcnb.client.listing import Listing
 from svcnb.client.models.chain import Receipt
 from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.record_schema import KEY_CHECK
-from svcnb.client.references import GroupRef, KeyRef, group_ids, key_reference
+from svcnb.client.references import GroupRef, KeyRef, key_reference
 from svcnb.client.resources.reading import absent
+from svcnb.client.resources.usage_key_flows import with_numbers
 from svcnb.client.secret import Secret
 from svcnb.protocol.durations import seconds
 from svcnb.protocol.hashes import uint256_hex
@@ -31,7 +32,6 @@ Span = float | str | timedelta
 PROBE: Final = 'const main = () => "ok";'
 """Source of the action that a check executes. Even a rejection shows whether the service resolves the key."""
 
-_LISTS: Final = ("manage_ipfs_ids_in_groups", "add_pkp_to_groups", "remove_pkp_from_groups", "execute_in_groups")
 _FIRST_POLL_S: Final = 0.1
 _LONGEST_POLL_S: Final = 2.0
 
@@ -51,9 +51,9 @@ def create(
         raise InvalidArgument("the usage key name is empty", hint='Pass a name: mine.usage_keys.create("runner", ...).')
     if form not in ("bytes", "text"):
         raise InvalidArgument(
-            f"invalid form of the key hash {form!r}", hint="Pass form='bytes', as in the specification, or form='text'."
+            f"invalid form {form!r} of the key hash", hint="Pass form='bytes', as in the specification, or form='text'."
         )
-    numbers = _numbers(permissions)
+    numbers = with_numbers(permissions)
     expiration = yield from _expiration(account, expires_in)
     record = yield from mint.begin(
         account,
@@ -131,7 +131,9 @@ def update(
     """Reads a key's record, applies the changes, and sets the whole record. Omitted values stay unchanged."""
     old = yield from find(account, key)
     given = {name: value for name, value in changes.items() if value is not None}
-    merged: dict[str, Any] = {"name": old.name, "description": old.description} | old.permissions() | _numbers(given)
+    merged: dict[str, Any] = (
+        {"name": old.name, "description": old.description} | old.permissions() | with_numbers(given)
+    )
     expiration = old.expiration or 0
     if never:
         expiration = 0
@@ -242,7 +244,3 @@ def _expiration(account: Ownership, expires_in: Span | None) -> Flow[int]:
             "the key would expire immediately", hint="Pass expires_in='30d', or None for a key that never expires."
         )
     return int((yield from account.chain.time()) + span)
-
-
-def _numbers(permissions: dict[str, Any]) -> dict[str, Any]:
-    return {name: group_ids(value, name) if name in _LISTS else value for name, value in permissions.items()}

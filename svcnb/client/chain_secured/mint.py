@@ -228,7 +228,7 @@ def require_same_place(account: Ownership, record: PendingMint) -> Flow[None]:
     if (record.base_url, record.chain_id, record.contract_address) != here:
         raise InvalidArgument(
             (
-                f"this mint was started with the service {record.base_url} on chain {record.chain_id}, contract "
+                f"this operation was started with the service {record.base_url} on chain {record.chain_id}, contract "
                 f"{record.contract_address}"
             ),
             hint="Resume the operation with a client of that service.",

@@ -119,7 +119,7 @@ class ChainSecured(Namespace):
                 returns False, the client cancels the write.
 
         Raises:
-            ChainError: The wallet owns no account.
+            ChainError: The wallet does not own an account.
         """
         writer = self._writer(owner, on_preview)
         found = self._do(account_flows.open_account(writer, api_key_hash))
@@ -206,7 +206,7 @@ class ChainSecured(Namespace):
         return self._do(envelope_flows.check(self._chain, typed_data, signature, flow))
 
     def send(self, envelope: SignedEnvelope, *, confirm: bool = False) -> Sent:
-        """Sends a signed envelope to the endpoint of its flow. It registers nothing on chain.
+        """Sends a signed envelope to the endpoint of its flow. The method does not register anything on chain.
 
         A minted wallet or key is not part of any account until it is registered on chain. ``mine.wallets.create`` and
         ``mine.usage_keys.create`` perform both steps.

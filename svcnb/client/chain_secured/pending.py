@@ -13,8 +13,7 @@ import json
 import os
 import secrets
 import stat
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal
 
@@ -23,10 +22,10 @@ from pydantic import Field
 from svcnb.client.errors import ConfigError, ExtraMissing, InvalidArgument
 from svcnb.client.models.base import Model
 from svcnb.client.secret import Secret
+from svcnb.files import create_file, replace_file
 from svcnb.migrations import DocumentSchema, UnreadableVersion, copy_path
 from svcnb.protocol.aes_gcm import NONCE_BYTES, seal, unseal
 from svcnb.protocol.nesting import parse
-from svcnb.protocol.new_file import publish
 
 SCHEMA: Final = DocumentSchema("record of a mint", 1, {0: lambda document: document})
 """Records of version 0 do not contain their version."""
@@ -134,7 +133,7 @@ class PendingFolder:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             _require_private(self.folder)
             sealed = _seal(self._key(), json.dumps(SCHEMA.stamped(fields), separators=(",", ":")).encode())
-            _replace(self._path(record.id), sealed)
+            replace_file(self._path(record.id), sealed)
         except OSError as error:
             raise ConfigError(
                 f"the record of this mint cannot be stored in {self.folder}: {error.strerror or error}",
@@ -181,7 +180,7 @@ class PendingFolder:
     def _path(self, identity: str) -> Path:
         if not identity.isalnum():
             raise InvalidArgument(
-                f"invalid id of a pending mint {identity!r}",
+                f"invalid id {identity!r} of a pending mint",
                 hint="To list the pending mints, call svc.chain_secured.pending().",
             )
         return self.folder / f"{identity}.pending"
@@ -221,8 +220,7 @@ class PendingFolder:
         except FileNotFoundError:
             self.key_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             # If two processes create the key simultaneously, both use the key of the first process.
-            with _written(self.key_file, secrets.token_bytes(_KEY_BYTES)) as draft, suppress(FileExistsError):
-                publish(draft, self.key_file)
+            create_file(self.key_file, secrets.token_bytes(_KEY_BYTES))
         key = self.key_file.read_bytes()
         if len(key) != _KEY_BYTES:
             raise ConfigError(
@@ -235,35 +233,6 @@ class PendingFolder:
 def _require_private(path: Path) -> None:
     if os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:
         raise ConfigError(f"other users can read {path}", hint=f"Run: chmod {'700' if path.is_dir() else '600'} {path}")
-
-
-def _replace(path: Path, content: bytes) -> None:
-    with _written(path, content) as draft:
-        draft.replace(path)
-    if os.name == "posix":
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)  # without this call, a power failure can lose the new file name
-        finally:
-            os.close(folder)
-
-
-@contextmanager
-def _written(path: Path, content: bytes) -> Iterator[Path]:
-    """Yields a temporary file in the folder of the file that it will replace.
-
-    Then deletes the temporary file if it still exists.
-    """
-    draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}.partial")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        yield draft
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def _seal(key: bytes, content: bytes) -> bytes:

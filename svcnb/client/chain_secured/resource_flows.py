@@ -10,7 +10,6 @@ from svcnb.client.chain_secured import mint
 from svcnb.client.chain_secured.ownership import Ownership
 from svcnb.client.errors import InvalidArgument, SvcnbError
 from svcnb.client.listing import Listing
-from svcnb.client.models.accounts import Account
 from svcnb.client.models.actions import RegisteredAction
 from svcnb.client.models.chain import Receipt
 from svcnb.client.models.groups import Group, GroupContents
@@ -21,9 +20,11 @@ from svcnb.client.references import (
     WalletRef,
     action_hash,
     group_id,
+    one_action_hash,
     one_wallet_address,
     raw_cid,
     wallet_address,
+    wallet_addresses,
 )
 from svcnb.client.resources.reading import absent
 from svcnb.protocol.action import Action
@@ -57,12 +58,12 @@ def wallets(account: Ownership, group: GroupRef | None, block: int | None = None
 
 def remove_wallet(account: Ownership, wallet: WalletRef) -> Flow[Receipt]:
     """Deletes a wallet's registration."""
-    return (yield from account.write("removeWalletDerivation", one_wallet_address(wallet))).receipt
+    return (yield from account.write("removeWalletDerivation", one_wallet_address(wallet, "mine"))).receipt
 
 
 def get_wallet(account: Ownership, wallet: WalletRef) -> Flow[Wallet]:
     """Reads one wallet."""
-    address = one_wallet_address(wallet)
+    address = one_wallet_address(wallet, "mine")
     for item in (yield from wallets(account, None)):
         if item.wallet_address.lower() == address:
             return item
@@ -82,7 +83,7 @@ def create_group(
     """Creates a group with up to ten entries of each kind, and then adds the remaining entries one by one."""
     if not name.strip():
         raise InvalidArgument("the group name is empty", hint='Pass a name: mine.groups.create("signers").')
-    hashes, addresses = _hashes(actions), _addresses(permitted)
+    hashes, addresses = _hashes(actions), wallet_addresses(permitted)
     written = yield from account.write(
         "addGroup", name, description, hashes[:MAX_GROUP_ENTRIES], addresses[:MAX_GROUP_ENTRIES]
     )
@@ -129,7 +130,7 @@ def update_group(
         yield from account.write("updateGroupMetadata", number, merged.name, merged.description)
         return merged
     hashes = list(old_hashes) if actions is None else _hashes(actions)
-    addresses = list(old_addresses) if permitted is None else _addresses(permitted)
+    addresses = list(old_addresses) if permitted is None else wallet_addresses(permitted)
     if len(hashes) <= MAX_GROUP_ENTRIES and len(addresses) <= MAX_GROUP_ENTRIES:
         yield from account.write("updateGroup", number, merged.name, merged.description, hashes, addresses)
         return merged
@@ -189,11 +190,6 @@ def _hashes(actions: Iterable[ActionRef] | ActionRef) -> list[int]:
     return list(dict.fromkeys(int(action_hash(item), 16) for item in several))
 
 
-def _addresses(permitted: Iterable[WalletRef] | WalletRef) -> list[str]:
-    several = [permitted] if isinstance(permitted, (Wallet, Account, str, int)) else permitted
-    return list(dict.fromkeys(wallet_address(item) for item in several))
-
-
 def _add_rest(account: Ownership, number: int, hashes: Sequence[int], addresses: Sequence[str]) -> Flow[None]:
     steps: list[tuple[str, int | str]] = [("addActionToGroup", hashed) for hashed in hashes]
     steps += [("addPkpToGroup", address) for address in addresses]
@@ -203,7 +199,7 @@ def _add_rest(account: Ownership, number: int, hashes: Sequence[int], addresses:
         except SvcnbError as error:
             error.add_note(
                 f"{done} of {len(steps)} additional entries of group {number} were added. To list the entries of the "
-                f"group, call mine.groups.contents({number})"
+                f"group, call mine.groups.contents({number})."
             )
             raise
 
@@ -230,7 +226,7 @@ def register(
 
 def get_action(account: Ownership, action: ActionRef) -> Flow[RegisteredAction]:
     """Reads one registered action."""
-    hashed = _one_action(action)
+    hashed = one_action_hash(action, "mine")
     for item in (yield from actions_of(account, None)):
         if item.hashed_cid == hashed:
             return item
@@ -245,7 +241,7 @@ def update_action(
     account: Ownership, action: ActionRef, name: str | None, description: str | None
 ) -> Flow[RegisteredAction]:
     """Changes the name or the description of a registered action. Omitted values stay unchanged."""
-    hashed = _one_action(action)
+    hashed = one_action_hash(action, "mine")
     old = yield from get_action(account, hashed)
     merged = {
         "name": old.name if name is None else name,
@@ -257,7 +253,7 @@ def update_action(
 
 def delete(account: Ownership, action: ActionRef) -> Flow[Receipt]:
     """Deletes an action and removes it from every group."""
-    return (yield from account.write("removeAction", int(_one_action(action), 16))).receipt
+    return (yield from account.write("removeAction", int(one_action_hash(action, "mine"), 16))).receipt
 
 
 def actions_of(account: Ownership, group: GroupRef | None, block: int | None = None) -> Flow[Listing[RegisteredAction]]:
@@ -270,13 +266,3 @@ def actions_of(account: Ownership, group: GroupRef | None, block: int | None = N
         RegisteredAction(hashed_cid=uint256_hex(hashed), name=name, description=text) for hashed, name, text in entries
     ]
     return Listing(found, of="actions", kind=RegisteredAction)
-
-
-def _one_action(action: ActionRef) -> str:
-    hashed = action_hash(action)
-    if not int(hashed, 16):
-        raise InvalidArgument(
-            "0 is the wildcard for all actions: pass a single action",
-            hint="To list the registered actions, call mine.actions.list().",
-        )
-    return hashed

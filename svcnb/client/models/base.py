@@ -28,7 +28,9 @@ class Model(BaseModel):
     headings: ClassVar[Mapping[str, str]] = MappingProxyType({})
     """Column labels of fields whose JSON name is unclear."""
 
-    categories: ClassVar[frozenset[str]] = frozenset({"status", "kind", "state", "source", "event", "change", "weight"})
+    categories: ClassVar[frozenset[str]] = frozenset(
+        {"status", "kind", "state", "source", "event", "change", "severity"}
+    )
     """String fields with few distinct values."""
 
     unix_seconds: ClassVar[frozenset[str]] = frozenset()

@@ -45,7 +45,7 @@ class GroupLink(Model):
     name: str = ""
 
     key: bool
-    """Whether the key may execute in this group."""
+    """Whether the key can execute in this group."""
 
     action: bool
     """Whether the group permits the action."""

@@ -50,4 +50,4 @@ class GroupContents(Model):
             ("action", item.name or ("every action" if item.is_wildcard else item.hashed_cid)) for item in self.actions
         ]
         rows += [("wallet", "every wallet" if item.is_wildcard else item.wallet_address) for item in self.wallets]
-        return display.record(f"Group {self.group_id}", rows, note="" if rows else "permits nothing")
+        return display.record(f"Group {self.group_id}", rows, note="" if rows else "permits no actions and no wallets")

@@ -106,7 +106,7 @@ class TriggerRun(Model):
 
     @property
     def logs(self) -> str:
-        """Console output. Empty unless the run succeeded."""
+        """Console output, which is empty unless the run succeeded."""
         return str(self.response.get("logs", "")) if self.ok and isinstance(self.response, dict) else ""
 
     @property
@@ -163,7 +163,7 @@ class CronPreview(Model):
     """Next times at which the schedule fires, in UTC."""
 
     def summary(self) -> dict[str, Any]:
-        """Returns the schedule in words, and the times, as strings."""
+        """Returns the schedule in words and its times as strings."""
         times = tuple(f"{tick:%Y-%m-%d %H:%M:%S}" for tick in self.times)
         return {"cron": self.cron, "sentence": self.sentence, "times": times}
 

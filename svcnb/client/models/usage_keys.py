@@ -43,16 +43,16 @@ class UsageKey(Model):
     manage_ipfs_ids_in_groups: tuple[int, ...] = Field(
         default=(), validation_alias=_either("manage_ipfs_ids_in_groups")
     )
-    """Groups where the key may add and remove actions. 0 means all groups."""
+    """Groups where the key can add and remove actions. 0 means all groups."""
 
     add_pkp_to_groups: tuple[int, ...] = Field(default=(), validation_alias=_either("add_pkp_to_groups"))
-    """Groups where the key may add wallets. 0 means all groups."""
+    """Groups where the key can add wallets. 0 means all groups."""
 
     remove_pkp_from_groups: tuple[int, ...] = Field(default=(), validation_alias=_either("remove_pkp_from_groups"))
-    """Groups where the key may remove wallets. 0 means all groups."""
+    """Groups where the key can remove wallets. 0 means all groups."""
 
     execute_in_groups: tuple[int, ...] = Field(default=(), validation_alias=_either("execute_in_groups"))
-    """Groups whose actions the key may run. 0 means all groups."""
+    """Groups whose actions the key can run. 0 means all groups."""
 
     expiration: int | None = None
     """Expiration in Unix seconds, after which the key can no longer run actions. 0 means never.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Accounts(Resource):
-    """Accounts: create an account, or check whether the key belongs to one."""
+    """Methods that create an account and check whether the key belongs to an account."""
 
     def create(self, name: str, *, description: str = "", email: str | None = None) -> Account:
         """Creates an account in API mode, and returns its master key. The service never shows the key again.

@@ -10,12 +10,11 @@ from svcnb.client.calls import Answer, Call, Flow, ask
 from svcnb.client.errors import InvalidArgument
 from svcnb.client.listing import Listing
 from svcnb.client.models.actions import RegisteredAction
-from svcnb.client.references import ActionRef, GroupRef, action_hash, group_id, raw_cid
+from svcnb.client.references import ActionRef, GroupRef, group_id, one_action_hash, raw_cid
 from svcnb.client.resources.base import Resource
 from svcnb.client.resources.reading import PAGE_SIZE, absent, every, find, models, nothing
 from svcnb.protocol.action import Action
 from svcnb.protocol.hashes import hashed_cid
-from svcnb.protocol.wire.values import WILDCARD_HASH
 
 
 def register(action: ActionRef, name: str | None, description: str | None) -> Flow[RegisteredAction]:
@@ -40,7 +39,7 @@ def register(action: ActionRef, name: str | None, description: str | None) -> Fl
 
 def update(action: ActionRef, name: str | None, description: str | None) -> Flow[RegisteredAction]:
     """Reads an action's registration, and replaces the given values."""
-    hashed = _one(action)
+    hashed = one_action_hash(action)
     if name is None or description is None:
         known = yield from listing(None)
         old = next((item for item in known if item.hashed_cid == hashed), None)
@@ -58,7 +57,7 @@ def delete(action: ActionRef) -> Flow[None]:
             "POST",
             "/delete_action",
             nothing,
-            {"hashed_cid": _one(action)},
+            {"hashed_cid": one_action_hash(action)},
             in_doubt="Check svc.actions.list(), because the service may have deleted the action.",
         )
     )
@@ -93,16 +92,6 @@ def listing(group: GroupRef | None) -> Flow[Listing[RegisteredAction]]:
     return every(lambda number: page(number, group=group), "actions", RegisteredAction)
 
 
-def _one(action: ActionRef) -> str:
-    hashed = action_hash(action)
-    if hashed == WILDCARD_HASH:
-        raise InvalidArgument(
-            "0 is the wildcard for all actions: pass a single action",
-            hint="To list the registered actions, call svc.actions.list().",
-        )
-    return hashed
-
-
 def _text(body: object) -> str:
     if not isinstance(body, str):
         raise TypeError("expected a string")
@@ -111,7 +100,7 @@ def _text(body: object) -> str:
 
 def get(action: ActionRef) -> Flow[RegisteredAction]:
     """Reads one registered action."""
-    hashed = _one(action)
+    hashed = one_action_hash(action)
     missing = absent(
         f"action with the hash {hashed}",
         "To list the registered actions, call svc.actions.list(). To register an action, call "

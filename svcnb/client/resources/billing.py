@@ -56,7 +56,7 @@ def create_payment_intent(amount_cents: int, method: Method) -> Flow[Payment]:
                 parse,
                 {"amount_cents": amount_cents},
                 in_doubt=(
-                    "Create another payment. The service may have created a payment, but collects no money for it."
+                    "Create another payment. The first payment may exist, but the processor collects no money for it."
                 ),
             )
         )
@@ -157,7 +157,8 @@ def _id(payment: object) -> str:
     text = payment.payment_intent_id if isinstance(payment, Payment) else payment
     if not isinstance(text, str) or not text.startswith("pi_"):
         raise InvalidArgument(
-            "invalid payment", hint="Pass the Payment that top_up returned, or its id, which starts with pi_."
+            "invalid payment: expected a Payment, or an id that starts with pi_",
+            hint="Pass the Payment that top_up returned, or its id.",
         )
     if "_secret_" in text:
         raise InvalidArgument(
@@ -230,8 +231,8 @@ class Billing(Resource):
     def pay_page(self, payment: Payment) -> str | None:
         """Returns the address of the local processor's page for a payment, where a person chooses its outcome.
 
-        The address contains the payment's secret, so keep it out of saved outputs. With a real service, the method
-        returns None, because the processor has its own client library.
+        The address contains the payment's secret, so do not save outputs that contain the address. With a real service,
+        the method returns None, because the processor has its own client library.
         """
         return self._do(pay_page(self._session.config, payment))
 

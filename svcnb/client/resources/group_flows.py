@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Any
 from svcnb.client.calls import Call, Flow, ask
 from svcnb.client.errors import InvalidArgument, SvcnbError
 from svcnb.client.listing import Listing
-from svcnb.client.models.accounts import Account
 from svcnb.client.models.actions import RegisteredAction
 from svcnb.client.models.groups import Group, GroupContents
-from svcnb.client.models.wallets import Wallet
 from svcnb.client.references import (
     ActionRef,
     GroupRef,
@@ -21,6 +19,7 @@ from svcnb.client.references import (
     is_name,
     raw_cid,
     wallet_address,
+    wallet_addresses,
 )
 from svcnb.client.resources import actions as action_calls, wallets as wallet_calls
 from svcnb.client.resources.reading import PAGE_SIZE, absent, every, find, member, models, nothing
@@ -39,7 +38,7 @@ def create(
     if not is_name(name):
         raise InvalidArgument("the group name is empty", hint='Pass a name: svc.groups.create("signers").')
     permitted, rest = _split(actions)
-    addresses = _addresses(wallets)
+    addresses = wallet_addresses(wallets)
     body = {"group_name": name, "group_description": description} | _entries(permitted, addresses)
     number = yield from ask(
         Call(
@@ -71,7 +70,7 @@ def update(
     addresses = (
         [item.wallet_address for item in (yield from wallet_calls.listing(number))]
         if wallets is None
-        else _addresses(wallets)
+        else wallet_addresses(wallets)
     )
     if wallets is None and len(addresses) > MAX_GROUP_ENTRIES:
         raise _too_many(number, len(addresses), "wallets")
@@ -162,11 +161,6 @@ def _entries(hashes: Sequence[str], addresses: Sequence[str]) -> dict[str, list[
     }
 
 
-def _addresses(wallets: Iterable[WalletRef] | WalletRef) -> list[str]:
-    several = [wallets] if isinstance(wallets, (Wallet, Account, str, int)) else wallets
-    return list(dict.fromkeys(wallet_address(item) for item in several))
-
-
 def _split(actions: Iterable[ActionRef] | ActionRef) -> tuple[list[str], list[str]]:
     """Returns the hashes for the group's creation, and the raw CIDs to add later.
 
@@ -186,7 +180,7 @@ def _split(actions: Iterable[ActionRef] | ActionRef) -> tuple[list[str], list[st
     room = MAX_GROUP_ENTRIES - len(hash_only)
     if room < 0:
         raise InvalidArgument(
-            f"{len(hash_only)} actions are hashes; a group accepts at most {MAX_GROUP_ENTRIES} hashes",
+            f"the list contains {len(hash_only)} hashes of actions; a group accepts at most {MAX_GROUP_ENTRIES} hashes",
             hint="Pass the other actions as Action objects, sources or CIDs (Qm...), which can be added one at a time.",
         )
     return hash_only + [hashed for hashed, _ in by_cid[:room]], [cid for _, cid in by_cid[room:]]
@@ -202,7 +196,7 @@ def _add_rest(group: Group, cids: Sequence[str], addresses: Sequence[str]) -> Fl
             error.add_note(
                 f"Group {group.id} was created, but only {done} of {len(steps)} additional entries were added. "
                 f"Add the remaining entries, starting with {entry}, with svc.groups.add_action and "
-                f"svc.groups.add_wallet"
+                f"svc.groups.add_wallet."
             )
             raise
 

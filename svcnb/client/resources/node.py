@@ -29,7 +29,7 @@ def _address(body: object, _answer: Answer | None = None) -> str:
 
 
 def chain_config() -> Flow[ChainConfig]:
-    """Reads the chain."""
+    """Reads the chain's configuration."""
     return _get("/get_node_chain_config", model(ChainConfig))
 
 
@@ -39,7 +39,7 @@ def version() -> Flow[Version]:
 
 
 def health() -> Flow[Health]:
-    """Reads the health. A 503 response is also valid."""
+    """Reads the health of the node. A 503 response is also valid."""
     return _get(
         "//health",
         lambda body, answer: Health.model_validate({**body, "healthy": answer.status == 200}),  # noqa: PLR2004 - HTTP status
@@ -68,7 +68,10 @@ def openapi() -> Flow[dict[str, Any]]:
 
 
 class Node(Resource):
-    """The node that responds: its chain, limits, payers, version and health. All calls are free and need no key."""
+    """Information about the node that responds: chain, limits, payers, version and health.
+
+    All calls are free and do not need a key.
+    """
 
     def chain_config(self) -> ChainConfig:
         """Returns the chain that contains the accounts, and the address of the contract."""

@@ -63,7 +63,7 @@ def find(page: Callable[[int], Call[list[M]]], wanted: Callable[[M], bool], miss
     """Reads a list page by page until it finds the entry.
 
     Raises:
-        NotFound: The list does not contain the entry. The error is ``missing``.
+        NotFound: The list does not contain the entry. The parameter ``missing`` is the error.
     """
     pages = Pages[M]()
     while pages.more:

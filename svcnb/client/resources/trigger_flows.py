@@ -318,7 +318,7 @@ def _id(value: object) -> str:
     text = getattr(value, "id", value)
     if not isinstance(text, str) or not text.strip():
         raise InvalidArgument(
-            f"{value!r} does not identify a trigger or a run",
+            f"invalid trigger or run {value!r}",
             hint=("Pass the object that create or list returned, or its id."),
         )
     return quote(text.strip(), safe="")

@@ -30,7 +30,7 @@ def create(name: str, description: str, **permissions: Any) -> Flow[UsageKey]:
     """Creates a usage key."""
     if not is_name(name):
         raise InvalidArgument("the usage key name is empty", hint='Pass a name: svc.usage_keys.create("runner", ...).')
-    body: dict[str, Any] = {"name": name, "description": description} | _NOTHING | _numbers(permissions)
+    body: dict[str, Any] = {"name": name, "description": description} | _NOTHING | with_numbers(permissions)
 
     def parse(answer: Any, _headers: Answer) -> UsageKey:
         secret = answer["usage_api_key"]
@@ -54,7 +54,9 @@ def update(key: KeyRef, **changes: Any) -> Flow[UsageKey]:
     """Reads a key's record, applies the changes, and writes the whole record."""
     old = yield from get(key)
     given = {name: value for name, value in changes.items() if value is not None}
-    merged: dict[str, Any] = {"name": old.name, "description": old.description} | old.permissions() | _numbers(given)
+    merged: dict[str, Any] = (
+        {"name": old.name, "description": old.description} | old.permissions() | with_numbers(given)
+    )
     yield from ask(
         Call("POST", "/update_usage_api_key", nothing, {"usage_api_key": key_reference(key), **merged}, repeatable=True)
     )
@@ -107,5 +109,6 @@ def get(key: KeyRef) -> Flow[UsageKey]:
     return find(page, lambda item: item.api_key_hash == hashed, missing)
 
 
-def _numbers(permissions: dict[str, Any]) -> dict[str, Any]:
+def with_numbers(permissions: dict[str, Any]) -> dict[str, Any]:
+    """Returns the permissions of a key with the numbers of their groups."""
     return {name: group_ids(value, name) if name in _LISTS else value for name, value in permissions.items()}

@@ -44,13 +44,13 @@ class UsageKeys(Resource):
         Args:
             name: Name of the key.
             description: Purpose of the key.
-            execute_in_groups: Groups whose actions the key may run.
-            manage_ipfs_ids_in_groups: Groups where the key may add and remove actions.
-            add_pkp_to_groups: Groups where the key may add wallets.
-            remove_pkp_from_groups: Groups where the key may remove wallets.
-            can_create_groups: Whether the key may create groups.
-            can_delete_groups: Whether the key may delete groups.
-            can_create_pkps: Whether the key may create wallets.
+            execute_in_groups: Groups whose actions the key can run.
+            manage_ipfs_ids_in_groups: Groups where the key can add and remove actions.
+            add_pkp_to_groups: Groups where the key can add wallets.
+            remove_pkp_from_groups: Groups where the key can remove wallets.
+            can_create_groups: Whether the key can create groups.
+            can_delete_groups: Whether the key can delete groups.
+            can_create_pkps: Whether the key can create wallets.
 
         Raises:
             InvalidArgument: A list has more than 50 groups, or contains an entry that is not a group.

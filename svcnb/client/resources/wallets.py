@@ -19,8 +19,8 @@ def create() -> Flow[Wallet]:
             "POST",
             "/create_wallet",
             model(Wallet),
-            in_doubt="Check the last entry of svc.wallets.list(), because the service may have created and charged a "
-            "wallet.",
+            in_doubt="Check the last entry of svc.wallets.list(), because the service may have created a wallet and "
+            "charged for the wallet.",
         )
     )
 

@@ -124,7 +124,7 @@ def _envelope(
 def _checked(signature: object) -> str:
     if not isinstance(signature, str) or not signature.startswith("0x"):
         raise SigningError(
-            f"the wallet returned {type(signature).__name__}: expected 0x followed by hex digits",
+            f"the wallet returned a signature of type {type(signature).__name__}: expected 0x followed by hex digits",
             hint="Sign again with a wallet that returns 0x followed by hex digits.",
         )
     return signature

@@ -37,7 +37,7 @@ def eth_account(purpose: str) -> Any:
             import eth_account.messages
             import eth_account.signers.local
         except ImportError as error:
-            raise SigningError(f"{purpose} needs eth-account", hint=install_command("chain")) from error
+            raise SigningError(f"{purpose} requires eth-account", hint=install_command("chain")) from error
         finally:
             sys.setrecursionlimit(limit)
     return library

@@ -104,7 +104,7 @@ class LocalSigner(Signer):
 
         Args:
             path: An encrypted JSON key file (version 3, a common format of wallets), or a hex file that no other user
-                may read.
+                can read.
             password: Password of an encrypted file.
 
         Raises:
@@ -121,7 +121,10 @@ class LocalSigner(Signer):
         if os.name == "posix" and file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
             raise SigningError(
                 f"other users can read the private key in {file}",
-                hint=f"Run chmod 600 {file}. If someone may have read it, transfer its assets to a new wallet.",
+                hint=(
+                    f"Run: chmod 600 {file}. If someone may have read the key, transfer the wallet's assets to a new "
+                    "wallet."
+                ),
             )
         return cls.from_key(text)
 
@@ -174,7 +177,7 @@ class LocalSigner(Signer):
         return self._address
 
     def reveal(self) -> str:
-        """Returns the private key, ``0x`` and 64 hex digits. Keep it out of outputs and files."""
+        """Returns the private key, ``0x`` and 64 hex digits. Do not print it or write it to a file."""
         return self._key.reveal()
 
     def sign_digest(self, digest: bytes) -> str:
@@ -222,7 +225,7 @@ class LocalSigner(Signer):
             signed = _account().sign_transaction(transaction, self._key.reveal())
         except (TypeError, ValueError) as error:
             raise SigningError(
-                f"the transaction cannot be signed: {error}", hint=("Correct the fields of the transaction.")
+                f"the transaction cannot be signed: {error}", hint="Correct the fields that the message names."
             ) from None
         return "0x" + bytes(signed.raw_transaction).hex()
 
@@ -264,13 +267,13 @@ def _account() -> Any:
 
 def _decrypted(file: str, text: str, password: str | Secret | None) -> Secret:
     if password is None:
-        raise SigningError(f"{file} is encrypted", hint="Pass its password: from_keyfile(path, password).")
+        raise SigningError(f"the key file {file} is encrypted", hint="Pass its password: from_keyfile(path, password).")
     try:
         return Secret(bytes(_account().decrypt(text, _plain(password))).hex())
     except (ValueError, TypeError, KeyError, NotImplementedError):
         # Omit the library's own message, because it can quote the file.
         raise SigningError(
-            f"{file} cannot be decrypted with this password, or it is not a key file",
+            f"the file {file} cannot be decrypted with this password, or it is not a key file",
             hint=("Check the password and the file."),
         ) from None
 

@@ -28,7 +28,8 @@ class Signer(Checked, ABC):
             typed_data: Dictionary with the members types, primaryType, domain and message.
 
         Returns:
-            Signature in ``0x`` hex. A wallet with a key returns 65 bytes, and a contract wallet any number of bytes.
+            Signature in ``0x`` hex. A wallet with a key returns 65 bytes, and a contract wallet returns any number of
+            bytes.
 
         Raises:
             SigningError: The wallet cannot sign, or refuses to sign.

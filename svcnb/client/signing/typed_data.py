@@ -44,8 +44,8 @@ def typed_data_digest(typed_data: dict[str, Any]) -> bytes:
 
     Args:
         typed_data: Dictionary with the members types, primaryType, domain and message. Structs, arrays and all atomic
-            types are supported. Bytes are ``0x`` hex or bytes, integers are int, decimal or ``0x`` hex, and bools are
-            bool.
+            types are supported. Bytes are ``0x`` hex or bytes, integers are int, decimal or ``0x`` hex, and booleans
+            are bool.
 
     Raises:
         SigningError: A member is missing, a value does not match its type, or eth-account is not installed.
@@ -202,7 +202,7 @@ def _integer(kind: str, bits: int, value: Any, where: str, *, signed: bool) -> i
     if isinstance(value, str) and _NUMBER.match(value):
         value = int(value, 16 if value[:2].lower() == "0x" else 10)
     if isinstance(value, bool) or not isinstance(value, int):
-        raise _unfit(where, value, kind, "an integer, or its decimal or 0x text")
+        raise _unfit(where, value, kind, "an integer, or the integer as a decimal or 0x string")
     low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
     if bits % 8 or not 8 <= bits <= 256 or not low <= value <= high:  # noqa: PLR2004 - the widths of EIP-712
         raise _unfit(where, value, kind, f"between {low} and {high}")

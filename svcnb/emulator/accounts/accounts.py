@@ -6,6 +6,7 @@ import asyncio
 import base64
 import logging
 import math
+import time
 from typing import TYPE_CHECKING, Final
 
 from svcnb.emulator.access.guards import KEY_PRESENT, Access
@@ -15,8 +16,8 @@ from svcnb.emulator.http.endpoint import API, Call, Endpoint, Guard
 from svcnb.emulator.keys.custody import Custody
 from svcnb.emulator.keys.secp import address_of
 from svcnb.emulator.platform.faults import Faults
+from svcnb.emulator.platform.rate_limiter import RateLimiter
 from svcnb.emulator.platform.store import Store
-from svcnb.emulator.platform.token_bucket import TokenBuckets
 from svcnb.emulator.settings import Settings
 from svcnb.protocol.hashes import key_hash
 from svcnb.protocol.wire.accounts import NewAccountRequest, NewAccountResponse
@@ -67,7 +68,7 @@ class Accounts:
         self._faults = faults
         self._store = store
         self._settings = settings
-        self._buckets = TokenBuckets(settings.new_account_burst)
+        self._limiter = RateLimiter("new_account", settings.new_account_burst, store)
 
     def endpoints(self) -> list[Endpoint]:
         """Returns the endpoints for accounts."""
@@ -88,7 +89,7 @@ class Accounts:
         ]
 
     async def new_account(self, _call: Call, body: NewAccountRequest) -> NewAccountResponse:
-        """Creates an account and shows its key only once.
+        """Creates an account and returns its key, which the service never returns again.
 
         The account is a wallet: the key is the base64 of its secret, and the service registers the wallet as the
         Account Master Wallet. The call takes as long as two transactions.
@@ -145,7 +146,8 @@ class Accounts:
     async def _within_rate(self, call: Call) -> None:
         """Limits how often one address creates accounts (docs/service/http.md#overload-and-transport)."""
         client = call.request.client
-        wait_s = await self._buckets.take_among_all(self._store, client.host if client else "")
+        # Use the machine's time, because the frozen clock of an emulator would reject calls forever.
+        wait_s = await self._limiter.admit(client.host if client else "", time.time())
         if wait_s is not None:
             raise StructuredError(
                 429,

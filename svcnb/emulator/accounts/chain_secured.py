@@ -124,7 +124,7 @@ class ChainSecured:
     async def add_usage_api_key_with_signature(
         self, _call: Call, body: AddUsageApiKeyWithSignatureRequest
     ) -> SignedUsageApiKeyResponse:
-        """Creates a usage key for the signing wallet and shows the key only once.
+        """Creates a usage key for the signing wallet and returns the key, which the service never returns again.
 
         The key has no permissions until the account's admin wallet registers it on chain (setUsageApiKey).
         """
@@ -137,8 +137,8 @@ class ChainSecured:
     async def convert_to_chain_secured_account(self, call: Call, body: ConvertAccountRequest) -> Success:
         """Transfers the account to an admin wallet. The transfer is irreversible.
 
-        Requires the account key and the new admin wallet's signature. The account keeps its groups, wallets, keys and
-        credit. The account key can no longer write.
+        The call requires the account key and the new admin wallet's signature. The account keeps its groups, wallets,
+        keys and credit. The account key can no longer write.
         """
         signer = await self._verify(body, Flow.CONVERT_ACCOUNT)
         if signer != body.new_admin_wallet_address:

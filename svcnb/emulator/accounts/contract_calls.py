@@ -126,7 +126,7 @@ def require_master(caller: Caller) -> None:
 
 
 def require_owner(caller: Caller) -> None:
-    """Rejects usage keys and all keys of a ChainSecured account, where only the admin wallet may write.
+    """Rejects usage keys and all keys of a ChainSecured account, where only the admin wallet can write.
 
     The contract also rejects both. Use this function for calls that begin with a lookup, because the service checks the
     permission before it checks whether an object exists (docs/service/permissions.md#permission-of-each-endpoint).

@@ -62,7 +62,7 @@ class Groups:
     async def update_group(self, call: Call, body: UpdateGroupRequest) -> Success:
         """Replaces the name, the description and both lists of a group. An omitted list becomes empty.
 
-        Requires the account key.
+        The call requires the account key.
         """
         require_owner(call.caller)
         await self._contract.write(

@@ -67,7 +67,7 @@ class UsageKeys:
         )
 
     async def add_usage_api_key(self, call: Call, body: AddUsageApiKeyRequest) -> AddUsageApiKeyResponse:
-        """Creates a usage key and shows the key only once.
+        """Creates a usage key and returns the key, which the service never returns again.
 
         The key is the secret of a new wallet in base64. The service also registers that wallet in the account. Requires
         the account key.
@@ -86,14 +86,14 @@ class UsageKeys:
         return AddUsageApiKeyResponse(usage_api_key=usage_api_key)
 
     async def update_usage_api_key(self, call: Call, body: UpdateUsageApiKeyRequest) -> Success:
-        """Replaces the name, the description and all permissions of a usage key. Requires the account key."""
+        """Replaces the name, the description and all permissions of a usage key. The call requires the account key."""
         require_owner(call.caller)
         hashed = await self._existing(call, body.usage_api_key)
         await self._contract.write("setUsageApiKey", *self._arguments(call, hashed, body))
         return Success()
 
     async def update_metadata(self, call: Call, body: UpdateUsageApiKeyMetadataRequest) -> Success:
-        """Changes the name and description of a usage key. Requires the account key."""
+        """Changes the name and description of a usage key. The call requires the account key."""
         require_owner(call.caller)
         hashed = await self._existing(call, body.usage_api_key)
         await self._contract.write(
@@ -102,7 +102,7 @@ class UsageKeys:
         return Success()
 
     async def remove_usage_api_key(self, call: Call, body: RemoveUsageApiKeyRequest) -> Success:
-        """Deletes a usage key. Later requests with this key return 401. Requires the account key."""
+        """Deletes a usage key. Later requests with this key return 401. The call requires the account key."""
         require_owner(call.caller)
         hashed = await self._existing(call, body.usage_api_key)
         await self._contract.write("removeUsageApiKey", call.caller.master_hash, hashed)

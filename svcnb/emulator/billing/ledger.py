@@ -1,25 +1,141 @@
-"""Ledger of account credits, which counts each payment and each request once."""
+"""Ledger of account credits, which counts each payment and each request once.
+
+A hold reserves credit during a call, so that concurrent calls cannot spend the same cent.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import threading
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final, Literal, Self, TypeAlias
 
 from svcnb.emulator.billing import store as books
-from svcnb.emulator.billing.holds import Hold, Holds, delete_stopped_holders, held_by_others, publish_holds
-from svcnb.emulator.billing.rules import display
+from svcnb.emulator.billing.rules import display, payment_required
 from svcnb.emulator.billing.store import Entry, Kind
 from svcnb.emulator.errors import StructuredError
 from svcnb.emulator.platform.clock import Clock
 from svcnb.emulator.platform.database import Connection
 from svcnb.emulator.platform.store import Store
 
-__all__ = ["Hold", "Ledger"]
-
 _AGAIN_S: Final = 1.0
+
+
+class Hold:
+    """Credit of one account, reserved for one call.
+
+    Settle the hold after a successful call, and release it after a failed call. The hold is also an async context
+    manager, which releases it at the end of the block. A call whose price increases during the run grows its hold.
+
+    Attributes:
+        account: Address of the billing wallet, in lowercase.
+        cents: The reserved amount, in cents.
+        state: ``new`` until the check of the credit, then ``active``, finally ``ended``.
+    """
+
+    def __init__(self, account: str, cents: int, *, batcher: _Batcher, clock: Clock) -> None:
+        self.account = account
+        self.cents = cents
+        self.state: Literal["new", "active", "ended"] = "new"
+        self._batcher = batcher
+        self._clock = clock
+
+    async def settle(self, cents: int, *, reason: str, request_id: str) -> int:
+        """Charges the call and ends the hold, in one step.
+
+        Args:
+            cents: The price in cents, at least 1. The price can exceed the held amount and the credit. The call has
+                already taken effect, so the account then owes the difference.
+            reason: Reason for the charge, shown to users, for example ``add_group``.
+            request_id: Id of the request. Repeated calls with the same id charge only once.
+
+        Returns:
+            The new credit of the account, in cents.
+        """
+        try:
+            reference, now = f"request:{request_id}", self._clock.now()
+            entry = Entry(self.account, -_positive(cents), "charge", reason, reference, now, request_id)
+            return await self._batcher.charge(entry, self)
+        finally:
+            self.release()  # this has an effect only if the charge failed
+
+    async def grow(self, cents: int) -> None:
+        """Increases the hold. Does nothing if it already covers ``cents`` or has ended.
+
+        Args:
+            cents: The total amount to hold, in cents.
+
+        Raises:
+            StructuredError: 402 if the account's credit does not cover the amount. The hold stays unchanged.
+        """
+        if cents > self.cents:
+            await self._batcher.grow(self, cents)
+
+    def release(self) -> None:
+        """Ends the hold without a charge. This has no effect after `settle` or an earlier `release`."""
+        self._batcher.release(self)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.release()
+
+
+class _Holds:
+    """Reserved credit of each account, in cents. The event loop and the database thread both use this object."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._held: Counter[str] = Counter()
+
+    def take(self, hold: Hold, credit_cents: int) -> None:
+        """Begins a hold, unless the hold has already ended.
+
+        Raises:
+            StructuredError: 402 if the credit does not cover the hold in addition to the existing holds.
+        """
+        with self._lock:
+            if hold.state == "ended":
+                return
+            free = credit_cents - self._held[hold.account]
+            if free < hold.cents:
+                raise payment_required(hold.cents, free)
+            self._held[hold.account] += hold.cents
+            hold.state = "active"
+
+    def grow(self, hold: Hold, cents: int, credit_cents: int) -> None:
+        """Increases an active hold to ``cents`` in total.
+
+        Raises:
+            StructuredError: 402 if the credit does not cover the amount in addition to the other holds.
+        """
+        with self._lock:
+            if hold.state != "active" or cents <= hold.cents:
+                return
+            free = credit_cents - self._held[hold.account] + hold.cents
+            if free < cents:
+                raise payment_required(cents, free)
+            self._held[hold.account] += cents - hold.cents
+            hold.cents = cents
+
+    def drop(self, hold: Hold) -> bool:
+        """Ends a hold in any state. Returns whether the hold had reserved credit."""
+        with self._lock:
+            was_active = hold.state == "active"
+            if was_active:
+                self._held[hold.account] -= hold.cents
+                if not self._held[hold.account]:
+                    del self._held[hold.account]
+            hold.state = "ended"
+        return was_active
+
+    def all(self) -> dict[str, int]:
+        """Returns the reserved cents by account."""
+        with self._lock:
+            return dict(self._held)
 
 
 @dataclass(slots=True)
@@ -45,14 +161,14 @@ class _Batcher:
     requests. A database in memory has no queue, so each request is a separate batch.
 
     Several servers can share the database. Each server then writes its reserved credit in the same transaction
-    (`holds`), and subtracts the credit that the other servers have reserved.
+    (`store`), and subtracts the credit that the other servers have reserved.
 
     Args:
         store: The database.
         holds: The reserved credit of this server.
     """
 
-    def __init__(self, store: Store, holds: Holds) -> None:
+    def __init__(self, store: Store, holds: _Holds) -> None:
         self._store = store
         self._holds = holds
         self._lock = threading.Lock()
@@ -155,7 +271,7 @@ class _Batcher:
         beginning = {order.hold.account for order in orders if order.hold and not order.entry}
         known = books.credits_of(connection, beginning)
         if beginning and self._store.shared:
-            others = held_by_others(connection, beginning)
+            others = books.held_by_others(connection, beginning)
             known = {account: credit - others[account] for account, credit in known.items()}
         posted = iter(books.post_all(connection, [order.entry for order in orders if order.entry]))
         answers: list[int | StructuredError] = []
@@ -174,9 +290,9 @@ class _Batcher:
 
     def _write_down(self, connection: Connection) -> None:
         if not self._announced:
-            delete_stopped_holders(connection)
+            books.delete_stopped_holders(connection)
             self._announced = True
-        publish_holds(connection, self._holds.all())
+        books.publish_holds(connection, self._holds.all())
 
     def _held(self, hold: Hold, grow_to: int | None, known: Mapping[str, int]) -> int | StructuredError:
         credit_cents = known[hold.account]
@@ -201,7 +317,7 @@ class Ledger:
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
         self._clock = clock
-        self._batcher = _Batcher(store, Holds())
+        self._batcher = _Batcher(store, _Holds())
 
     display = staticmethod(display)
 
@@ -218,10 +334,9 @@ class Ledger:
         Raises:
             StructuredError: 402 if the available credit (neither spent nor held) does not cover ``cents``.
         """
-        batcher = self._batcher
-        hold = Hold(billing_wallet.lower(), cents, settle=self._settle, grow=batcher.grow, release=batcher.release)
+        hold = Hold(billing_wallet.lower(), cents, batcher=self._batcher, clock=self._clock)
         try:
-            await batcher.begin(hold)
+            await self._batcher.begin(hold)
         except BaseException:
             # This includes a cancellation while the database is busy, because a hold without an owner would never end.
             hold.release()
@@ -262,14 +377,6 @@ class Ledger:
     async def verify(self) -> list[str]:
         """Compares balances with entries, and returns a description of each discrepancy."""
         return await self._store.run(books.discrepancies)
-
-    async def _settle(self, hold: Hold, cents: int, *, reason: str, request_id: str) -> int:
-        try:
-            reference, now = f"request:{request_id}", self._clock.now()
-            entry = Entry(hold.account, -_positive(cents), "charge", reason, reference, now, request_id)
-            return await self._batcher.charge(entry, hold)
-        finally:
-            hold.release()  # this has an effect only if the charge failed
 
 
 def _positive(cents: int) -> int:

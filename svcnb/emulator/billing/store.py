@@ -4,15 +4,22 @@ Every change of credit is one immutable row of ``ledger_entries``. Its ``kind`` 
 is double-entry bookkeeping with an implied second posting. The credit of an account is the sum of its payments and
 grants, minus its charges. For speed, the table ``ledger_balances`` contains these sums. `discrepancies` compares it
 with the entries.
+
+Servers that share a PostgreSQL database exchange their holds in the table ``ledger_holds``. A server writes all its
+holds to one row, in the transaction that begins, grows or charges a hold. The transactions of all servers run in
+sequence (`svcnb.emulator.platform.store`). As with a lease (`svcnb.emulator.platform.leases`), the name of the server's
+connection identifies the row. When the server stops, the database closes the connection, and its holds no longer count.
 """
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
 from svcnb.emulator.platform.database import Connection, inserting
+from svcnb.emulator.platform.postgresql import LIVING
 from svcnb.emulator.platform.schema import Table
 
 Kind = Literal["payment", "grant", "starter", "charge"]
@@ -36,6 +43,10 @@ Table(
 )
 
 Table("ledger_balances", "account VARCHAR(42) NOT NULL PRIMARY KEY, cents BIGINT NOT NULL")
+
+# "held" is a JSON object of cents by account. Servers always write it as a whole, because a server has holds of few
+# accounts at a time.
+HOLDS: Final = Table("ledger_holds", "holder VARCHAR NOT NULL PRIMARY KEY, held TEXT NOT NULL")
 
 
 class Entry(NamedTuple):
@@ -145,6 +156,42 @@ def discrepancies(connection: Connection) -> list[str]:
         )
     ]
     return problems
+
+
+def held_by_others(connection: Connection, accounts: Collection[str]) -> Counter[str]:
+    """Returns the cents that other servers have reserved.
+
+    Args:
+        connection: Connection inside a transaction.
+        accounts: Billing wallets.
+    """
+    found: Counter[str] = Counter()
+    others = f"SELECT held FROM ledger_holds WHERE holder <> :me AND holder IN ({LIVING})"  # noqa: S608 - the SQL contains no user input
+    for text in connection.column(others, me=connection.session):
+        held: dict[str, int] = json.loads(text)
+        for account in accounts & held.keys():
+            found[account] += held[account]
+    return found
+
+
+def publish_holds(connection: Connection, held: Mapping[str, int]) -> None:
+    """Publishes the reserved credit of this server.
+
+    Args:
+        connection: Connection inside a transaction. Other servers see the change after the commit.
+        held: All reserved cents of this server, by account.
+    """
+    connection.run(
+        "INSERT INTO ledger_holds (holder, held) VALUES (:me, :held) "
+        "ON CONFLICT (holder) DO UPDATE SET held = excluded.held",
+        me=connection.session,
+        held=json.dumps(held, separators=(",", ":")),
+    )
+
+
+def delete_stopped_holders(connection: Connection) -> None:
+    """Deletes the rows of stopped servers, which no longer count."""
+    connection.run(f"DELETE FROM ledger_holds WHERE holder NOT IN ({LIVING})")  # noqa: S608 - the SQL contains no user input
 
 
 _INSERT_ENTRY: Final = (

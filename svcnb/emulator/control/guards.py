@@ -9,6 +9,7 @@ from starlette.requests import Request
 
 from svcnb.emulator.errors import StructuredError
 from svcnb.emulator.http.answers import JSON_TYPE
+from svcnb.emulator.http.body import is_json
 from svcnb.emulator.http.endpoint import Call, Guard
 from svcnb.emulator.platform.origins import is_own_origin
 
@@ -26,7 +27,7 @@ def control_guard(token: str) -> Guard:
         request = call.request
         _refuse_other_origins(request)
         _require_token(request, token)
-        if request.method in _WITH_BODY and not _is_json(request):
+        if request.method in _WITH_BODY and not is_json(request):
             # A form on another site cannot send this type without a preflight request.
             raise StructuredError(
                 415,
@@ -59,7 +60,3 @@ def _require_token(request: Request, token: str) -> None:
             docs="authentication",
             headers={"WWW-Authenticate": "Bearer"},
         )
-
-
-def _is_json(request: Request) -> bool:
-    return request.headers.get("content-type", "").partition(";")[0].strip().lower() == JSON_TYPE

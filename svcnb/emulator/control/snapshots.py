@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from svcnb.emulator.billing.holds import HOLDS
+from svcnb.emulator.billing.store import HOLDS
 from svcnb.emulator.platform.database import Connection, inserting
 from svcnb.emulator.platform.offload import offload
 from svcnb.emulator.platform.schema import META, Table, tables

@@ -1,19 +1,22 @@
-"""Reader of request bodies, which checks the size, the JSON and the schema, in this order and after the guards."""
+"""Memory limit for request bodies, and their reader, which checks the size, the JSON and the schema, in this order."""
 
 from __future__ import annotations
 
 import re
 import sys
+from collections import Counter
 from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json
 from starlette.requests import ClientDisconnect, Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from svcnb.emulator.errors import EndpointFailure, StructuredError
+from svcnb.emulator.http.answers import JSON_TYPE
 from svcnb.emulator.http.mismatch import sentence
 from svcnb.emulator.platform.offload import LARGE_BYTES, offload
-from svcnb.protocol.limits import MAX_JSON_VALUES
+from svcnb.protocol.limits import MAX_BODIES_BYTES, MAX_BODIES_BYTES_PER_CALLER, MAX_JSON_VALUES
 from svcnb.protocol.nesting import more_values_than
 from svcnb.protocol.wire.rejections import FORGIVEN, STRICT_TYPES, UNUSABLE
 
@@ -54,6 +57,11 @@ async def read_bytes(request: Request, limit: int) -> bytes:
         raise CallerGone from error
     # Use a thread, because copying megabytes into new memory takes milliseconds.
     return await offload(b"".join, chunks) if size > _LARGE_COPY_BYTES else b"".join(chunks)
+
+
+def is_json(request: Request) -> bool:
+    """Returns whether the Content-Type of a request is JSON."""
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower() == JSON_TYPE
 
 
 def require_plain(request: Request) -> None:
@@ -170,4 +178,84 @@ def _too_large(limit: int, *, hang_up: bool = False) -> StructuredError:
         f"The body is larger than {limit} bytes.",
         fix="Send a smaller body. An action can fetch large data with an HTTP request.",
         headers={"Connection": "close"} if hang_up else None,
+    )
+
+
+_CREDENTIALS: Final = frozenset({b"x-api-key", b"authorization", b"x-wallet-auth"})
+_RETRY_AFTER_S: Final = 1
+
+
+class BodyBudget:
+    """Middleware that limits the memory for the received bodies of requests in progress.
+
+    A single caller cannot use the whole budget. A credential identifies the caller. Requests without a credential share
+    one part.
+
+    Args:
+        app: The application, which converts an error during the read of a body to a response.
+        total: Maximum number of body bytes in memory.
+        per_caller: Maximum number of body bytes in memory for one caller.
+    """
+
+    def __init__(
+        self, app: ASGIApp, *, total: int = MAX_BODIES_BYTES, per_caller: int = MAX_BODIES_BYTES_PER_CALLER
+    ) -> None:
+        self._app = app
+        self._total = total
+        self._per_caller = per_caller
+        self._held: Counter[int] = Counter()
+        self._all = 0
+
+    @property
+    def held(self) -> int:
+        """Number of body bytes of all requests in progress."""
+        return self._all
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handles one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        caller = hash(tuple(value for name, value in scope["headers"] if name in _CREDENTIALS))
+        taken = 0
+
+        async def counted() -> Message:
+            nonlocal taken
+            message = await receive()
+            if size := len(message.get("body", b"")):
+                self._take(caller, size)
+                taken += size
+            return message
+
+        try:
+            await self._app(scope, counted, send)
+        finally:
+            self._give_back(caller, taken)
+
+    def _take(self, caller: int, size: int) -> None:
+        if self._all + size > self._total:
+            raise _used_up(
+                f"All requests in progress can have {self._total} bytes of bodies; this body exceeds the limit."
+            )
+        if self._held[caller] + size > self._per_caller:
+            raise _used_up(
+                f"One caller's requests in progress can have {self._per_caller} bytes of bodies; this body exceeds the "
+                "limit."
+            )
+        self._held[caller] += size
+        self._all += size
+
+    def _give_back(self, caller: int, size: int) -> None:
+        self._all -= size
+        self._held[caller] -= size
+        if self._held[caller] <= 0:
+            del self._held[caller]
+
+
+def _used_up(what: str) -> StructuredError:
+    return StructuredError(
+        503,
+        what,
+        fix="Wait until other requests have ended, or send smaller bodies. An action can fetch large data.",
+        headers={"Retry-After": str(_RETRY_AFTER_S)},
     )

@@ -6,8 +6,9 @@ endpoint. This service needs different rules for public paths, and rejects such 
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from email.utils import formatdate
 from typing import Final
 from uuid import uuid4
@@ -33,6 +34,7 @@ _METHODS: Final = b"GET, POST, PATCH, DELETE, OPTIONS"
 _USUAL_HEADERS: Final = b"Authorization, Content-Type, X-Api-Key, X-Correlation-Id, X-Wallet-Auth"
 _EXPOSED_HEADERS: Final = b"X-Request-Id, X-Correlation-Id, Deprecation, Link, Retry-After, Date"
 _SHOWN: Final = 100
+_PIECE_BYTES: Final = 128 * 1024
 _MAX_PARAMETERS: Final = 100
 _PREFLIGHT_AGE_S: Final = b"600"
 _PUBLIC_PREFIXES: Final = ("/webhook/", "/health")
@@ -102,11 +104,19 @@ class Middleware:
         async def tracked(message: Message) -> None:
             nonlocal started
             started = started or message["type"] == "http.response.start"
-            await send(message)
+            for number, piece in enumerate(_pieces(message)):
+                if number:
+                    await asyncio.sleep(0)  # a fast client reads megabytes without a pause
+                await send(piece)
 
         self.activity.begin()
         try:
             await self._serve(scope, receive, tracked)
+        except asyncio.CancelledError:
+            if started or not self.stopping:
+                raise
+            # The stop of the server interrupted the request. uvicorn would send 500 in plain text.
+            await self.bare(STOPPING)(scope, receive, tracked)
         except Exception:
             if started:
                 raise
@@ -165,10 +175,6 @@ class Middleware:
                 fix="Use 127.0.0.1 or localhost, or start the emulator with --allow-origin ORIGIN_OF_YOUR_PROXY.",
             )
         return None
-
-    def cut_off(self) -> Response:
-        """Returns the response for a request that the stop of the server interrupted."""
-        return self.bare(STOPPING)
 
     def bare(self, refusal: StructuredError) -> Response:
         """Returns a response without using other components, because one of them may have failed."""
@@ -253,6 +259,15 @@ _LOOKED_AT: Final = frozenset(
         b"access-control-request-private-network",
     }
 )
+
+
+def _pieces(message: Message) -> Iterator[Message]:
+    """Splits a large body, because the transport copies unsent data in a single step of the event loop."""
+    body = message.get("body", b"")
+    for at in range(0, len(body) - _PIECE_BYTES, _PIECE_BYTES):
+        yield {**message, "body": body[at : at + _PIECE_BYTES], "more_body": True}
+    rest = len(body) % _PIECE_BYTES or _PIECE_BYTES
+    yield message if len(body) <= _PIECE_BYTES else {**message, "body": body[-rest:]}
 
 
 def _check_query(scope: Scope) -> StructuredError | None:

@@ -21,7 +21,7 @@ from starlette.types import Receive, Scope, Send
 
 from svcnb.emulator.errors import StructuredError, Unavailable
 from svcnb.emulator.http.answers import JSON_TYPE, answered
-from svcnb.emulator.http.body import parse, read_bytes, require_plain, validate
+from svcnb.emulator.http.body import is_json, parse, read_bytes, require_plain, validate
 from svcnb.emulator.http.endpoint import Call, Endpoint, Hold
 from svcnb.emulator.platform.offload import LARGE_BYTES, offload
 
@@ -86,7 +86,7 @@ class Dispatcher:
             ServiceError: A guard, a check or the handler rejects the request.
         """
         call = Call(endpoint, request)
-        if endpoint.request is not None and endpoint.described and not endpoint.reads_itself and not _is_json(request):
+        if endpoint.request is not None and endpoint.described and not endpoint.reads_itself and not is_json(request):
             if self._exact_types:
                 raise _no_such_type(request)
             self._forgive(endpoint, {"a body without the header Content-Type: application/json"})
@@ -134,10 +134,6 @@ async def _settle(call: Call, hold: Hold) -> None:
     except Unavailable:
         # Do not charge the call. Its effect is permanent, and a 503 would incorrectly mean that the call had no effect.
         _LOG.warning("request %s succeeded but could not be charged", call.request_id, exc_info=True)
-
-
-def _is_json(request: Request) -> bool:
-    return request.headers.get("content-type", "").partition(";")[0].strip().lower() == JSON_TYPE
 
 
 def _no_such_type(request: Request) -> StructuredError:
@@ -238,7 +234,7 @@ def _for_head(methods: dict[str, Endpoint], scope: Scope) -> Endpoint | None:
 def _no_such_endpoint(scope: Scope) -> StructuredError:
     return StructuredError(
         404,
-        f"No endpoint {scope['method']} {scope['path']}.",
+        f"There is no endpoint {scope['method']} {scope['path']}.",
         fix="Check the path: the API is under /core/v1. /core/v1/openapi.json lists all endpoints.",
     )
 

@@ -13,13 +13,12 @@ import os
 import re
 import secrets
 import stat
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from svcnb.emulator.errors import StateUnusable
 from svcnb.emulator.keys.secp import SECRET_BYTES
-from svcnb.protocol.new_file import publish
+from svcnb.files import create_file
 
 if TYPE_CHECKING:
     from svcnb.emulator.platform.database import Connection
@@ -69,7 +68,7 @@ def load_root_secret(state_dir: Path | None, seed: str | None) -> bytes:
         state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         kept = _read(path)
         if kept is None:
-            _write(path, wanted)
+            create_file(path, _line(wanted).encode())
             # If two emulators start at the same time, both use the first file. Therefore, read the file again.
             kept = _read(path)
     except OSError as error:
@@ -164,25 +163,3 @@ def _read(path: Path) -> _Record | None:
             "or use a different state folder"
         )
     return record
-
-
-def _write(path: Path, record: _Record) -> None:
-    # Write the file under another name and then link it, so that it is never incomplete. Unlike a rename, a link never
-    # replaces a file that another process has created.
-    draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(_line(record).encode())
-            file.flush()
-            os.fsync(descriptor)
-        with suppress(FileExistsError):
-            publish(draft, path)
-    finally:
-        draft.unlink()
-    if os.name == "posix":
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)

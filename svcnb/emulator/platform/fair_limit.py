@@ -1,4 +1,4 @@
-"""Fair limit for a resource that accounts share, such as connections or memory."""
+"""Fair limit for a resource that accounts share, such as slots for runs, connections or memory."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ class FairLimit:
     Args:
         total: The total amount.
         per_account: Maximum amount of one account.
+        reserved: Part of the total amount that only accounts without any amount can acquire.
         wait_s: Seconds that `take` waits before it raises `LimitReached`. None means no limit.
     """
 
-    def __init__(self, total: int, per_account: int, wait_s: float | None = None) -> None:
+    def __init__(self, total: int, per_account: int, wait_s: float | None = None, *, reserved: int = 0) -> None:
         self._total = total
         self._per_account = per_account
+        self._reserved = reserved
         self._wait_s = wait_s
         self._held: Counter[str] = Counter()
         self._line: list[tuple[str, int, asyncio.Future[None]]] = []
@@ -32,6 +34,15 @@ class FairLimit:
     def held(self) -> int:
         """The amount in use."""
         return self._held.total()
+
+    @property
+    def waiting(self) -> int:
+        """Number of callers in the queue."""
+        return len(self._line)
+
+    def of(self, account: str) -> int:
+        """Returns the amount that an account uses."""
+        return self._held[account]
 
     async def take(self, account: str, amount: int = 1) -> None:
         """Waits until an amount is available, and acquires it. Returns the amount to release with `give_back`.
@@ -85,4 +96,6 @@ class FairLimit:
             self.give_back(account, amount)
 
     def _is_free(self, account: str, amount: int) -> bool:
-        return self._held.total() + amount <= self._total and self._held[account] + amount <= self._per_account
+        has = self._held[account]
+        total = self._total - self._reserved if has else self._total
+        return has + amount <= self._per_account and self._held.total() + amount <= total

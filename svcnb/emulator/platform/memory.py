@@ -31,7 +31,10 @@ _M_ARENA_MAX: Final = -8
 
 
 def configure_allocator() -> None:
-    """Configures the allocator to release large freed blocks immediately. Call this once, before threads start."""
+    """Configures the allocator to release large freed blocks immediately.
+
+    Call this function once, before threads start.
+    """
     library = _library()
     if library is not None:
         # By default, the threshold increases with each large block, and the heap keeps smaller blocks.

@@ -29,7 +29,7 @@ class Activity:
         self._last = time.monotonic()
 
     def idle_s(self) -> float:
-        """Returns the seconds since the last request ended, or 0.0 while a request is in progress."""
+        """Returns the number of seconds since the last request ended, or 0.0 while a request is in progress."""
         return 0.0 if self._under_way else time.monotonic() - self._last
 
 

@@ -1,15 +1,20 @@
-"""Sliding-window rate limiter for all servers that share a PostgreSQL database.
+"""Sliding-window rate limiter, with a window of 60 seconds.
 
-A single server keeps its counts in memory (`token_bucket`, `triggers.webhooks`). Several servers use this limiter.
-Their transactions run in sequence (`store`), so together they admit as many calls as a single server.
+A single server counts in memory. Servers that share a PostgreSQL database count in the database. Their transactions run
+in sequence (`store`), so together they admit as many calls as a single server.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from collections import deque
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
 from svcnb.emulator.platform.database import Connection
 from svcnb.emulator.platform.schema import Table
+
+if TYPE_CHECKING:
+    from svcnb.emulator.platform.store import Store
 
 Table(
     "recent_times",
@@ -17,13 +22,64 @@ Table(
     recent_times_by_whom="(what, who, at)",
 )
 
-_WINDOW_S: Final = 60.0
+WINDOW_S: Final = 60.0
+_MANY_CALLERS: Final = 10_000
 CLOCK_DIFFERENCE_S: Final = 5.0
 """Maximum difference between the clocks of servers that share a database, in seconds."""
 
 
+class RateLimiter:
+    """Limit for the number of calls of each caller in any 60 seconds.
+
+    Args:
+        what: Name of the limit in the database.
+        limit: Maximum number of calls. None means no limit.
+        store: The database, which several servers can share.
+    """
+
+    def __init__(self, what: str, limit: int | None, store: Store) -> None:
+        self._what = what
+        self._limit = limit
+        self._store = store
+        self._times: dict[str, deque[float]] = {}
+
+    async def admit(self, who: str, now: float) -> float | None:
+        """Counts a call, unless the caller has reached the limit.
+
+        Args:
+            who: The limited caller.
+            now: Current time, in Unix seconds.
+
+        Returns:
+            None if the method counted the call, otherwise the number of seconds until the caller can try again.
+
+        Raises:
+            StoreUnavailable: The shared database is unavailable.
+        """
+        limit = self._limit
+        if limit is None:
+            return None
+        if self._store.shared:
+            return await self._store.run(partial(admit, what=self._what, who=who, limit=limit, now=now))
+        if len(self._times) > _MANY_CALLERS:
+            self._times = {name: times for name, times in self._times.items() if times and times[-1] > now - WINDOW_S}
+        times = self._times.setdefault(who, deque())
+        while times and times[-1] > now:  # delete times in the future, which exist if a user sets the clock back
+            times.pop()
+        while times and times[0] <= now - WINDOW_S:
+            times.popleft()
+        if len(times) >= limit:
+            return times[0] + WINDOW_S - now
+        times.append(now)
+        return None
+
+    def clear(self) -> None:
+        """Deletes all counts in memory."""
+        self._times.clear()
+
+
 def admit(connection: Connection, *, what: str, who: str, limit: int, now: float) -> float | None:
-    """Counts a call, unless the caller has reached the limit for the last 60 seconds.
+    """Counts a call in the database, unless the caller has reached the limit for the last 60 seconds.
 
     Args:
         connection: Connection inside a transaction. The count takes effect at the commit.
@@ -33,20 +89,20 @@ def admit(connection: Connection, *, what: str, who: str, limit: int, now: float
         now: Current time, in Unix seconds.
 
     Returns:
-        None if the function counted the call, otherwise the seconds until the caller can try again.
+        None if the function counted the call, otherwise the number of seconds until the caller can try again.
     """
     # Delete the old rows of all callers, including callers who never return. Delete times in the future, which exist
     # after a change of the clock. Allow small differences between server clocks.
     connection.run(
         "DELETE FROM recent_times WHERE what = :what AND (at <= :over OR at > :ahead)",
         what=what,
-        over=now - _WINDOW_S,
+        over=now - WINDOW_S,
         ahead=now + CLOCK_DIFFERENCE_S,
     )
     [(count, first)] = connection.rows(
         "SELECT count(*), min(at) FROM recent_times WHERE what = :what AND who = :who", what=what, who=who
     )
     if count >= limit:
-        return min(float(first) + _WINDOW_S - now, _WINDOW_S)
+        return min(float(first) + WINDOW_S - now, WINDOW_S)
     connection.insert("recent_times", what=what, who=who, at=now)
     return None

@@ -135,7 +135,9 @@ class Store:
         return await asyncio.wrap_future(self._submit(work))
 
     async def run_long(self, work: Callable[[Connection], T]) -> T:
-        """Runs ``work`` like `run`, but never in the calling thread. Use this for work that can take milliseconds.
+        """Runs ``work`` like `run`, but never in the calling thread.
+
+        Use this method for work that can take milliseconds.
 
         Args:
             work: Function that uses only the database and values that no other thread changes.

@@ -12,7 +12,7 @@ from svcnb.emulator.sandbox.isolate import StartFailed
 from svcnb.emulator.sandbox.page_isolate import PageIsolate
 from svcnb.emulator.sandbox.pooled import is_blank, nothing_to_do
 from svcnb.emulator.sandbox.protocol import EngineState, EngineUnavailable, Host, Outcome, names_json
-from svcnb.emulator.sandbox.scheduler import Places
+from svcnb.emulator.sandbox.scheduler import slots
 from svcnb.emulator.sandbox.session import Session
 from svcnb.emulator.sandbox.trace import Trace
 from svcnb.protocol.limits import ActionLimits
@@ -35,7 +35,7 @@ class PageEngine:
     def __init__(self, limits: ActionLimits, *, concurrency: int, vocabulary: Vocabulary) -> None:
         self._limits = limits
         self._names = names_json(vocabulary)
-        self._places = Places(min(concurrency, WORKERS))
+        self._slots = slots(min(concurrency, WORKERS))
         self._idle: deque[PageIsolate] = deque()
         self._sessions: set[Session] = set()
         self._warming: asyncio.Task[PageIsolate] | None = None
@@ -71,7 +71,7 @@ class PageEngine:
         if is_blank(source):
             return nothing_to_do(NAME)
         came = time.monotonic()
-        async with self._places.held_by(host.account):
+        async with self._slots.hold(host.account):
             isolate = await self._take()
             session = Session(isolate, host, limits, Trace(NAME, isolate.grown_bytes), grace_s=GRACE_S)
             outcome = None
@@ -94,7 +94,7 @@ class PageEngine:
             name=NAME,
             ready=len(self._idle),
             running=len(self._sessions),
-            waiting=self._places.waiting,
+            waiting=self._slots.waiting,
             started=self._started,
             available=not self._stopped,
         )

@@ -7,7 +7,7 @@ import logging
 import os
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
 from svcnb.emulator.platform.reachable import Reachable
@@ -50,8 +50,7 @@ class Pool:
     average. While several accounts have recent use, it reserves the spare for an account with only one unfinished run.
 
     Args:
-        new_host: Function that creates the host, which starts processes. The pool calls the function again after a loss
-            of the host.
+        new_host: Coroutine function that creates the host of the processes, at the start and after each loss of a host.
         spares: Number of isolates to keep ready. If too few are left, the pool keeps up to four times as many for at
             least half a minute.
         shares: Record of the recent use by each account.
@@ -66,7 +65,7 @@ class Pool:
 
     def __init__(
         self,
-        new_host: Callable[[Callable[[], None]], ProcessHost],
+        new_host: Callable[[Callable[[], None]], Awaitable[ProcessHost]],
         *,
         spares: int,
         shares: Shares,
@@ -83,6 +82,7 @@ class Pool:
         self._target = 0
         self._clock = clock
         self._host: ProcessHost | None = None
+        self._creation = asyncio.Lock()
         self._reuse = reuse
         self._lent: set[Isolate] = set()
         self._returned = 0
@@ -96,8 +96,7 @@ class Pool:
         self._starting: set[asyncio.Task[None]] = set()
         # On two cores, two processes start at a time. More processes would delay each other.
         self._max_starting = max(2, os.cpu_count() or 2)
-        self._failures = 0
-        self._last_failure = ""
+        self._failures, self._last_failure = 0, ""
         self._open_until = 0.0
         self._last_low = self._last_used = 0.0
         self._refill: asyncio.TimerHandle | None = None
@@ -145,7 +144,7 @@ class Pool:
         self._fill()
 
     async def stop(self) -> None:
-        """Stops all spares. In waiting callers, `take` raises `EngineUnavailable`."""
+        """Stops all spare processes. In waiting callers, `take` raises `EngineUnavailable`."""
         self._stopped = True
         for timer in (self._calm, self._refill, self._patience):
             if timer is not None:
@@ -307,10 +306,11 @@ class Pool:
         )
 
     async def _add(self, *, aside: bool) -> None:
-        if self._host is None or not self._host.alive:
-            self._host = self._new_host(self._lost)
-            self._host.start()
-        host = self._host
+        async with self._creation:
+            if self._host is None or not self._host.alive:
+                self._host = await self._new_host(self._lost)
+                self._host.start()
+            host = self._host
         isolate = Isolate(host)
         try:
             await isolate.start(_START_S, aside=aside, reuse=self._reuse)

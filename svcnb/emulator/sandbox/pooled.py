@@ -15,7 +15,7 @@ from svcnb.emulator.sandbox.isolate import Isolate
 from svcnb.emulator.sandbox.pool import Pool
 from svcnb.emulator.sandbox.process import ProcessHost
 from svcnb.emulator.sandbox.protocol import EngineState, EngineUnavailable, Host, Outcome
-from svcnb.emulator.sandbox.scheduler import Places, Shares
+from svcnb.emulator.sandbox.scheduler import Shares, slots
 from svcnb.emulator.sandbox.session import Session
 from svcnb.emulator.sandbox.trace import Trace
 from svcnb.protocol.limits import ActionLimits
@@ -83,13 +83,13 @@ class PooledEngine(ABC):
         if not bundle_exists(bootstrap):
             raise tools.PartMissing("the action engine", f"no {bootstrap}", "Run: python hatch_build.py")
         self._reuse = reuse
-        self._places = Places(concurrency)
+        self._slots = slots(concurrency)
         self._shares = Shares()
         self._pool = Pool(
             self._new_host,
             spares=spares,
             shares=self._shares,
-            runs_of=self._places.of,
+            runs_of=self._slots.of,
             reuse=reuse,
             idle=idle,
             rest_s=rest_s,
@@ -147,7 +147,7 @@ class PooledEngine(ABC):
         if is_blank(source):
             return nothing_to_do(self._name)
         came = time.monotonic()
-        async with self._places.held_by(host.account):
+        async with self._slots.hold(host.account):
             return await self._run(source, params, limits, host, came)
 
     async def is_reachable(self) -> bool:
@@ -160,7 +160,7 @@ class PooledEngine(ABC):
             name=self._name,
             ready=self._pool.ready,
             running=len(self._sessions),
-            waiting=self._places.waiting + self._pool.waiting,
+            waiting=self._slots.waiting + self._pool.waiting,
             started=self._pool.started,
             available=not self._stopped and self._pool.available,
         )
@@ -201,13 +201,12 @@ class PooledEngine(ABC):
                 if session.elapsed_s > self._brief_s:
                     session.give_way(aside=self._shares.greedy(session.account))
 
-    def _new_host(self, on_lost: Callable[[], None]) -> ProcessHost:
-        folder = Path(tempfile.mkdtemp(prefix="svcnb-engine-"))
+    async def _new_host(self, on_lost: Callable[[], None]) -> ProcessHost:
+        bundles = await asyncio.to_thread(self._read_bundles)
         # Stack traces in actions contain this neutral folder instead of the path of the installation.
-        for name in (self._bootstrap.name, *self._beside):
-            file = self._bootstrap.with_name(name)
-            if bundle_exists(file):
-                (folder / name).write_bytes(read_bundle(file))
+        folder = Path(tempfile.mkdtemp(prefix="svcnb-engine-"))
+        for name, content in bundles.items():
+            (folder / name).write_bytes(content)
         bootstrap = folder / self._bootstrap.name
         return ProcessHost(
             self._command(bootstrap),
@@ -224,6 +223,10 @@ class PooledEngine(ABC):
             remove=folder,
             on_lost=on_lost,
         )
+
+    def _read_bundles(self) -> dict[str, bytes]:
+        files = map(self._bootstrap.with_name, (self._bootstrap.name, *self._beside))
+        return {file.name: read_bundle(file) for file in files if bundle_exists(file)}
 
 
 def is_blank(source: str) -> bool:

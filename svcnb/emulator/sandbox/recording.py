@@ -16,13 +16,13 @@ import base64
 import json
 import os
 import stat
-import tempfile
 from collections import Counter
 from pathlib import Path
 from typing import Any, Final
 
 from svcnb.emulator.platform.offload import in_thread
 from svcnb.emulator.sandbox.protocol import FetchRequest, FetchResponse
+from svcnb.files import replace_file
 from svcnb.protocol.nesting import parse
 
 VERSION = 1
@@ -112,7 +112,7 @@ class Recording:
             )
         self._keep(_text(_exchange(request, response)))
         try:
-            _write(self.path, _HEAD + ",\n".join(self._texts) + _TAIL)
+            replace_file(self.path, _HEAD + ",\n".join(self._texts) + _TAIL)
         except OSError as error:
             raise RecordingError(f"the recording {self.path} cannot be written: {error.strerror}") from None
 
@@ -186,15 +186,3 @@ def _body(members: dict[str, Any]) -> bytes | None:
     if "body_base64" in members:
         return base64.b64decode(members["body_base64"], validate=True)
     return str(members["body"]).encode() if "body" in members else None
-
-
-def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, scratch = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(scratch).replace(path)
-    except BaseException:
-        Path(scratch).unlink(missing_ok=True)
-        raise

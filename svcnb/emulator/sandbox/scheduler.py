@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections import Counter
 from collections.abc import Callable
-from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+from svcnb.emulator.platform.fair_limit import FairLimit
 
 _HALF_LIFE_S = 2.0
 _FORGOTTEN = 0.005
@@ -68,68 +63,13 @@ class Shares:
         self._used = {account: kept for account, used in self._used.items() if (kept := used * left) > _FORGOTTEN}
 
 
-class Places:
-    """Slots for runs. The account with the fewest slots receives the next one, and one account never has all slots.
+def slots(count: int) -> FairLimit:
+    """Returns the slots for runs. The account with the fewest slots receives the next one.
 
-    With four or more slots, one account can have at most three quarters of them. With eight or more, the scheduler
-    reserves an eighth for accounts without a slot.
+    With four or more slots, one account can have at most three quarters of them. With eight or more, an eighth is
+    reserved for accounts without a slot.
 
     Args:
         count: Number of slots.
     """
-
-    def __init__(self, count: int) -> None:
-        self._count = count
-        self._most = count - count // _PART_FOR_OTHERS
-        self._shared = count - count // _PART_FOR_NEWCOMERS
-        self._held: Counter[str] = Counter()
-        self._line: list[tuple[str, asyncio.Future[None]]] = []
-
-    @property
-    def waiting(self) -> int:
-        """Number of callers in the queue."""
-        return len(self._line)
-
-    def of(self, account: str) -> int:
-        """Returns the number of slots that an account uses."""
-        return self._held[account]
-
-    @asynccontextmanager
-    async def held_by(self, account: str) -> AsyncIterator[None]:
-        """Waits for a slot, and reserves it for the account."""
-        if self._free_for(account):
-            self._held[account] += 1
-        else:
-            await self._stand_in_line(account)
-        try:
-            yield
-        finally:
-            self._leave(account)
-
-    def _free_for(self, account: str) -> bool:
-        has = self._held[account]
-        return has < self._most and self._held.total() < (self._shared if has else self._count)
-
-    async def _stand_in_line(self, account: str) -> None:
-        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        entry = (account, turn)
-        self._line.append(entry)
-        try:
-            await turn
-        except asyncio.CancelledError:
-            if entry in self._line:
-                self._line.remove(entry)
-            else:
-                self._leave(account)  # the account received the slot during the cancellation of the caller
-            raise
-
-    def _leave(self, account: str) -> None:
-        self._held[account] -= 1
-        if not self._held[account]:
-            del self._held[account]
-        able = [entry for entry in self._line if self._free_for(entry[0]) and not entry[1].done()]
-        if able:
-            chosen = min(able, key=lambda entry: self._held[entry[0]])  # if several are equal, the first in the queue
-            self._line.remove(chosen)
-            self._held[chosen[0]] += 1
-            chosen[1].set_result(None)
+    return FairLimit(count, count - count // _PART_FOR_OTHERS, reserved=count // _PART_FOR_NEWCOMERS)

@@ -137,7 +137,7 @@ class Session:
             self._fail("timeout", timeout_text(self._limits))
 
     def give_way(self, *, aside: bool = False) -> None:
-        """Lowers the priority below the priority of new runs, starting spares and the service itself.
+        """Lowers the priority below that of new runs, of spare processes that start, and of the service itself.
 
         Only the first call has an effect.
 

@@ -83,7 +83,10 @@ async def login_page(ask: Ask) -> Response:
 
 
 async def login(ask: Ask) -> Response:
-    """Signs a user in for seven days. Requires the control token, except for the default user of a private emulator."""
+    """Signs a user in for seven days.
+
+    The request requires the control token, except for the default user of a private emulator.
+    """
     try:
         _same_origin(ask)
         form = await _form(ask)

@@ -148,7 +148,7 @@ class RunQueues:
         await self.start()
 
     def wake(self, trigger_id: str) -> None:
-        """Starts the queue of a trigger. Call this after the commit that admits a run or enables the trigger."""
+        """Starts the queue of a trigger. Call this method after the commit that admits a run or enables the trigger."""
         if not self._open:
             return
         self._asked.add(trigger_id)
@@ -207,7 +207,7 @@ class RunQueues:
             except Exception as error:  # noqa: BLE001 - the run must end and the queue continue after any error
                 if _is_away(error):
                     # Retry until the database is available, so that it receives the result of a finished execution.
-                    _LOG.warning("database unavailable (%s): trigger %s waits", error, trigger_id)
+                    _LOG.warning("the database is unavailable (%s): trigger %s waits", error, trigger_id)
                     await asyncio.sleep(_STORE_RETRY_S)
                     continue
                 _log(f"the runs of trigger {trigger_id} cannot continue", error)

@@ -186,7 +186,9 @@ def _block(given: object) -> int | None:
     elif isinstance(given, str) and _NUMBER.match(given.strip()):
         number = int(given.strip(), 0) if given.strip()[:2].lower() == "0x" else int(given.strip())
     if not 0 <= number <= _MAX_BLOCK:
-        raise _invalid(f"start_block must be a block number, as an integer, decimal text or 0x hex, not {told(given)}")
+        raise _invalid(
+            f"start_block must be a block number, as an integer, a decimal string or a 0x hex string, not {told(given)}"
+        )
     return number
 
 

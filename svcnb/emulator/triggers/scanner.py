@@ -51,7 +51,7 @@ class Scanner(ABC):
             try:
                 await self._round()
             except StoreUnavailable as error:
-                _LOG.warning("database unavailable (%s): %s wait", error.message, self.what)
+                _LOG.warning("the database is unavailable (%s): %s wait", error.message, self.what)
                 await asyncio.sleep(_STORE_RETRY_S)
             except Exception:  # noqa: BLE001 - the next scan can succeed
                 _LOG.exception("%s could not be scanned", self.what)

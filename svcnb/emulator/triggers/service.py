@@ -18,7 +18,7 @@ from svcnb.emulator.triggers.queue import RetryPolicy, RunQueues
 from svcnb.emulator.triggers.rules import chain_event
 from svcnb.emulator.triggers.schedules import Schedules
 from svcnb.emulator.triggers.store import TriggerRecord, from_json
-from svcnb.emulator.triggers.webhooks import RateWindow
+from svcnb.emulator.triggers.webhooks import PostLimit
 from svcnb.protocol.json_rpc import RpcError
 from svcnb.protocol.limits import CHAIN_CONFIRMATIONS
 from svcnb.protocol.wire.triggers import CHAIN_IDS, ChainName
@@ -75,11 +75,11 @@ class Triggers:
             custody.sealing_key("trigger sessions"),
             auto_approve=settings.auto_approve_agents,
         )
-        self.posts_by_address = RateWindow(
-            settings.webhook_posts_per_address, "ip_rate_limited", "address", "--webhook-posts-per-address"
+        self.posts_by_address = PostLimit(
+            settings.webhook_posts_per_address, "ip_rate_limited", "address", "--webhook-posts-per-address", store
         )
-        self.posts_by_user = RateWindow(
-            settings.webhook_posts_per_user, "user_rate_limited", "owner", "--webhook-posts-per-user"
+        self.posts_by_user = PostLimit(
+            settings.webhook_posts_per_user, "user_rate_limited", "owner", "--webhook-posts-per-user", store
         )
         self._execution = _execution(settings)
         self.queues = self._make_queues()
@@ -139,7 +139,7 @@ class Triggers:
         try:
             await look()
         except StoreUnavailable as error:
-            _LOG.warning("database unavailable (%s): queued runs stay queued", error.message)
+            _LOG.warning("the database is unavailable (%s): queued runs stay queued", error.message)
             return False
         return True
 
@@ -162,7 +162,7 @@ class Triggers:
         self.poke()
 
     def changed(self, trigger: TriggerRecord) -> None:
-        """Applies a new or changed trigger. Call this after the commit."""
+        """Applies a new or changed trigger. Call this method after the commit."""
         if trigger.enabled:
             self.queues.wake(trigger.id)
         self.poke()

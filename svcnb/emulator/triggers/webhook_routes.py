@@ -42,7 +42,7 @@ async def receive(ask: Ask) -> Response:
     triggers, request = ask.triggers, ask.call.request
     now = triggers.clock.now()
     sender = request.client.host if request.client else ""
-    await triggers.posts_by_address.count_among_all(triggers.store, sender, now)
+    await triggers.posts_by_address.count(sender, now)
     trigger = await _target(ask)
     body = await ask.bytes(MAX_WEBHOOK_BYTES)
     headers = safe_headers(request.scope["headers"], triggers.vocabulary)
@@ -51,7 +51,7 @@ async def receive(ask: Ask) -> Response:
         given = await offload(_input_text, body, content_type, headers)
     else:
         given = _input_text(body, content_type, headers)
-    await triggers.posts_by_user.count_among_all(triggers.store, trigger.user_id, now)
+    await triggers.posts_by_user.count(trigger.user_id, now)
     identifier = triggers.randomness.uuid4("trigger run")
 
     def work(connection: Connection) -> None:

@@ -1,4 +1,4 @@
-"""Converter from a webhook post to the input of a run, and rate limiter for posts.
+"""Converter from a webhook post to the input of a run, and limit for posts.
 
 Source: docs/service/triggers.md#sources-of-runs, docs/service/triggers.md#errors.
 
@@ -12,15 +12,14 @@ from __future__ import annotations
 
 import base64
 import re
-from collections import deque
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any, Final
 
 from svcnb.emulator.http.body import read_json_now
-from svcnb.emulator.platform import rate_limiter
+from svcnb.emulator.platform.rate_limiter import WINDOW_S, RateLimiter
 from svcnb.emulator.platform.store import Store
-from svcnb.emulator.triggers.errors import Refused, limited
+from svcnb.emulator.triggers.errors import limited
 from svcnb.protocol.vocabulary import Vocabulary
 
 _KEPT: Final = frozenset(
@@ -62,8 +61,6 @@ _NEVER: Final = frozenset(
     {"authorization", "cookie", "set-cookie", "x-api-key", "proxy-authorization", "x-wallet-auth"}
 )
 _JSON: Final = re.compile(r"application/(?:json|[a-z0-9!#$&^_.+-]+\+json)\Z")
-_WINDOW_S: Final = 60
-_MANY_SENDERS: Final = 10_000
 
 
 def safe_headers(headers: Iterable[tuple[bytes, bytes]], vocabulary: Vocabulary) -> dict[str, list[str]]:
@@ -121,66 +118,36 @@ def run_input(body: bytes, content_type: str, headers: dict[str, list[str]]) -> 
     }
 
 
-class RateWindow:
-    """Sliding-window rate limiter for the webhook posts of each sender or owner, with a window of 60 seconds.
+class PostLimit:
+    """Limit for the webhook posts of each sender or owner in any 60 seconds.
 
     Args:
-        limit: Maximum number of posts in any 60 seconds. None means no limit.
+        limit: Maximum number of posts. None means no limit.
         code: Error code of the 429 response.
-        whose: Subject of the limit (sender or owner), for the error message.
+        whose: Subject of the limit (address or owner), for the error message.
         option: Command-line option that sets the limit, for the error message.
+        store: The database, which several servers can share.
     """
 
-    def __init__(self, limit: int | None, code: str, whose: str, option: str) -> None:
-        self._limit = limit
-        self._option = option
+    def __init__(self, limit: int | None, code: str, whose: str, option: str, store: Store) -> None:
+        self._limiter = RateLimiter(code, limit, store)
         self._code = code
-        self._whose = whose
-        self._posts: dict[str, deque[float]] = {}
+        self._text = (
+            f"The limit for each {whose} is {limit} posts within {WINDOW_S:g} s. To raise it, start the "
+            f"emulator with {option} NUMBER."
+        )
 
-    def count(self, who: str, now: float) -> None:
+    async def count(self, who: str, now: float) -> None:
         """Counts a post.
 
         Raises:
-            Refused: 429 if the user has reached the limit. The post does not count.
+            Refused: 429 if the user has reached the limit. The limiter does not count a rejected post.
+            StoreUnavailable: The shared database is unavailable.
         """
-        if self._limit is None:
-            return
-        if len(self._posts) > _MANY_SENDERS:
-            self._posts = {name: posts for name, posts in self._posts.items() if posts and posts[-1] > now - _WINDOW_S}
-        posts = self._posts.setdefault(who, deque())
-        while posts and posts[-1] > now:  # delete times in the future, which exist if a user sets the clock back
-            posts.pop()
-        while posts and posts[0] <= now - _WINDOW_S:
-            posts.popleft()
-        if len(posts) >= self._limit:
-            raise self._refusal(posts[0] + _WINDOW_S - now)
-        posts.append(now)
-
-    async def count_among_all(self, store: Store, who: str, now: float) -> None:
-        """Counts a post like `count`, for all servers that share the database.
-
-        Raises:
-            Refused: 429, as in `count`.
-            StoreUnavailable: The database is unavailable.
-        """
-        if self._limit is None or not store.shared:
-            self.count(who, now)
-            return
-        limit = self._limit
-        wait_s = await store.run(
-            lambda connection: rate_limiter.admit(connection, what=self._code, who=who, limit=limit, now=now)
-        )
+        wait_s = await self._limiter.admit(who, now)
         if wait_s is not None:
-            raise self._refusal(wait_s)
-
-    def _refusal(self, wait_s: float) -> Refused:
-        text = (
-            f"More than {self._limit} posts within {_WINDOW_S} s from one {self._whose}. To raise the limit, start the "
-            f"emulator with {self._option} NUMBER."
-        )
-        return limited(self._code, text, max(1, int(wait_s) + 1))
+            raise limited(self._code, self._text, max(1, int(wait_s) + 1))
 
     def clear(self) -> None:
-        """Deletes all counts."""
-        self._posts.clear()
+        """Deletes all counts in memory."""
+        self._limiter.clear()

@@ -9,7 +9,7 @@ class ClientError(Exception):
 
 class _Absent:
     def __init__(self, *_args: object, **_kwargs: object) -> NoReturn:
-        raise NotImplementedError("asynchronous connections of web3 need aiohttp, which has no build for browsers")
+        raise NotImplementedError("asynchronous connections of web3 require aiohttp, which has no build for browsers")
 
 
 class ClientTimeout:

@@ -40,10 +40,10 @@ class UpdateGroupRequest(Request):
     name: str = Field(description="New name.")
     description: str = Field(description="New description.")
     pkp_ids_permitted: PermittedPkps = Field(
-        [], description="Wallets that the group permits. If absent, it permits none."
+        [], description="Wallets that the group permits. Without this field, the group permits no wallets."
     )
     cid_hashes_permitted: CidHashes = Field(
-        [], description="Hashed CIDs of the actions that the group permits. If absent, it permits none."
+        [], description="Hashed CIDs of the actions that the group permits. Without this field, the group permits none."
     )
 
 

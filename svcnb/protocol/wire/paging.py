@@ -29,7 +29,8 @@ class ActionsQuery(PageQuery):
     """Query of ``list_actions``."""
 
     group_id: OptionalQueryGroupId | None = Field(
-        None, description="Group whose actions to list. If absent or 0, all actions of the account are listed."
+        None,
+        description="Group whose actions to list. Without an id, or with 0, the service lists all actions.",
     )
 
 

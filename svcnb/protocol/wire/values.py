@@ -71,7 +71,7 @@ def parse_group_id(text: str) -> int | None:
 
 def _group_id(value: object, info: ValidationInfo) -> object:
     if isinstance(value, str):
-        if is_refused(info, "a group id as text"):
+        if is_refused(info, "a group id as a string"):
             raise mismatch(f"expected the group id as a JSON number, got {shown(value)}")
         return _group_id_from_text(value)
     return _group_id_from_number(value)
@@ -89,7 +89,8 @@ def _group_id_from_text(text: str) -> int:
     number = parse_group_id(text)
     if number is None:
         raise unusable(
-            f"Invalid group id {shown(text)}: send a number less than 2^64, as an integer, decimal text or 0x hex"
+            f"invalid group id {shown(text)}: send a number less than 2^64, as an integer, a decimal string or "
+            "a 0x hex string"
         )
     return number
 
@@ -97,17 +98,18 @@ def _group_id_from_text(text: str) -> int:
 def _group_id_from_number(value: object) -> object:
     if isinstance(value, bool) or not isinstance(value, int):
         raise mismatch(
-            f"expected a group id (unsigned 64-bit number, as an integer, decimal text or 0x hex), got {shown(value)}"
+            "expected a group id (unsigned 64-bit number, as an integer, a decimal string or a 0x hex string), "
+            f"got {shown(value)}"
         )
     if not 0 <= value <= MAX_U64:
-        raise mismatch(f"Invalid group id {shown(value)}: send a number from 0 to 2^64 - 1")
+        raise mismatch(f"invalid group id {shown(value)}: send a number from 0 to 2^64 - 1")
     return value
 
 
 def _existing(group_id: int) -> int:
     if group_id == 0:
         raise unusable(
-            "Invalid group id 0: send the id of a single group, at least 1. 0 means all groups only in the lists of a "
+            "invalid group id 0: send the id of a single group, at least 1. 0 means all groups only in the lists of a "
             "usage key"
         )
     return group_id
@@ -119,7 +121,7 @@ _GROUP_SCHEMA: Final = WithJsonSchema(
             {"type": "integer", "minimum": 0, "maximum": MAX_U64},
             {"type": "string", "pattern": "^\\s*(0[xX][0-9a-fA-F]+|[0-9]+)\\s*$"},
         ],
-        "description": "Group id, as an integer, decimal text or 0x hex.",
+        "description": "Group id, as an integer, a decimal string or a 0x hex string.",
         "examples": [1],
     }
 )
@@ -137,7 +139,7 @@ GroupIdText = Annotated[
     PlainSerializer(str, return_type=str),
     _GROUP_SCHEMA,
 ]
-"""A group id other than 0, whose JSON form is decimal text (``remove_group``)."""
+"""A group id other than 0, whose JSON form is a decimal string (``remove_group``)."""
 
 
 _KEY_GROUPS_INSTEAD: Final = "send [0] for all groups, or use several keys"
@@ -162,7 +164,7 @@ def _cid_hash(value: object, info: ValidationInfo) -> object:
         )
     found = _HEX.match(text)
     if not found or len(found[1].lstrip("0")) > _HASH_DIGITS:
-        raise unusable(f"Invalid CID hash {shown(value)}: send up to 64 hex digits, with or without 0x")
+        raise unusable(f"invalid CID hash {shown(value)}: send up to 64 hex digits, with or without 0x")
     return _hash_text(int(found[1], 16))
 
 
@@ -180,15 +182,15 @@ def _hashed_cid(value: object) -> object:
     elif _DECIMAL.match(text):
         number = int(text)
     else:
-        raise unusable(f"Invalid hashed_cid {shown(value)}: send 0x followed by 64 hex digits, or a decimal number")
+        raise unusable(f"invalid hashed_cid {shown(value)}: send 0x followed by 64 hex digits, or a decimal number")
     if number >= 1 << 256:
-        raise unusable(f"Invalid hashed_cid {shown(value)}: send a number less than 2^256")
+        raise unusable(f"invalid hashed_cid {shown(value)}: send a number less than 2^256")
     return _hash_text(number)
 
 
 def _one_action(text: str) -> str:
     if text == WILDCARD_HASH:
-        raise unusable("Invalid hashed_cid 0, which means all actions: send the hash of a single action")
+        raise unusable("invalid hashed_cid 0, which means all actions: send the hash of a single action")
     return text
 
 
@@ -278,7 +280,7 @@ def _wallet_address(value: object) -> object:
         raise mismatch(f"expected a string of 0x followed by 40 hex digits, got {shown(value)}")
     address = _address(value)
     if address is None:
-        raise unusable(f"Invalid wallet address {shown(value)}: send 0x followed by 40 hex digits")
+        raise unusable(f"invalid wallet address {shown(value)}: send 0x followed by 40 hex digits")
     return address
 
 
@@ -326,7 +328,7 @@ PermittedPkps = Annotated[
 def _admin_address(text: str) -> str:
     address = _address(text)
     if address is None or address == WILDCARD_ADDRESS:
-        raise unusable(f"Invalid wallet address {shown(text)}: send 0x followed by 40 hex digits that are not all 0")
+        raise unusable(f"invalid wallet address {shown(text)}: send 0x followed by 40 hex digits that are not all 0")
     return address
 
 

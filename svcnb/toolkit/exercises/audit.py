@@ -46,7 +46,7 @@ EXERCISES = (
     Exercise(
         "audit.culprit",
         "one entry of the audit, an element of ours.audit()",
-        "the entry names the block, the time, the sender and the transaction.",
+        "the entry contains the block, the time, the sender and the transaction.",
         _culprit,
     ),
     Exercise(

@@ -16,7 +16,7 @@ def _refused(answer: Any) -> str | None:
     if "ERC-1271" not in answer.message and "contract" not in answer.message.lower():
         return (
             "this request failed for a different reason: use the contract as the wallet, and sign with a key that "
-            "is not its owner's."
+            "does not belong to its owner."
         )
     return None
 
@@ -31,7 +31,7 @@ def _account(answer: Any) -> str | None:
     if first.owner.address == second.owner.address or first.api_key_hash == second.api_key_hash:
         return (
             "both answers are the same account: deploy another contract wallet with "
-            "emu.contract_wallet(keeper.address)."
+            "emu.contract_wallet(contract_owner.address)."
         )
     return None
 

@@ -13,7 +13,7 @@ AFTER = {
     "run an action": True,
     "create a group": False,
     "read the balance": True,
-    "remove a usage key": False,
+    "delete a usage key": False,
     "convert the account back": False,
 }
 """Operations, and whether the old account key still permits them after the conversion."""
@@ -24,7 +24,7 @@ def _after(answer: Any) -> str | None:
         AFTER,
         answer,
         missing="{count} more operations on the list still work.",
-        extra="{one!r} changes the account, and the old account key cannot change anything after conversion.",
+        extra="{one!r} changes the account, and the old account key cannot change anything after the conversion.",
     )
 
 

@@ -56,7 +56,7 @@ def _declined(answer: Any) -> str | None:
 EXERCISES = (
     Exercise(
         "credits.forecast",
-        "an integer number of cents, without a sign",
+        "an integer number of cents",
         "changes and successful runs cost credit. Reads and failed runs cost nothing.",
         _forecast,
     ),

@@ -51,7 +51,7 @@ def _excess(key: UsageKey, explanation: Explanation) -> str | None:
     if explanation.every_group:
         return "this key can execute in every group, including future ones: pass one group."
     if not key.execute_only or len(key.execute_in_groups) != 1:
-        return f"this key can do more than needed: {key.may}. Pass only execute_in_groups, with one group."
+        return f"this key has more permissions than it needs: {key.may}. Pass only execute_in_groups, with one group."
     if explanation.warnings:
         return f"the key can run the action, but it has more permissions than it needs: {explanation.warnings[0].text}"
     return None
@@ -61,7 +61,7 @@ EXERCISES = (
     Exercise(
         "groups.status",
         "the dictionary of the exercise, with a status in place of each ...",
-        "the service checks first the key, then the credit, then the permissions.",
+        "the service checks the key first, then the credit, then the permissions.",
         _status,
     ),
     Exercise(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from svcnb.client.models.triggers import TriggerRun
-from svcnb.protocol.cron import Cron
+from svcnb.protocol.cron import Cron, InvalidCron
 from svcnb.protocol.event_signature import Event
 from svcnb.toolkit.exercises.exercise import Exercise
 
@@ -52,12 +52,12 @@ def _weekdays(text: Any) -> str | None:
         raise TypeError
     try:
         ticks = Cron(text).preview(_JANUARY_2026_S, 30)
-    except ValueError as error:
-        return f"{text!r} is not a valid schedule: {error}."
+    except InvalidCron as error:
+        return f"{error.message}."
     if any((tick.hour, tick.minute, tick.second) != (6, 30, 0) for tick in ticks):
         return (
             f"this schedule fires at {ticks[0]:%H:%M:%S}, not at 06:30:00: the first field is "
-            "the minute, the second the hour."
+            "the minute, and the second field is the hour."
         )
     if any(not _MONDAY <= tick.weekday() <= _FRIDAY for tick in ticks):
         return "this schedule also fires on weekends: the last field is the day of the week."

@@ -50,7 +50,7 @@ EXERCISES = (
     Exercise(
         "typed-data.sign",
         "a signed envelope, the result of svc.chain_secured.sign(wallet, flow)",
-        "the envelope names the flow and the wallet, and the address recovered from the signature is that wallet's.",
+        "the envelope contains the flow and the wallet, and recovery returns the address of this wallet.",
         _signed,
     ),
 )

@@ -9,7 +9,7 @@ from svcnb.toolkit.exercises.exercise import Exercise
 
 def _add(answer: Any) -> str | None:
     if answer.name != "edsger":
-        return f"this learner is {answer.name}: add the learner of the exercise with room.add('edsger')."
+        return f"this learner is {answer.name}: add the learner of the exercise with workshop.add('edsger')."
     return None
 
 
@@ -28,13 +28,13 @@ def _board(answer: Any) -> str | None:
 EXERCISES = (
     Exercise(
         "workshop.add",
-        "a learner, the result of room.learner('edsger')",
+        "a learner, the result of workshop.learner('edsger')",
         "the new learner has an emulator, which starts with the first request.",
         _add,
     ),
     Exercise(
         "workshop.board",
-        "a board, the result of room.board()",
+        "a board, the result of workshop.board()",
         "the board shows that grace solved the exercise, but it does not show the answer.",
         _board,
     ),

@@ -78,9 +78,11 @@ class ActionSpec(_Spec):
     def _one_origin(self) -> ActionSpec:
         given = [name for name in ("file", "source", "cid", "action") if getattr(self, name) is not None]
         if len(given) != 1:
-            raise ValueError(f"pass one of file, source, cid or action, got {', '.join(given) or 'none of them'}")
+            raise ValueError(
+                f"expected exactly one of file, source, cid and action, got {', '.join(given) or 'none of them'}"
+            )
         if self.constant is not None and self.cid is not None:
-            raise ValueError("a constant needs a source, but the entry contains only the cid")
+            raise ValueError("a constant requires a source, but the entry contains only the cid")
         return self
 
     def resolve(self, name: str, folder: Path) -> Action | str:
@@ -105,7 +107,7 @@ class ActionSpec(_Spec):
             )
         except (MalformedValue, OSError) as error:
             raise InvalidArgument(
-                f"action {name!r}: {error}", hint=getattr(error, "hint", "Check the path.")
+                f"invalid action {name!r}: {error}", hint=getattr(error, "hint", "Check the path.")
             ) from error
 
 
@@ -216,7 +218,9 @@ class Description(BaseModel):
         except OSError as error:
             raise InvalidArgument(f"{file} cannot be read: {error.strerror}", hint="Check the path.") from error
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise InvalidArgument(f"{file} is not TOML: {error}", hint="Correct that line.") from error
+            raise InvalidArgument(
+                f"{file} is not valid TOML: {error}", hint="Correct the line that the message names."
+            ) from error
         return cls._made(values, file.parent, file)
 
     @classmethod
@@ -239,9 +243,11 @@ class Description(BaseModel):
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"])
-            message = str(first["msg"]).removeprefix("Value error, ")
+            message = f": {str(first['msg']).removeprefix('Value error, ')}"
+            wrong = "unknown setting" if first["type"] == "extra_forbidden" else "invalid setting"
             raise InvalidArgument(
-                f"{where}: {message}", hint=("See the page about plans for the allowed settings.")
+                f"{wrong} {where}{message if wrong == 'invalid setting' else ''}",
+                hint="Use only the settings that the documentation of plans lists (docs/plans.md).",
             ) from None
         made._folder, made._file = folder, file  # noqa: SLF001 - our own kind
         made._check()  # noqa: SLF001 - our own kind

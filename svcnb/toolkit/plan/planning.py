@@ -142,13 +142,12 @@ class Plan(Sequence[Step]):
         if self._used:
             self._read()
         if self.new_keys and secrets is None:
+            more = ", …" if len(self.new_keys) > 3 else ""  # noqa: PLR2004 - number of displayed keys
             raise InvalidArgument(
-                (
-                    f"{len(self.new_keys)} keys will be created ({', '.join(self.new_keys[:3])}…), and each secret is "
-                    "shown only once"
-                ),
+                f"this plan creates usage keys ({', '.join(self.new_keys[:3])}{more}), and the service returns each "
+                "secret only once",
                 hint=(
-                    'Pass a place to store them: apply(secrets="keys.json"), a dictionary, or a function of name '
+                    'Pass a place for the secrets: apply(secrets="keys.json"), a dictionary, or a function of name '
                     "and secret."
                 ),
             )

@@ -13,8 +13,8 @@ from typing import TypeAlias
 
 from svcnb.checked import Checked
 from svcnb.client.errors import InvalidArgument
+from svcnb.files import replace_file
 from svcnb.protocol.nesting import parse
-from svcnb.toolkit.files import replace_file
 
 Sink: TypeAlias = "str | Path | MutableMapping[str, str] | Callable[[str, str], object]"
 
@@ -85,7 +85,7 @@ class Secrets:
         found = self._made.get(name) or known.get(name)
         if not found:
             raise InvalidArgument(
-                f"a trigger needs the secret of key {name!r}, but this secret is missing",
+                f"a trigger requires the secret of the key {name!r}, but the secret is missing",
                 hint="Pass the file or the dictionary with the secret: apply(secrets=...).",
             )
         return found

@@ -13,9 +13,9 @@ from typing import Any, ClassVar, Final
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from svcnb.client.errors import InvalidArgument
+from svcnb.files import replace_file
 from svcnb.migrations import DocumentSchema, UnreadableVersion
 from svcnb.protocol.nesting import parse
-from svcnb.toolkit.files import replace_file
 
 SCHEMA: Final = DocumentSchema("plan state", 1)
 
@@ -96,7 +96,7 @@ class State:
         return self._content.begun
 
     def begin(self, kind: str, name: str, before: tuple[str, ...]) -> None:
-        """Records that the plan will send a creation."""
+        """Records that the plan is about to create a resource."""
         self._content.begun = Begun(kind=kind, name=name, before=before)
         self.save()
 

@@ -65,12 +65,6 @@ def test_the_setting_takes_a_list_and_from_the_environment_a_text_with_commas():
     assert shown == ["[::1]:80", "db"]
 
 
-def test_the_removed_setting_names_its_successor_where_it_would_open_anything():
-    assert Settings.load({}, block_private_addresses=True).allow_address == ()
-    with pytest.raises(ValueError, match=r"block_private_addresses was removed.*allow_address"):
-        Settings.load({"SVC_BLOCK_PRIVATE_ADDRESSES": "false"})
-
-
 def own_addresses() -> list[str]:
     """Addresses of this machine that other machines may use, and every spelling of loopback."""
     found = {"127.0.0.1", "127.0.0.9", "::1", "0.0.0.0", "::", "::ffff:127.0.0.1"}  # noqa: S104 - where to connect

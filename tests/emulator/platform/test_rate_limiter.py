@@ -1,4 +1,4 @@
-"""Servers that share a PostgreSQL count together how often somebody comes."""
+"""A limit holds for each caller, and servers that share a PostgreSQL count together."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from functools import partial
 import pytest
 
 from svcnb.emulator.platform.database import Connection
-from svcnb.emulator.platform.rate_limiter import admit
+from svcnb.emulator.platform.rate_limiter import RateLimiter, admit
 from svcnb.emulator.platform.store import Store
-from svcnb.emulator.platform.token_bucket import TokenBuckets
 from svcnb.emulator.triggers.errors import Refused
-from svcnb.emulator.triggers.webhooks import RateWindow
+from svcnb.emulator.triggers.webhooks import PostLimit
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -31,19 +30,20 @@ def servers(postgres_url: str) -> Iterator[list[Store]]:
         store.close()
 
 
-def coming(who: str, now: float, *, what: str = "post", limit: int = 3) -> Callable[[Connection], float | None]:
-    return partial(admit, what=what, who=who, limit=limit, now=now)
-
-
 async def test_a_window_takes_its_limit_and_slides(store: Store) -> None:
+    limiter, other = RateLimiter("post", 3, store), RateLimiter("something else", 3, store)
     for moment in (0.0, 1.0, 2.0):
-        assert await store.run(coming("a", moment)) is None
-    assert await store.run(coming("a", 59.0)) == 1.0
-    assert await store.run(coming("b", 59.0)) is None
-    assert await store.run(coming("a", 59.0, what="something else")) is None
-    assert await store.run(coming("a", 60.0)) is None
-    assert await store.run(coming("a", 60.5)) == 0.5
-    assert await store.run(coming("a", 61.0)) is None
+        assert await limiter.admit("a", moment) is None
+    assert await limiter.admit("a", 59.0) == 1.0
+    assert await limiter.admit("b", 59.0) is None
+    assert await other.admit("a", 59.0) is None
+    assert await limiter.admit("a", 60.0) is None
+    assert await limiter.admit("a", 60.5) == 0.5
+    assert await limiter.admit("a", 61.0) is None
+
+
+def coming(who: str, now: float) -> Callable[[Connection], float | None]:
+    return partial(admit, what="post", who=who, limit=3, now=now)
 
 
 async def test_who_does_not_come_again_leaves_nothing_behind(store: Store) -> None:
@@ -55,8 +55,8 @@ async def test_who_does_not_come_again_leaves_nothing_behind(store: Store) -> No
 
 
 async def test_servers_admit_together_what_one_would(servers: list[Store]) -> None:
-    windows = [RateWindow(10, "ip_rate_limited", "address", "--option") for _ in servers]
-    posts = [windows[n % 3].count_among_all(servers[n % 3], "1.2.3.4", 100.0) for n in range(30)]
+    limits = [PostLimit(10, "ip_rate_limited", "address", "--option", store) for store in servers]
+    posts = [limits[n % 3].count("1.2.3.4", 100.0) for n in range(30)]
     answers = await asyncio.gather(*posts, return_exceptions=True)
     refused = [answer for answer in answers if answer is not None]
     assert len(refused) == 20
@@ -66,8 +66,8 @@ async def test_servers_admit_together_what_one_would(servers: list[Store]) -> No
 
 
 async def test_servers_let_an_address_create_together_what_one_would(servers: list[Store]) -> None:
-    buckets = [TokenBuckets(4) for _ in servers]
-    taken = await asyncio.gather(*(buckets[n % 3].take_among_all(servers[n % 3], "1.2.3.4") for n in range(12)))
+    limiters = [RateLimiter("new_account", 4, store) for store in servers]
+    taken = await asyncio.gather(*(limiters[n % 3].admit("1.2.3.4", 100.0) for n in range(12)))
     waits = [wait for wait in taken if wait is not None]
     assert len(taken) - len(waits) == 4
     assert all(0 < wait <= 60 for wait in waits)

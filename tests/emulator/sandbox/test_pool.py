@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -43,6 +44,30 @@ def test_starting_does_not_wait_for_spares_and_the_first_run_takes_the_first_one
     room = new_room(spares=1)
     assert room.engine.state().ready == 0
     assert room.value(WORKS, 1) == [1]
+
+
+def test_starts_after_a_loss_share_one_new_host_and_do_not_decompress_bundles_on_the_event_loop(
+    new_room: Any, monkeypatch: pytest.MonkeyPatch
+):
+    readers: list[threading.Thread] = []
+
+    def noted(path: Path) -> bytes:
+        if path == v8.BOOTSTRAP:
+            readers.append(threading.current_thread())
+        return read_bundle(path)
+
+    async def loop_thread() -> threading.Thread:
+        return threading.current_thread()
+
+    monkeypatch.setattr("svcnb.emulator.sandbox.pooled.read_bundle", noted)
+    room = new_room(spares=2)
+    pool = room.engine._pool
+    room.until(lambda: room.engine.state().ready == 2, "both spares are ready")
+    lost = pool._host
+    os.kill(lost.pid, signal.SIGKILL)
+    room.until(lambda: pool._host not in (None, lost) and room.engine.state().ready == 2, "both spares are replaced")
+    assert len(readers) == 2
+    assert room.call(loop_thread()) not in readers
 
 
 def test_the_first_process_is_started_alone_since_the_others_find_its_work_done(

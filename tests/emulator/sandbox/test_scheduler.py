@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from svcnb.emulator.sandbox.scheduler import Places, Shares
+from svcnb.emulator.sandbox.scheduler import Shares, slots
 from svcnb.emulator.sandbox.spawner import _confine
 
 WORKS = "const main = (n) => [n]"
@@ -66,12 +66,12 @@ def test_a_newcomer_begins_level_with_the_least_of_the_others(time: Time):
 
 
 async def test_the_next_place_goes_to_the_account_that_holds_the_fewest():
-    places = Places(2)
+    places = slots(2)
     came: list[str] = []
     leave = asyncio.Event()
 
     async def stay(account: str) -> None:
-        async with places.held_by(account):
+        async with places.hold(account):
             came.append(account)
             await leave.wait()
 
@@ -91,17 +91,17 @@ async def test_the_next_place_goes_to_the_account_that_holds_the_fewest():
 
 
 async def test_two_accounts_together_leave_places_to_those_that_hold_none():
-    places = Places(16)
+    places = slots(16)
     async with AsyncExitStack() as held:
         for account in ["greedy"] * 12 + ["second"] * 2:
-            await held.enter_async_context(places.held_by(account))
+            await held.enter_async_context(places.hold(account))
         lines = [
-            asyncio.ensure_future(held.enter_async_context(places.held_by(account))) for account in ("greedy", "second")
+            asyncio.ensure_future(held.enter_async_context(places.hold(account))) for account in ("greedy", "second")
         ]
         await asyncio.sleep(0)
         assert places.waiting == 2
         for account in ("modest", "newcomer"):
-            await held.enter_async_context(places.held_by(account))
+            await held.enter_async_context(places.hold(account))
         assert places.waiting == 2
         for line in lines:
             line.cancel()
@@ -109,12 +109,12 @@ async def test_two_accounts_together_leave_places_to_those_that_hold_none():
 
 
 async def test_whoever_leaves_the_line_as_its_turn_comes_passes_the_place_on():
-    places = Places(1)
+    places = slots(1)
     leave = asyncio.Event()
     came: list[str] = []
 
     async def stay(account: str) -> None:
-        async with places.held_by(account):
+        async with places.hold(account):
             came.append(account)
             await leave.wait()
 

@@ -11,7 +11,6 @@ import pytest
 
 from svcnb.emulator.platform import rate_limiter
 from svcnb.emulator.triggers.outcomes import Answer
-from svcnb.emulator.triggers.webhooks import RateWindow
 
 START = 1_900_000_000.0
 YEAR_S = 365 * 86_400.0
@@ -82,13 +81,10 @@ async def test_the_rate_of_a_trigger_follows_a_clock_that_is_set_back(door) -> N
         door.service.clock.freeze(START)
 
 
-def test_a_window_of_posts_follows_a_clock_that_is_set_back() -> None:
-    window = RateWindow(2, "ip_rate_limited", "address", "--option")
-    for now in (START + YEAR_S, START + YEAR_S, START, START):
-        window.count("a", now)
-    with pytest.raises(Exception, match="More than 2 posts") as refused:
-        window.count("a", START + 1)
-    assert refused.value.retry_after_s <= 61  # type: ignore[attr-defined]
+async def test_a_limit_of_posts_follows_a_clock_that_is_set_back(store) -> None:
+    limiter = rate_limiter.RateLimiter("w", 2, store)
+    assert [await limiter.admit("a", now) for now in (START + YEAR_S, START + YEAR_S, START, START)] == [None] * 4
+    assert 0 < await limiter.admit("a", START + 1) <= 60
 
 
 async def test_posts_that_servers_count_together_follow_it_too(store) -> None:

@@ -6,8 +6,9 @@ import base64
 
 import pytest
 
+from svcnb.emulator.platform.store import Store
 from svcnb.emulator.triggers.errors import Refused
-from svcnb.emulator.triggers.webhooks import RateWindow, run_input, safe_headers
+from svcnb.emulator.triggers.webhooks import PostLimit, run_input, safe_headers
 from svcnb.protocol.vocabulary import Vocabulary
 
 
@@ -90,15 +91,11 @@ def test_a_json_content_type_without_json_is_text(body):
     assert given["event"] == body.decode("utf-8", "replace")
 
 
-def test_a_window_takes_its_limit_and_slides():
-    window = RateWindow(3, "ip_rate_limited", "address", "--option")
-    for moment in (0.0, 1.0, 2.0):
-        window.count("a", moment)
-    with pytest.raises(Refused) as caught:
-        window.count("a", 59.0)
+async def test_the_error_for_too_many_posts_says_when_to_try_again():
+    store = Store()
+    limit = PostLimit(1, "ip_rate_limited", "address", "--option", store)
+    await limit.count("a", 0.0)
+    with pytest.raises(Refused, match="The limit for each address is 1 posts within 60 s") as caught:
+        await limit.count("a", 58.5)
     assert (caught.value.status, caught.value.code, caught.value.retry_after_s) == (429, "ip_rate_limited", 2)
-    window.count("b", 59.0)
-    window.count("a", 60.0)
-    with pytest.raises(Refused):
-        window.count("a", 60.5)
-    window.count("a", 61.0)
+    store.close()

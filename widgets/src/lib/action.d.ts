@@ -2,10 +2,10 @@
 // Generated from the table of the runtime; `svcnb types` writes it again.
 
 interface SvcActionFunctions {
-  /** The private key of a wallet that the caller's key and this action can use: 0x and 64 digits. Counts as one of at most 10 key operations of a run. */
+  /** The private key of a wallet that the caller's key and this action can use: 0x and 64 hex digits. Counts as one of at most 10 key operations of a run. */
   getPrivateKey(options: { pkpId: string }): Promise<`0x${string}`>;
 
-  /** This action's own private key, derived from its CID: 0x and 64 digits. Counts as one of at most 10 key operations of a run. */
+  /** This action's own private key, derived from its CID: 0x and 64 hex digits. Counts as one of at most 10 key operations of a run. */
   getSvcActionPrivateKey(): Promise<`0x${string}`>;
 
   /** The compressed public key of any action. Counts as one of at most 10 key operations of a run. */

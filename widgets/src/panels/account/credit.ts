@@ -53,7 +53,7 @@ export function creditPart(at: Panel): { element: HTMLElement; offer: (packages:
     "section",
     { class: "svcnb-card", "aria-label": "Credit" },
     h("h3", {}, "Credit"),
-    h("div", { class: "svcnb-columns" }, field("Amount", amount), field("Pay by", method)),
+    h("div", { class: "svcnb-columns" }, field("Amount", amount), field("Payment method", method)),
     h(
       "div",
       { class: "svcnb-row" },

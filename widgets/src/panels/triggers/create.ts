@@ -65,7 +65,7 @@ export function maker(
       h("ul", { "aria-label": "Arguments" }, ...found.arguments.map((each) => h("li", {}, h("code", {}, each)))),
       ...found.warnings.map((each) => h("p", { class: "svcnb-warn" }, `Warning: ${each}`)),
     ]),
-    field("From block", start, "If empty, the trigger starts 100 blocks before the current block"),
+    field("From block", start, "If this field is empty, the trigger starts 100 blocks before the current block"),
   );
   const chosen = () => {
     schedule.hidden = kind() !== "schedule";

@@ -18,7 +18,7 @@ SHOP, OTHER = "0x00000000000000000000000000000000000A11cE", "0x11111111111111111
 
 
 class World:
-    """Wallet with one ether. The agent may spend 100 wei alone, 500 wei with approval, and 700 wei in a day."""
+    """Wallet with one ether. The agent can spend 100 wei, 500 wei with approval, and 700 wei in a day."""
 
     def __init__(self, svc: svcnb.Client, w3: Any) -> None:
         self.svc, self.w3, self.owner = svc, w3, Account.create()
@@ -98,7 +98,7 @@ def test_another_recipient_and_a_larger_payment_are_refused(world: World) -> Non
         world.sign(value="501", approval=world.approve("501"))
 
 
-def test_the_limit_of_a_day_holds(world: World) -> None:
+def test_the_daily_limit_is_enforced(world: World) -> None:
     first = world.sign(value="500", approval=world.approve("500"))
     for value in ("201", "400"):
         with pytest.raises(svcnb.ActionError, match="at most 700 wei per day"):
@@ -106,7 +106,7 @@ def test_the_limit_of_a_day_holds(world: World) -> None:
     assert world.sign(record=first["record"])["record"]["spent"] == "550"
 
 
-def test_parameters_change_no_policy(world: World) -> None:
+def test_parameters_cannot_change_the_policy(world: World) -> None:
     evil: dict[str, Any] = {"POLICY": {"alone": "1000"}, "alone": "1000", "recipients": [OTHER]}
     with pytest.raises(svcnb.ActionError, match="does not allow this recipient"):
         world.sign(to=OTHER, **evil)
@@ -117,13 +117,13 @@ def test_parameters_change_no_policy(world: World) -> None:
 @pytest.mark.parametrize(
     "value", [50, -50, 1e30, "0", "-1", "1e3", "0x10", "", " 1", "1\n", "01", "\uff11", "9" * 40, None, ["1"], True]
 )
-def test_what_is_not_an_amount_is_refused(world: World, value: Any) -> None:
+def test_an_invalid_amount_is_refused(world: World, value: Any) -> None:
     with pytest.raises(svcnb.ActionError, match="expected a whole number of wei"):
         world.sign(value=value)
 
 
 @pytest.mark.parametrize("to", [None, "", "alice.eth", SHOP + "0", SHOP.replace("A11cE", "\u041011cE"), [SHOP]])
-def test_what_is_not_an_address_is_refused(world: World, to: Any) -> None:
+def test_an_invalid_address_is_refused(world: World, to: Any) -> None:
     with pytest.raises(svcnb.ActionError, match="expected an address"):
         world.sign(to=to)
 
@@ -138,7 +138,7 @@ def test_a_changed_record_is_refused(world: World) -> None:
             world.sign(record=record | changed)
 
 
-def test_an_old_record_or_none_leads_to_no_payment(world: World) -> None:
+def test_an_old_or_missing_record_does_not_result_in_a_payment(world: World) -> None:
     first = world.sign()
     world.pay(first)
     second = world.sign(record=first["record"])
@@ -148,7 +148,7 @@ def test_an_old_record_or_none_leads_to_no_payment(world: World) -> None:
             world.pay(world.sign(record=record))
 
 
-def test_a_record_of_a_payment_that_was_not_made_is_of_no_use(world: World) -> None:
+def test_a_record_of_a_payment_that_was_not_made_is_refused(world: World) -> None:
     """The agent makes the large payment, and continues with the record of the small one."""
     large = world.sign(value="100")
     small = world.sign(value="1")
@@ -157,7 +157,7 @@ def test_a_record_of_a_payment_that_was_not_made_is_of_no_use(world: World) -> N
         world.pay(world.sign(record=small["record"]))
 
 
-def test_payments_signed_at_the_same_time_are_one(world: World) -> None:
+def test_only_one_of_several_payments_signed_at_the_same_time_is_made(world: World) -> None:
     runs = world.svc.map(world.action, [{"to": SHOP, "value": str(value)} for value in (1, 2, 3)], progress=False)
     first, *others = [run.response for run in runs]
     world.pay(first)
@@ -169,7 +169,7 @@ def test_payments_signed_at_the_same_time_are_one(world: World) -> None:
 # --- approvals ------------------------------------------------------------------------------------------------------
 
 
-def test_an_approval_by_another_or_of_another_payment_is_refused(world: World) -> None:
+def test_an_approval_by_another_person_or_for_another_payment_is_refused(world: World) -> None:
     for approval in (
         world.approve("400", by=Account.create()),
         world.approve("399"),
@@ -182,7 +182,7 @@ def test_an_approval_by_another_or_of_another_payment_is_refused(world: World) -
             world.sign(value="400", approval=approval)
 
 
-def test_an_approval_counts_once(world: World) -> None:
+def test_an_approval_is_valid_only_once(world: World) -> None:
     approval = world.approve("300")
     first = world.sign(value="300", approval=approval)
     world.pay(first)
@@ -214,7 +214,7 @@ def test_a_payment_for_another_contract_or_chain_is_refused(world: World) -> Non
         world.pay(elsewhere)
 
 
-def test_the_second_form_of_a_signature_is_refused(world: World) -> None:
+def test_the_other_valid_form_of_a_signature_is_refused(world: World) -> None:
     signed = world.sign()
     with reverts("MalleableSignature()"):
         world.pay(signed, signature=second_form(signed["signature"]))
@@ -227,13 +227,13 @@ def test_a_payment_expires(world: World, svc_emulator: Any) -> None:
         world.pay(signed)
 
 
-def test_one_changed_byte_of_the_template_is_another_signer(world: World) -> None:
+def test_one_changed_byte_of_the_template_results_in_another_signer(world: World) -> None:
     careless = svcnb.Action(TEMPLATE.source.replace("if (!POLICY.recipients", "if (0 && !POLICY.recipients"))
     with reverts("NotTheSigner(address)"):
         world.pay(world.sign(world.derive(careless), to=OTHER))
 
 
-def test_only_the_owner_withdraws(world: World) -> None:
+def test_only_the_owner_can_withdraw(world: World) -> None:
     stranger: Any = {"from": Account.create().address}
     for call in (world.contract.functions.withdraw(), world.contract.functions.trust(SHOP)):
         with reverts("NotTheOwner()"):

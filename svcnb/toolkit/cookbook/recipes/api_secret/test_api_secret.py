@@ -68,12 +68,12 @@ def test_the_linter_has_no_findings(world: World) -> None:
     assert list(lint(world.action)) == []
 
 
-def test_the_service_is_asked_with_the_key(world: World) -> None:
+def test_the_request_contains_the_key(world: World) -> None:
     assert world.ask() == {"city": "lima", "degrees": 21.5}
     assert FIRST not in world.action.source
 
 
-def test_neither_logs_nor_errors_hold_the_key(world: World, svc_recorded: Callable[[Any], Any]) -> None:
+def test_neither_logs_nor_errors_contain_the_key(world: World, svc_recorded: Callable[[Any], Any]) -> None:
     run = world.caller.run(world.action, city="lima")
     assert FIRST not in svc_recorded(run).logs
     world.weather.answers["/now"] = lambda request: Response(request.headers["authorization"], 500)
@@ -83,7 +83,7 @@ def test_neither_logs_nor_errors_hold_the_key(world: World, svc_recorded: Callab
 
 
 @pytest.mark.parametrize("repeat", ["authorization", "degrees"])
-def test_a_service_that_repeats_the_key_does_not_tell_the_caller(world: World, repeat: str) -> None:
+def test_the_caller_does_not_see_a_key_that_the_service_repeats(world: World, repeat: str) -> None:
     world.weather.answers["/now"] = lambda request: {repeat: request.headers["authorization"]}
     with pytest.raises(svcnb.ActionError, match="did not return a temperature") as failed:
         world.ask()
@@ -94,7 +94,7 @@ def test_a_service_that_repeats_the_key_does_not_tell_the_caller(world: World, r
     assert FIRST not in str(failed.value)
 
 
-def test_a_redirect_does_not_carry_the_key_away(world: World) -> None:
+def test_a_redirect_does_not_send_the_key_to_another_host(world: World) -> None:
     with StandIn() as thief:
         world.weather.answers["/now"] = Response("", 302, {"location": thief.url + "/"})
         with pytest.raises(svcnb.ActionError):
@@ -102,7 +102,7 @@ def test_a_redirect_does_not_carry_the_key_away(world: World) -> None:
         assert thief.requests == []
 
 
-def test_parameters_choose_no_address(world: World) -> None:
+def test_parameters_cannot_change_the_address(world: World) -> None:
     evil: dict[str, Any] = {"url": "http://evil.example/", "SECRET": {"url": "http://evil.example/"}, "wallet": "0x"}
     assert world.ask(**evil)["degrees"] == 21.5
 
@@ -110,13 +110,13 @@ def test_parameters_choose_no_address(world: World) -> None:
 @pytest.mark.parametrize(
     "city", [None, 1, "", "Lima", "a" * 31, "lima&key=1", "lima\r\nx: y", "../x", "lima\n", "l\u0131ma", ["lima"], {}]
 )
-def test_what_is_not_a_city_is_refused_before_anything_is_decrypted(world: World, city: Any) -> None:
+def test_an_invalid_city_is_refused_before_decryption(world: World, city: Any) -> None:
     with pytest.raises(svcnb.ActionError, match="expected 1 to 30 lower-case letters"):
         world.ask(city=city)
     assert world.weather.requests == []
 
 
-def test_another_action_does_not_decrypt_the_key(world: World) -> None:
+def test_another_action_cannot_decrypt_the_key(world: World) -> None:
     thief = svcnb.Action("async function main(params) { return (await Svc.Actions.Decrypt(params)).length; }")
     with pytest.raises(svcnb.Forbidden):
         world.ask(thief)
@@ -159,6 +159,6 @@ def test_a_revoked_action_no_longer_runs(world: World) -> None:
     assert world.weather.requests == []
 
 
-def test_calls_at_the_same_time_get_the_same(world: World) -> None:
+def test_concurrent_calls_get_the_same_result(world: World) -> None:
     runs = world.caller.map(world.action, [{"city": "lima"}] * 4, progress=False)
     assert {run.response["degrees"] for run in runs} == {21.5}

@@ -109,7 +109,7 @@ def test_an_approved_call_is_made(world: World) -> None:
     assert world.contract.functions.nonce().call() == 1
 
 
-def test_only_an_approved_call_changes_the_signer(world: World) -> None:
+def test_only_an_approved_call_can_change_the_signer(world: World) -> None:
     next_signer = Account.create().address
     with pytest.raises(ContractCustomError):
         send(world.contract.functions.trust(next_signer))
@@ -129,7 +129,7 @@ def test_too_few_approvals_are_refused(world: World) -> None:
         world.run(call, world.approve(call, world.approvers[0]))
 
 
-def test_one_approver_counts_once(world: World) -> None:
+def test_one_approver_counts_only_once(world: World) -> None:
     """An action that counts signatures would be wrong, because one signature can be written in several forms."""
     call = world.call()
     (one,) = world.approve(call, world.approvers[0])
@@ -167,7 +167,7 @@ def test_approvals_for_another_chain_or_contract_are_refused(world: World, domai
 # --- parameters of an attacker --------------------------------------------------------------------------------------
 
 
-def test_parameters_change_no_settings(world: World) -> None:
+def test_parameters_cannot_change_the_settings(world: World) -> None:
     call = world.call()
     evil = Account.create()
     settings: dict[str, Any] = {"approvers": [evil.address], "needed": 1}
@@ -220,7 +220,7 @@ def test_more_signatures_than_approvers_are_refused(world: World) -> None:
         world.run(call, world.approve(call) * 2)
 
 
-def test_a_deadline_that_passed_or_is_far_ahead_is_refused(world: World) -> None:
+def test_a_past_or_distant_deadline_is_refused(world: World) -> None:
     for call, message in (
         (world.call(deadline=str(int(time.time()) - 60)), "has passed"),
         (world.call(deadline=str(int(time.time()) + 7200)), "more than 3600 seconds in the future"),
@@ -253,7 +253,7 @@ def test_settings_that_weaken_the_count_are_refused(world: World) -> None:
             world.run(call, world.approve(call), action)
 
 
-def test_one_changed_byte_of_the_template_is_another_signer(world: World) -> None:
+def test_one_changed_byte_of_the_template_results_in_another_signer(world: World) -> None:
     careless = svcnb.Action(TEMPLATE.source.replace("[...new Set(signers)]", "signers"))
     action = careless.derive(world.config, name="APPROVALS")
     call = world.call()
@@ -272,7 +272,7 @@ def test_a_changed_call_is_refused(world: World) -> None:
         world.refused("NotTheSigner(address)", signed, **changed)
 
 
-def test_a_call_is_made_once(world: World) -> None:
+def test_a_call_is_made_only_once(world: World) -> None:
     signed = world.signed(world.call())
     world.execute(signed)
     world.refused("NotTheSigner(address)", signed)
@@ -292,7 +292,7 @@ def test_a_call_for_another_chain_is_refused(world: World) -> None:
     world.refused("NotTheSigner(address)", elsewhere, contract=contract)
 
 
-def test_the_second_form_of_a_signature_is_refused(world: World) -> None:
+def test_the_other_valid_form_of_a_signature_is_refused(world: World) -> None:
     signed = world.signed(world.call())
     world.refused("MalleableSignature()", signed, signature=second_form(signed["signature"]))
 
@@ -303,13 +303,13 @@ def test_a_call_expires_in_the_contract(world: World) -> None:
     world.refused("Expired(uint256)", signed)
 
 
-def test_no_signer_is_not_a_signer(world: World) -> None:
+def test_a_malformed_signature_does_not_match_an_unset_signer(world: World) -> None:
     """ecrecover returns address 0 for a malformed signature, and a new contract has address 0 as its signer."""
     signed = world.signed(world.call())
     world.refused("NotTheSigner(address)", signed, contract=world.deploy(), signature="0x" + "00" * 65)
 
 
-def test_a_stranger_does_not_choose_the_first_signer(world: World) -> None:
+def test_a_stranger_cannot_set_the_first_signer(world: World) -> None:
     stranger = Account.create()
     world.emulator.faucet(stranger.address)
     with pytest.raises(ContractCustomError):
@@ -321,7 +321,7 @@ def test_a_call_that_fails_does_not_use_the_number(world: World) -> None:
     assert world.contract.functions.nonce().call() == 0
 
 
-def test_of_calls_approved_at_the_same_time_one_is_made(world: World) -> None:
+def test_only_one_of_several_calls_with_the_same_number_is_made(world: World) -> None:
     calls = [world.call(value=str(value)) for value in (1, 2, 3)]
     runs = world.svc.map(
         world.action, [{"call": each, "signatures": world.approve(each)} for each in calls], progress=False

@@ -103,7 +103,7 @@ def test_a_holder_joins(world: World) -> None:
     assert world.club.functions.isMember(world.ada).call()
 
 
-def test_someone_without_tokens_does_not(world: World) -> None:
+def test_someone_without_tokens_cannot_join(world: World) -> None:
     with pytest.raises(svcnb.ActionError, match="balance is below 5"):
         world.admit(holder=world.stranger)
 
@@ -111,7 +111,7 @@ def test_someone_without_tokens_does_not(world: World) -> None:
 # --- nodes ----------------------------------------------------------------------------------------------------------
 
 
-def test_one_lying_node_changes_nothing(world: World) -> None:
+def test_one_node_with_false_results_has_no_effect(world: World) -> None:
     world.lie(RICH)
     with pytest.raises(svcnb.ActionError, match="balance is below 5"):
         world.admit(holder=world.stranger)
@@ -119,20 +119,20 @@ def test_one_lying_node_changes_nothing(world: World) -> None:
     assert world.admit()["member"] == world.ada
 
 
-def test_three_different_answers_are_refused(world: World) -> None:
+def test_three_different_balances_are_refused(world: World) -> None:
     world.lie(RICH, {"eth_call": "0x" + "0" * 64})
     with pytest.raises(svcnb.ActionError, match="Fewer than 2 of 3 nodes agree"):
         world.admit()
 
 
 @pytest.mark.parametrize("height", ["0x0", "0xffffffff", "0x" + "f" * 60, "-0x1", 1, None])
-def test_a_node_that_lies_about_its_height_does_not_decide(world: World, height: Any) -> None:
+def test_a_false_height_of_one_node_has_no_effect(world: World, height: Any) -> None:
     honest = world.admit()["block"]
     world.lie({"eth_blockNumber": height})
     assert honest - 2 <= world.admit()["block"] <= honest + 1
 
 
-def test_a_node_that_is_down_changes_nothing_and_two_do(world: World) -> None:
+def test_one_unavailable_node_has_no_effect_but_two_are_refused(world: World) -> None:
     world.nodes[0].answers = {}
     assert world.admit()["member"] == world.ada
     world.nodes[1].answers = {"/": "no JSON"}
@@ -151,7 +151,7 @@ def test_nodes_on_different_forks_do_not_agree(world: World) -> None:
         world.admit()
 
 
-def test_a_chain_that_stands_still_is_refused(world: World) -> None:
+def test_a_chain_without_new_blocks_is_refused(world: World) -> None:
     with pytest.raises(svcnb.ActionError, match="block is too old"):
         world.admit(world.derive(maxAgeSeconds=-3600))
 
@@ -172,20 +172,20 @@ def test_malformed_balances_do_not_count(world: World, balance: Any) -> None:
 # --- callers --------------------------------------------------------------------------------------------------------
 
 
-def test_parameters_change_no_settings(world: World) -> None:
+def test_parameters_cannot_change_the_settings(world: World) -> None:
     evil: dict[str, Any] = {"CONDITION": {"atLeast": "0"}, "atLeast": "0", "nodes": ["http://evil.example/"]}
     with pytest.raises(svcnb.ActionError, match="balance is below 5"):
         world.admit(holder=world.stranger, **evil)
 
 
-def test_what_is_not_an_address_is_refused(world: World) -> None:
+def test_an_invalid_address_is_refused(world: World) -> None:
     right = world.ada
     for holder in (None, 1, "", "ada.eth", right[2:], right + "0", right + "\n", "0x" + right[2:].swapcase(), [right]):
         with pytest.raises(svcnb.ActionError):
             world.admit(holder=holder)
 
 
-def test_one_changed_byte_of_the_template_is_another_signer(world: World) -> None:
+def test_one_changed_byte_of_the_template_results_in_another_signer(world: World) -> None:
     careless = svcnb.Action(TEMPLATE.source.replace("if (agreed.balance <", "if (0 && agreed.balance <"))
     with reverts("NotTheSigner(address)"):
         world.join(world.admit(world.derive(careless), holder=world.stranger))
@@ -194,14 +194,14 @@ def test_one_changed_byte_of_the_template_is_another_signer(world: World) -> Non
 # --- the club -------------------------------------------------------------------------------------------------------
 
 
-def test_a_changed_answer_is_refused(world: World) -> None:
+def test_a_changed_response_is_refused(world: World) -> None:
     admitted = world.admit()
     for changed in ({"member": world.stranger}, {"until": admitted["until"] + 1}):
         with reverts("NotTheSigner(address)"):
             world.join(admitted, **changed)
 
 
-def test_an_answer_for_another_club_or_chain_is_refused(world: World) -> None:
+def test_a_response_for_another_club_or_chain_is_refused(world: World) -> None:
     other = world.deploy()
     send(other.functions.trust(world.club.functions.signer().call()))
     with reverts("NotTheSigner(address)"):
@@ -212,7 +212,7 @@ def test_an_answer_for_another_club_or_chain_is_refused(world: World) -> None:
         world.join(elsewhere)
 
 
-def test_the_second_form_of_a_signature_is_refused(world: World) -> None:
+def test_the_other_valid_form_of_a_signature_is_refused(world: World) -> None:
     admitted = world.admit()
     with reverts("MalleableSignature()"):
         world.join(admitted, signature=second_form(admitted["signature"]))
@@ -226,7 +226,7 @@ def test_a_membership_ends(world: World, svc_emulator: Any) -> None:
         world.join(admitted)
 
 
-def test_calls_at_the_same_time_make_one_member(world: World) -> None:
+def test_concurrent_calls_admit_one_member(world: World) -> None:
     runs = world.svc.map(world.action, [{"holder": world.ada}] * 3, progress=False)
     for run in runs:
         world.join(run.response)

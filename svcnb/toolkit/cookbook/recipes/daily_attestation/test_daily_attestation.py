@@ -92,7 +92,7 @@ def test_the_linter_has_no_findings(world: World) -> None:
     assert list(lint(world.action)) == []
 
 
-def test_reports_make_a_chain_that_anyone_verifies(world: World, tmp_path: Path) -> None:
+def test_anyone_can_verify_the_chain_of_reports(world: World, tmp_path: Path) -> None:
     # A busy machine can skip a short period, but not a day.
     world.next()
     assert [each for each in problems(world.reports, world.signer) if "expected" not in each] == []
@@ -101,14 +101,14 @@ def test_reports_make_a_chain_that_anyone_verifies(world: World, tmp_path: Path)
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "The chain is complete.\n"
 
 
-def test_the_verifier_sees_a_changed_report(world: World) -> None:
+def test_the_verifier_detects_a_changed_report(world: World) -> None:
     world.next()
     for changed in ({"value": "9"}, {"period": 1}, {"title": "Other"}, {"previous": "0x" + "11" * 32}):
         forged = [world.reports[0] | changed, world.reports[1]]
         assert any("not signed by" in each for each in problems(forged, world.signer))
 
 
-def test_the_verifier_sees_a_report_that_is_left_out_inserted_or_moved(world: World) -> None:
+def test_the_verifier_detects_an_omitted_inserted_or_moved_report(world: World) -> None:
     world.next()
     world.next()
     one, two, three = world.reports
@@ -116,7 +116,7 @@ def test_the_verifier_sees_a_report_that_is_left_out_inserted_or_moved(world: Wo
         assert any("does not follow" in each for each in problems(chain, world.signer))
 
 
-def test_the_verifier_sees_a_skipped_period(world: World) -> None:
+def test_the_verifier_detects_a_skipped_period(world: World) -> None:
     world.next()
     skipped = [world.reports[0], world.reports[1] | {"period": world.reports[0]["period"] + 2}]
     assert any("expected" in each for each in problems(skipped, world.signer))
@@ -143,13 +143,13 @@ def test_a_changed_last_report_is_refused(world: World, changed: dict[str, Any])
         world.attest()
 
 
-def test_a_store_that_hides_its_reports_starts_no_new_chain(world: World) -> None:
+def test_a_store_that_hides_its_reports_cannot_start_a_new_chain(world: World) -> None:
     world.reports.clear()
     with pytest.raises(svcnb.ActionError, match="too late for a first one"):
         world.start(startBy=int(time.time() / PERIOD_S) - 1)
 
 
-def test_a_store_that_shows_an_old_report_is_seen(world: World) -> None:
+def test_the_verifier_detects_a_store_that_returns_an_old_report(world: World) -> None:
     world.next()
     hidden = world.reports.pop()
     world.next()
@@ -158,7 +158,7 @@ def test_a_store_that_shows_an_old_report_is_seen(world: World) -> None:
     assert any("does not follow" in each for each in problems(whole, world.signer))
 
 
-def test_a_period_has_one_report(world: World) -> None:
+def test_a_period_has_only_one_report(world: World) -> None:
     world.config["periodSeconds"] = 86_400
     world.reports.clear()
     world.start()
@@ -166,20 +166,20 @@ def test_a_period_has_one_report(world: World) -> None:
         world.attest()
 
 
-def test_parameters_change_nothing(world: World) -> None:
+def test_parameters_have_no_effect(world: World) -> None:
     world.wait()
     report = world.attest(value="9", scheduled_at="1970-01-01T00:00:00Z", ATTESTATION={"title": "Other"})
     assert (report["title"], report["value"]) == ("Reserves", "1000")
 
 
 @pytest.mark.parametrize("value", [1000, 1e300, "-1", "1.5", "0x10", "", "1\n", "\uff11", "9" * 31, None, ["1"]])
-def test_what_is_not_a_value_is_refused(world: World, value: Any) -> None:
+def test_an_invalid_value_is_refused(world: World, value: Any) -> None:
     world.services.answers["/value"] = {"value": value}
     with pytest.raises(svcnb.ActionError, match="did not return a value"):
         world.next()
 
 
-def test_one_changed_byte_of_the_template_is_another_signer(world: World) -> None:
+def test_one_changed_byte_of_the_template_results_in_another_signer(world: World) -> None:
     before, reports = world.signer, list(world.reports)
     world.reports.clear()
     world.start(svcnb.Action(TEMPLATE.source + "\n"))

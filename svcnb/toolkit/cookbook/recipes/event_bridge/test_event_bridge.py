@@ -92,7 +92,7 @@ def test_the_linter_has_no_findings(world: World) -> None:
     assert list(lint(world.action)) == []
 
 
-def test_a_deposit_is_minted(world: World) -> None:
+def test_a_deposit_results_in_tokens(world: World) -> None:
     world.mint(world.sign())
     assert world.mint_contract.functions.balanceOf(RECIPIENT).call() == 1000
 
@@ -143,7 +143,7 @@ def test_a_node_of_another_chain_is_refused(world: World) -> None:
         world.sign(world.derive(source=world.config["source"] | {"chainId": 1}))
 
 
-def test_parameters_change_no_settings(world: World) -> None:
+def test_parameters_cannot_change_the_settings(world: World) -> None:
     evil: dict[str, Any] = {"BRIDGE": {"source": {"confirmations": 0}}, "confirmations": 0, "amount": "9" * 30}
     with pytest.raises(svcnb.ActionError, match="of the 2 required confirmations"):
         world.sign(**world.deposit(confirmed=0), **evil)
@@ -153,19 +153,19 @@ def test_parameters_change_no_settings(world: World) -> None:
 @pytest.mark.parametrize(
     "number", [0, -1, 1e30, "-1", "1e3", "0x0", "", "00", " 0", "\uff10", str(2**256), None, ["0"]]
 )
-def test_what_is_not_a_number_is_refused(world: World, number: Any) -> None:
+def test_an_invalid_number_is_refused(world: World, number: Any) -> None:
     with pytest.raises(svcnb.ActionError, match="expected a whole number"):
         world.sign(number=number)
 
 
-def test_what_is_not_a_transaction_is_refused(world: World) -> None:
+def test_an_invalid_transaction_hash_is_refused(world: World) -> None:
     right = world.asked["transaction"]
     for transaction in (None, 1, "", right[2:], right + "\n", "0x" + right[2:].upper() + "A", [right]):
         with pytest.raises(svcnb.ActionError, match="expected 0x and 64"):
             world.sign(transaction=transaction)
 
 
-def test_a_deposit_is_minted_once_also_by_calls_at_the_same_time(world: World) -> None:
+def test_concurrent_calls_mint_a_deposit_only_once(world: World) -> None:
     first, *others = [run.response for run in world.svc.map(world.action, [world.asked] * 3, progress=False)]
     world.mint(first)
     for each in others:
@@ -191,18 +191,18 @@ def test_a_message_for_another_contract_or_chain_is_refused(world: World) -> Non
         world.mint(elsewhere)
 
 
-def test_the_second_form_of_a_signature_is_refused(world: World) -> None:
+def test_the_other_valid_form_of_a_signature_is_refused(world: World) -> None:
     signed = world.sign()
     with reverts("MalleableSignature()"):
         world.mint(signed, signature=second_form(signed["signature"]))
 
 
-def test_one_changed_byte_of_the_template_is_another_signer(world: World) -> None:
+def test_one_changed_byte_of_the_template_results_in_another_signer(world: World) -> None:
     careless = svcnb.Action(TEMPLATE.source.replace("< confirmations)", "< 0)"))
     with reverts("NotTheSigner(address)"):
         world.mint(world.sign(world.derive(careless), **world.deposit(confirmed=0)))
 
 
-def test_only_the_owner_chooses_the_action(world: World) -> None:
+def test_only_the_owner_can_choose_the_action(world: World) -> None:
     with reverts("NotTheOwner()"):
         world.mint_contract.functions.trust(RECIPIENT).call({"from": Account.create().address})

@@ -79,7 +79,7 @@ def test_the_linter_has_no_findings(world: World) -> None:
     assert list(lint(world.action)) == []
 
 
-def test_the_median_reaches_the_contract(world: World) -> None:
+def test_the_contract_accepts_the_median(world: World) -> None:
     signed = world.sign()
     assert signed["price"] == "314159000000"
     world.submit(signed)
@@ -89,7 +89,7 @@ def test_the_median_reaches_the_contract(world: World) -> None:
 # --- sources that lie, are old or malformed ------------------------------------------------------------------------
 
 
-def test_one_lying_source_does_not_change_the_price(world: World) -> None:
+def test_one_source_with_a_false_price_has_no_effect(world: World) -> None:
     world.sources.report("3141.50", "3141.59", "999999.00")
     assert world.sign()["price"] in {"314150000000", "314159000000"}
 
@@ -117,7 +117,7 @@ def test_malformed_prices_are_ignored(world: World, price: object) -> None:
         world.sign()
 
 
-def test_an_endless_answer_is_refused(world: World) -> None:
+def test_an_endless_response_is_refused(world: World) -> None:
     world.sources.answers.update({path: {"price": "3141.59", "x": "x" * 100_000} for path in PLACES})
     with pytest.raises(svcnb.ActionError, match="more than 5,000 characters"):
         world.sign()
@@ -126,7 +126,7 @@ def test_an_endless_answer_is_refused(world: World) -> None:
 # --- a caller that lies ---------------------------------------------------------------------------------------------
 
 
-def test_parameters_change_nothing(world: World) -> None:
+def test_parameters_have_no_effect(world: World) -> None:
     evil: dict[str, Any] = {
         "sources": ["http://evil.example/"],
         "needed": 0,
@@ -139,7 +139,7 @@ def test_parameters_change_nothing(world: World) -> None:
     assert signed["signer"] == world.contract.functions.oracle().call()
 
 
-def test_one_changed_byte_of_the_template_is_another_signer(world: World) -> None:
+def test_one_changed_byte_of_the_template_results_in_another_signer(world: World) -> None:
     careless = svcnb.Action(TEMPLATE.source.replace("needed}", "needed }").replace("10000n", "1n"))
     signed = world.sign(careless.derive(world.config, name="ORACLE"))
     assert signed["signer"] != world.contract.functions.oracle().call()
@@ -158,7 +158,7 @@ def test_a_changed_price_is_refused(world: World) -> None:
         world.submit(signed, round=signed["round"] + 1)
 
 
-def test_a_price_is_accepted_once(world: World) -> None:
+def test_a_price_is_accepted_only_once(world: World) -> None:
     signed = world.sign()
     world.submit(signed)
     with pytest.raises(ContractCustomError):
@@ -176,27 +176,27 @@ def test_a_price_for_another_contract_or_chain_is_refused(world: World) -> None:
         world.submit(world.sign(elsewhere))
 
 
-def test_the_second_form_of_a_signature_is_refused(world: World) -> None:
+def test_the_other_valid_form_of_a_signature_is_refused(world: World) -> None:
     signed = world.sign()
     with reverts("MalleableSignature()"):
         world.submit(signed, signature=second_form(signed["signature"]))
 
 
-def test_an_old_price_in_the_contract_is_not_returned(world: World, svc_emulator: Any) -> None:
+def test_the_contract_does_not_return_an_old_price(world: World, svc_emulator: Any) -> None:
     world.submit(world.sign())
     svc_emulator.clock.advance(seconds=MAX_AGE_S + 60)
     with pytest.raises(ContractCustomError):
         world.contract.functions.latest().call()
 
 
-def test_only_the_owner_sets_the_oracle(world: World, svc_emulator: Any) -> None:
+def test_only_the_owner_can_set_the_oracle(world: World, svc_emulator: Any) -> None:
     stranger = Account.create()
     svc_emulator.faucet(stranger.address)
     with pytest.raises(ContractCustomError):
         world.contract.functions.trust(stranger.address).call({"from": stranger.address})
 
 
-def test_of_calls_at_the_same_time_one_price_is_accepted(world: World) -> None:
+def test_only_one_price_of_concurrent_calls_is_accepted(world: World) -> None:
     signed = [run.response for run in world.svc.map(world.action, [{}] * 4, progress=False)]
     assert {each["price"] for each in signed} == {"314159000000"}
     newest = max(signed, key=lambda each: each["round"])

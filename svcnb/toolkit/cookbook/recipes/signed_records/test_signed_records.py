@@ -132,7 +132,7 @@ def test_another_implementation_of_canonical_json_finds_the_same_signer(world: W
     assert problems(world.records, world.issuer_address) == []
 
 
-def test_the_plan_names_the_cid_of_its_issuer() -> None:
+def test_the_plan_contains_the_cid_of_its_issuer() -> None:
     actions = tomllib.loads((HERE / "account.toml").read_text("utf-8"))["actions"]
     issuer = TEMPLATE.derive(actions["issuer"]["constant"], name="RECORDS")
     assert actions["consumer"]["constant"]["issuer"] == issuer.cid, "run: svcnb cid account.toml"
@@ -179,7 +179,7 @@ def test_a_changed_receipt_is_refused(world: World) -> None:
             world.sell("order-3", 1)
 
 
-def test_a_receipt_that_is_left_out_moved_or_repeated_is_refused(world: World) -> None:
+def test_an_omitted_moved_or_repeated_receipt_is_refused(world: World) -> None:
     world.sell("order-3", 500)
     one, two, three = world.records
     for shown in ([two, three], [one, three], [two, one, three], [one, one, two, three], [one, two, three, three]):
@@ -225,7 +225,7 @@ def test_a_malformed_list_is_refused(world: World) -> None:
             world.total()
 
 
-def test_reordered_members_and_white_space_change_nothing(world: World) -> None:
+def test_reordered_members_and_white_space_have_no_effect(world: World) -> None:
     """The signature covers canonical JSON. A signature of the received text would be invalid."""
     world.sell("order-3", 1)
     reordered = [
@@ -236,7 +236,7 @@ def test_reordered_members_and_white_space_change_nothing(world: World) -> None:
     assert world.total()["points"] == 2001
 
 
-def test_the_second_form_of_a_receipt_s_signature_is_not_a_second_receipt(world: World) -> None:
+def test_the_other_valid_form_of_a_signature_does_not_create_a_second_receipt(world: World) -> None:
     record = world.records[-1]
     world.records.append(record | {"signature": second_form(record["signature"])})
     with pytest.raises(svcnb.ActionError, match=r"does not match|did not sign"):
@@ -246,7 +246,7 @@ def test_the_second_form_of_a_receipt_s_signature_is_not_a_second_receipt(world:
 # --- callers --------------------------------------------------------------------------------------------------------
 
 
-def test_parameters_change_no_settings(world: World) -> None:
+def test_parameters_cannot_change_the_settings(world: World) -> None:
     evil: dict[str, Any] = {"RECORDS": {"issuer": "x"}, "issuer": GRACE, "store": "http://evil.example", "points": 9}
     world.sell("order-3", 1)
     assert world.total(**evil)["points"] == 2001
@@ -254,12 +254,12 @@ def test_parameters_change_no_settings(world: World) -> None:
     assert world.issue(order="order-4", cents=9999, customer=GRACE, shop="http://evil.example")["receipt"]["cents"] == 1
 
 
-def test_an_order_has_one_receipt(world: World) -> None:
+def test_an_order_has_only_one_receipt(world: World) -> None:
     with pytest.raises(svcnb.ActionError, match="This order already has a receipt"):
         world.issue(order="order-1")
 
 
-def test_what_is_not_an_order_is_refused(world: World) -> None:
+def test_an_invalid_order_is_refused(world: World) -> None:
     values: list[Any] = [
         None,
         1,
@@ -278,14 +278,14 @@ def test_what_is_not_an_order_is_refused(world: World) -> None:
         assert len(world.records) == 2
 
 
-def test_what_is_not_an_amount_is_refused(world: World) -> None:
+def test_an_invalid_amount_is_refused(world: World) -> None:
     values: list[Any] = [0, 1.5, 1e13, -1e13, 1e308, "1250", None, [1250], True]
     for cents in values:
         with pytest.raises(svcnb.ActionError, match="did not return a whole number of cents"):
             world.sell("order-3", cents)
 
 
-def test_what_is_not_a_customer_is_refused(world: World) -> None:
+def test_an_invalid_customer_is_refused(world: World) -> None:
     values: list[Any] = [None, "", "ada.eth", ADA + "0", ADA.replace("A11cE", "\u041011cE"), [ADA]]
     for customer in values:
         with pytest.raises(svcnb.ActionError, match="customer"):
@@ -297,7 +297,7 @@ def test_an_unknown_order_is_refused(world: World) -> None:
         world.issue(order="order-7")
 
 
-def test_receipts_issued_at_the_same_time_do_not_both_count(world: World) -> None:
+def test_only_one_of_two_receipts_issued_at_the_same_time_counts(world: World) -> None:
     for order in ("order-3", "order-4", "order-5"):
         world.shop.sell(order, ADA, 100)
     world.svc.map(world.issuer, [{"order": f"order-{number}"} for number in (3, 4, 5)], progress=False)
@@ -313,7 +313,7 @@ def test_receipts_issued_at_the_same_time_do_not_both_count(world: World) -> Non
 # --- totals ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_total_is_submitted_once(world: World) -> None:
+def test_a_total_is_accepted_only_once(world: World) -> None:
     world.sell("order-3", 500)
     signed = world.total()
     world.update(signed)
@@ -343,7 +343,7 @@ def test_a_total_for_another_contract_or_chain_is_refused(world: World) -> None:
         world.update(elsewhere)
 
 
-def test_the_second_form_of_a_signature_is_refused(world: World) -> None:
+def test_the_other_valid_form_of_a_signature_is_refused(world: World) -> None:
     world.sell("order-3", 500)
     signed = world.total()
     with reverts("MalleableSignature()"):
@@ -364,7 +364,7 @@ def test_refunds_beyond_the_sales_are_refused(world: World) -> None:
         world.total()
 
 
-def test_one_changed_byte_of_the_template_is_another_signer(world: World) -> None:
+def test_one_changed_byte_of_the_template_results_in_another_signer(world: World) -> None:
     careless = svcnb.Action(TEMPLATE.source.replace("if (!heads.includes(previous))", "if (false)"))
     world.sell("order-3", 500)
     with reverts("NotTheSigner(address)"):
@@ -374,6 +374,6 @@ def test_one_changed_byte_of_the_template_is_another_signer(world: World) -> Non
         world.total(world.derive(issuer=issuer.cid))
 
 
-def test_only_the_owner_chooses_the_action(world: World) -> None:
+def test_only_the_owner_can_choose_the_action(world: World) -> None:
     with reverts("NotTheOwner()"):
         world.contract.functions.trust(ADA).call({"from": Account.create().address})

@@ -34,7 +34,7 @@ def problems(records: list[dict[str, Any]], issuer: str) -> list[str]:
         receipt = record["receipt"]
         try:
             by = Account.recover_message(encode_defunct(text=canonical(receipt)), signature=record["signature"])
-        except Exception:  # noqa: BLE001 - any signature that cannot be
+        except Exception:  # noqa: BLE001 - any malformed signature
             by = None
         if by != issuer:
             found.append(f"receipt {number}: {issuer} did not sign it")

@@ -92,7 +92,7 @@ def test_the_linter_has_no_findings(world: World) -> None:
     assert list(lint(world.action)) == []
 
 
-def test_a_permitted_transfer_moves_tokens(world: World) -> None:
+def test_a_permitted_transfer_succeeds(world: World) -> None:
     world.move(world.permit())
     world.move(world.permit(nonce="1", amount="5"))
     assert (world.balance(world.ada), world.balance(world.grace)) == (985, 15)
@@ -113,7 +113,7 @@ def test_an_address_that_was_removed_from_the_list_gets_no_signature(world: Worl
         world.permit()
 
 
-def test_a_list_can_ban_instead(world: World) -> None:
+def test_a_list_can_ban_addresses(world: World) -> None:
     ban = world.derive(list=world.config["list"] | {"kind": "deny"})
     with pytest.raises(svcnb.ActionError, match="does not permit"):
         world.permit(ban)
@@ -145,7 +145,7 @@ def test_an_address_without_a_contract_is_not_a_list(world: World) -> None:
 # --- a caller that lies ---------------------------------------------------------------------------------------------
 
 
-def test_parameters_choose_neither_list_nor_token(world: World) -> None:
+def test_parameters_cannot_change_the_list_or_the_token(world: World) -> None:
     evil: dict[str, Any] = {
         "GATE": {"list": {"kind": "deny"}},
         "list": {"kind": "deny"},
@@ -191,7 +191,7 @@ def test_malformed_addresses_are_refused(world: World) -> None:
     assert world.permit(to=right.lower())["to"] == right
 
 
-def test_one_changed_byte_of_the_template_is_another_signer(world: World) -> None:
+def test_one_changed_byte_of_the_template_results_in_another_signer(world: World) -> None:
     careless = svcnb.Action(TEMPLATE.source.replace("if (!permitted) throw", "if (0) throw"))
     permitted = world.permit(careless.derive(world.config, name="GATE"), to=Account.create().address)
     with pytest.raises(ContractCustomError):
@@ -201,7 +201,7 @@ def test_one_changed_byte_of_the_template_is_another_signer(world: World) -> Non
 # --- the token ------------------------------------------------------------------------------------------------------
 
 
-def test_a_signature_moves_tokens_once(world: World) -> None:
+def test_a_signature_transfers_tokens_only_once(world: World) -> None:
     permitted = world.permit()
     world.move(permitted)
     with pytest.raises(ContractCustomError):
@@ -209,7 +209,7 @@ def test_a_signature_moves_tokens_once(world: World) -> None:
     assert world.balance(world.grace) == 10
 
 
-def test_calls_at_the_same_time_are_one_transfer(world: World) -> None:
+def test_concurrent_calls_result_in_one_transfer(world: World) -> None:
     asked = {"from": world.ada.address, "to": world.grace.address, "amount": "10", "nonce": "0"}
     permitted = [run.response for run in world.svc.map(world.action, [asked] * 4, progress=False)]
     world.move(permitted[0])
@@ -233,7 +233,7 @@ def test_another_sender_cannot_use_the_signature(world: World) -> None:
         call.call({"from": world.grace.address})
 
 
-def test_a_signature_ends_at_its_deadline(world: World) -> None:
+def test_a_signature_expires_at_its_deadline(world: World) -> None:
     permitted = world.permit()
     world.emulator.clock.advance(seconds=VALID_S + 60)
     with pytest.raises(ContractCustomError):
@@ -251,7 +251,7 @@ def test_a_signature_for_another_token_or_chain_is_refused(world: World) -> None
         world.move(world.permit(elsewhere))
 
 
-def test_the_second_form_of_a_signature_is_refused(world: World) -> None:
+def test_the_other_valid_form_of_a_signature_is_refused(world: World) -> None:
     permitted = world.permit()
     with reverts("MalleableSignature()"):
         world.move(permitted, signature=second_form(permitted["signature"]))
@@ -262,7 +262,7 @@ def test_a_transfer_of_more_than_the_balance_is_refused(world: World) -> None:
         world.move(world.permit(amount="1001"))
 
 
-def test_only_the_owners_change_list_and_gate(world: World) -> None:
+def test_only_the_owners_can_change_the_list_and_the_gate(world: World) -> None:
     stranger: Any = {"from": Account.create().address}
     for call in (
         world.token.functions.setGate(world.grace.address),

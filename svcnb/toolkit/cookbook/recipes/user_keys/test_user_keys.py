@@ -96,7 +96,7 @@ def test_a_user_pays_from_their_account(world: World) -> None:
     assert world.w3.eth.get_balance(SHOP) == 150
 
 
-def test_anyone_finds_a_user_s_key_before_the_user_signs_in(world: World, svc_emulator: Any) -> None:
+def test_anyone_can_find_a_users_key_before_the_user_signs_in(world: World, svc_emulator: Any) -> None:
     stranger = svc_emulator.client().accounts.create("stranger")
     found = key_of(svc_emulator.client(api_key=stranger.api_key), world.kim)
     assert found == key_of(world.svc, world.kim)
@@ -104,7 +104,7 @@ def test_anyone_finds_a_user_s_key_before_the_user_signs_in(world: World, svc_em
     assert point.to_checksum_address() == found.address == world.sign(world.order())["signer"]
 
 
-def test_the_template_shows_whose_action_it_is(world: World) -> None:
+def test_the_template_identifies_the_user_of_an_action(world: World) -> None:
     stamp = TEMPLATE.stamp_in(world.kim)
     assert stamp is not None
     assert stamp.constant["name"] == "kim"
@@ -123,7 +123,7 @@ def test_a_token_of_a_look_alike_user_is_refused(world: World) -> None:
             world.sign(world.order(), name=name)
 
 
-def test_a_look_alike_name_makes_no_action(world: World) -> None:
+def test_a_look_alike_name_does_not_result_in_an_action(world: World) -> None:
     values: list[Any] = [*LOOK_ALIKES, "", "a" * 33, "-kim", "1kim"]
     for name in values:
         with pytest.raises(ValueError, match="invalid user name"):
@@ -133,12 +133,12 @@ def test_a_look_alike_name_makes_no_action(world: World) -> None:
             world.sign(world.order(), by_hand, name=name)
 
 
-def test_each_user_has_another_key(world: World) -> None:
+def test_each_user_has_a_different_key(world: World) -> None:
     names = ["kim", "kin", "kim-", "kim-1", "k1m", "kirn"]
     assert len({key_of(world.svc, action_of(name, world.settings, TEMPLATE)).address for name in names}) == len(names)
 
 
-def test_another_user_does_not_pay_from_the_account(world: World) -> None:
+def test_another_user_cannot_pay_from_the_account(world: World) -> None:
     signed = world.sign(world.order(), world.ada, name="ada")
     with reverts("NotTheSigner(address)"):
         world.pay(signed)
@@ -182,7 +182,7 @@ def test_a_token_of_another_provider_is_refused(world: World) -> None:
         world.run(world.kim, kind="Payment", order=order, token=token)
 
 
-def test_a_token_does_not_choose_the_algorithm(world: World) -> None:
+def test_a_token_cannot_choose_the_algorithm(world: World) -> None:
     values: list[Any] = ["none", "None", "HS256", "ES256", "es256k", ""]
     for algorithm in values:
         with pytest.raises(svcnb.ActionError, match="expected the algorithm ES256K"):
@@ -217,7 +217,7 @@ def test_a_token_with_changed_parts_is_refused(world: World) -> None:
 # --- parameters of an attacker --------------------------------------------------------------------------------------
 
 
-def test_parameters_change_no_settings(world: World) -> None:
+def test_parameters_cannot_change_the_settings(world: World) -> None:
     evil = IdentityProvider()
     order = world.order()
     changed = {"name": "ada", "provider": evil.address, "contract": OTHER}
@@ -257,7 +257,7 @@ def test_malformed_numbers_are_refused(world: World) -> None:
                 world.run(world.kim, kind="Payment", order=world.order(**{name: value}), token="")
 
 
-def test_what_is_not_an_address_is_refused(world: World) -> None:
+def test_an_invalid_address_is_refused(world: World) -> None:
     values: list[Any] = [None, "", "kim.eth", SHOP + "0", SHOP.replace("A11cE", "\u041011cE"), [SHOP], {}]
     for to in values:
         with pytest.raises(svcnb.ActionError, match=r"order\.to: expected an address"):
@@ -271,7 +271,7 @@ def test_another_kind_of_order_is_refused(world: World) -> None:
             world.run(world.kim, kind=kind, order=world.order(), token="")
 
 
-def test_a_deadline_far_ahead_is_refused(world: World) -> None:
+def test_a_distant_deadline_is_refused(world: World) -> None:
     with pytest.raises(svcnb.ActionError, match="more than 600 seconds in the future"):
         world.sign(world.order(deadline=str(int(time.time()) + 7200)))
 
@@ -284,14 +284,14 @@ def test_reordered_and_extra_members_sign_the_same_order(world: World) -> None:
 # --- orders ---------------------------------------------------------------------------------------------------------
 
 
-def test_an_order_is_made_once(world: World) -> None:
+def test_an_order_is_executed_only_once(world: World) -> None:
     signed = world.sign(world.order())
     world.pay(signed)
     with reverts("NotTheSigner(address)"):
         world.pay(signed)
 
 
-def test_of_orders_signed_at_the_same_time_one_is_made(world: World) -> None:
+def test_only_one_of_several_orders_with_the_same_nonce_is_executed(world: World) -> None:
     orders = [world.order(value=value) for value in ("1", "2", "3")]
     runs = world.svc.map(
         world.kim,
@@ -329,7 +329,7 @@ def test_an_order_for_another_contract_or_chain_is_refused(world: World) -> None
         world.pay(world.sign(world.order(), elsewhere))
 
 
-def test_the_second_form_of_a_signature_is_refused(world: World) -> None:
+def test_the_other_valid_form_of_a_signature_is_refused(world: World) -> None:
     signed = world.sign(world.order())
     with reverts("MalleableSignature()"):
         world.pay(signed, signature=second_form(signed["signature"]))
@@ -349,7 +349,7 @@ def test_a_payment_of_more_than_the_balance_is_refused(world: World) -> None:
         world.pay(signed)
 
 
-def test_no_signer_is_not_a_signer(world: World) -> None:
+def test_a_malformed_signature_does_not_match_an_unset_signer(world: World) -> None:
     """ecrecover returns address 0 for a malformed signature."""
     zero = "0x" + "00" * 20
     send(world.contract.functions.deposit(zero), value=1)
@@ -378,7 +378,7 @@ def test_an_account_moves_to_a_new_template(world: World) -> None:
     assert world.contract.functions.balanceOf(world.account).call() == 900
 
 
-def test_the_old_template_does_not_take_the_account_back(world: World) -> None:
+def test_the_old_template_cannot_take_the_account_back(world: World) -> None:
     kim_2 = action_of("kim", world.settings, SECOND, version=2)
     back = world.sign(world.migration(world.account, nonce="1"), kind="Migration")
     world.migrate(world.sign(world.migration(key_of(world.svc, kim_2).address), kind="Migration"))
@@ -395,7 +395,7 @@ def test_a_payment_is_not_a_migration(world: World) -> None:
         world.migrate(world.sign(world.migration("0x" + "00" * 20), kind="Migration"))
 
 
-def test_one_changed_byte_of_the_template_is_another_key(world: World) -> None:
+def test_one_changed_byte_of_the_template_results_in_another_key(world: World) -> None:
     careless = svcnb.Action(TEMPLATE.source.replace("if (nonce !== digest)", "if (false)"))
     action = action_of("kim", world.settings, careless)
     assert key_of(world.svc, action).address != world.account

@@ -18,7 +18,7 @@ from svcnb.toolkit.lint import lint
 HERE = Path(__file__).parent
 TEMPLATE = svcnb.Action.from_file(HERE / "action.js", name="voucher")
 ENCRYPT = "async function main({ wallet, text }) { return Svc.Actions.Encrypt({ pkpId: wallet, message: text }); }"
-SECRET = "whsec_for_tests"  # noqa: S105 - of the tests alone
+SECRET = "whsec_for_tests"  # noqa: S105 - only for tests
 BUYER = "0x00000000000000000000000000000000000A11cE"
 
 
@@ -85,7 +85,7 @@ def test_the_linter_has_no_findings(world: World) -> None:
     assert list(lint(world.action)) == []
 
 
-def test_a_payment_becomes_tokens(world: World) -> None:
+def test_a_payment_results_in_tokens(world: World) -> None:
     world.redeem(world.sign())
     assert world.balance() == 2
 
@@ -139,12 +139,12 @@ def test_a_malformed_header_is_refused(world: World, headers: Any) -> None:
      {"recipient": BUYER.replace("A11cE", "\u041011cE")}, {"recipient": None}, {"event_id": None},
      {"event_id": "evt_1 "}, {"kind": "payment.failed"}],
 )  # fmt: skip
-def test_what_is_not_a_payment_is_refused(world: World, payment: dict[str, Any]) -> None:
+def test_an_invalid_payment_is_refused(world: World, payment: dict[str, Any]) -> None:
     with pytest.raises(svcnb.ActionError, match=r"payment|event"):
         world.sign(**payment)
 
 
-def test_a_payment_is_redeemed_once(world: World) -> None:
+def test_a_payment_is_redeemed_only_once(world: World) -> None:
     voucher = world.sign()
     world.redeem(voucher)
     with reverts("Redeemed(bytes32)"):
@@ -153,7 +153,7 @@ def test_a_payment_is_redeemed_once(world: World) -> None:
         world.redeem(world.sign())
 
 
-def test_deliveries_at_the_same_time_are_one_payment(world: World) -> None:
+def test_concurrent_deliveries_are_one_payment(world: World) -> None:
     runs = world.svc.map(world.action, [world.params(body())] * 4, progress=False)
     first, *others = [run.response for run in runs]
     world.redeem(first)
@@ -181,7 +181,7 @@ def test_a_voucher_for_another_contract_or_chain_is_refused(world: World) -> Non
         world.redeem(elsewhere)
 
 
-def test_the_second_form_of_a_signature_is_refused(world: World) -> None:
+def test_the_other_valid_form_of_a_signature_is_refused(world: World) -> None:
     voucher = world.sign()
     with reverts("MalleableSignature()"):
         world.redeem(voucher, signature=second_form(voucher["signature"]))
@@ -194,14 +194,14 @@ def test_a_voucher_expires(world: World, svc_emulator: Any) -> None:
         world.redeem(voucher)
 
 
-def test_one_changed_byte_of_the_template_is_another_signer(world: World) -> None:
+def test_one_changed_byte_of_the_template_results_in_another_signer(world: World) -> None:
     careless = svcnb.Action(TEMPLATE.source.replace("if (!right)", "if (0)"))
     voucher = world.sign(world.derive(careless), params=world.params(body(), secret="guessed"))  # noqa: S106
     with reverts("NotTheSigner(address)"):
         world.redeem(voucher)
 
 
-def test_a_key_that_may_run_another_action_does_not_reach_the_secret(world: World) -> None:
+def test_a_key_for_another_action_cannot_read_the_secret(world: World) -> None:
     thief = svcnb.Action("async function main(p) { return (await Svc.Actions.Decrypt(p)).length; }")
     world.svc.groups.create("vouchers", wallets=[world.wallet], actions=[world.action])
     group = world.svc.groups.create("others", actions=[thief])
