@@ -5,18 +5,24 @@ Each figure is printed beside its goal. The goals are for an idle machine; run o
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import statistics
+import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
+from websockets.sync.client import connect
 
 from tests.conftest import CHROMIUM_ARGUMENTS
-from tests.lite.conftest import Lab, serving
+from tests.lite.conftest import _IDLE as IDLE, _READY as READY, _RUN_ALL as RUN_ALL, _SHOWN as SHOWN, Lab, serving
 from tests.lite.test_lessons_in_browser import LESSONS
 
 ROUNDS = 5
@@ -69,8 +75,6 @@ def playwright() -> Any:
 @pytest.fixture
 def profile(playwright: Any, tmp_path: Path) -> Any:
     """Starts Chromium on a profile in a folder of the test."""
-    import shutil
-
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
 
     def start(name: str = "profile") -> Any:
@@ -114,17 +118,79 @@ def test_the_first_signature_cold_and_warm(profile: Callable[..., Any], site: st
     assert statistics.median(cold) > statistics.median(warm)
 
 
-def test_the_bytes_and_the_memory_of_the_first_lesson(profile: Callable[..., Any], site: str) -> None:
-    transferred, memory = [], []
+def test_the_bytes_of_the_first_lesson(profile: Callable[..., Any], site: str) -> None:
+    transferred = []
     for number in range(ROUNDS):
         context = profile(f"profile{number}")
         page = Lab(context, site, "01-quickstart")
         page.run_all()
         transferred.append(page.tab.evaluate(SIZES) / 1e6)
-        memory.append(_memory_mb(str(number)))
         context.close()
     told("transferred for lesson 1, resources that the page reports", transferred, 45, "MB")
+
+
+def test_the_memory_of_the_first_lesson(tmp_path: Path, site: str) -> None:
+    empty, memory = [], []
+    for number in range(ROUNDS):
+        with plain_chromium(tmp_path / f"profile{number}") as send:
+            empty.append(_memory_mb(str(number)))
+            run_first_lesson(send, site)
+            memory.append(_memory_mb(str(number)))
     told("memory of all processes of the browser (proportional set size)", memory, 700, "MB")
+    print(f"\nmemory of the browser with an empty page: {statistics.median(empty):.1f} MB")
+
+
+@contextmanager
+def plain_chromium(folder: Path) -> Iterator[Callable[..., Any]]:
+    """Starts Chromium without playwright, which records the network in the memory of the browser.
+
+    Yields:
+        Function that sends a command of the DevTools protocol and returns its result.
+    """
+    chromium = shutil.which("chromium") or shutil.which("google-chrome") or "chromium"
+    options = ["--headless", "--no-first-run", "--remote-debugging-port=0", f"--user-data-dir={folder}", "about:blank"]
+    with subprocess.Popen([chromium, *CHROMIUM_ARGUMENTS, *options], stderr=subprocess.DEVNULL) as browser:
+        try:
+            port = folder / "DevToolsActivePort"
+            _until(lambda: port.is_file() and port.read_text("ascii"))
+            tabs = httpx.get(f"http://127.0.0.1:{port.read_text('ascii').split()[0]}/json/list", trust_env=False).json()
+            address = next(tab["webSocketDebuggerUrl"] for tab in tabs if tab["type"] == "page")
+            with connect(address, max_size=None, proxy=None) as socket:
+
+                def send(method: str, **params: Any) -> Any:
+                    socket.send(json.dumps({"id": 1, "method": method, "params": params}))
+                    while True:
+                        answer = json.loads(socket.recv())
+                        if "id" in answer:
+                            return answer["result"]
+
+                yield send
+        finally:
+            browser.terminate()
+
+
+def run_first_lesson(send: Callable[..., Any], site: str) -> None:
+    """Opens lesson 1 and runs all its cells."""
+
+    def evaluate(script: str) -> Any:
+        found = send("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
+        return found["result"].get("value")
+
+    # Without the focus, JupyterLab has no current notebook.
+    send("Emulation.setFocusEmulationEnabled", enabled=True)
+    send("Page.navigate", url=f"{site}/lab/index.html?path=01-quickstart.ipynb")
+    _until(lambda: evaluate(f"({SHOWN})('01-quickstart.ipynb')") is True)
+    evaluate(f"({READY})()")
+    _until(lambda: evaluate(f"({IDLE})()") is True)
+    evaluate(f"({RUN_ALL})()")
+    _until(lambda: evaluate("window.ran") is True)
+
+
+def _until(holds: Callable[[], object], timeout_s: float = 240.0) -> None:
+    end = time.monotonic() + timeout_s
+    while not holds():
+        assert time.monotonic() < end, "the page did not finish"
+        time.sleep(0.2)
 
 
 SIZES = """async () => {
