@@ -55,7 +55,7 @@ class EarlyNode:
         """
         task, self._task = self._task, None
         if task is None:
-            raise LookupError("this node was already used or stopped")
+            raise LookupError("this node has already been used or stopped")
         return await task
 
     async def stop(self) -> None:

@@ -216,8 +216,8 @@ def _refused(method: str) -> RpcError:
         "eth_signTypedData_v4",
     }:
         reason = (
-            "this node has no keys: sign in your wallet or with eth-account, and send the "
-            "transaction with eth_sendRawTransaction"
+            "this node has no keys: sign the transaction in your wallet or with eth-account, and send "
+            "it with eth_sendRawTransaction"
         )
     elif method.startswith(
         ("anvil_", "evm_", "hardhat_", "debug_", "trace_", "personal_", "admin_", "miner_", "txpool_")

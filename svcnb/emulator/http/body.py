@@ -256,6 +256,6 @@ def _used_up(what: str) -> StructuredError:
     return StructuredError(
         503,
         what,
-        fix="Wait until other requests have ended, or send smaller bodies. An action can fetch large data.",
+        fix="Wait until other requests have ended, or send smaller bodies.",
         headers={"Retry-After": str(_RETRY_AFTER_S)},
     )

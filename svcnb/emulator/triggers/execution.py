@@ -90,7 +90,7 @@ class InProcess:
         except Exception as error:  # noqa: BLE001 - to a network client, any error is a lost connection
             return Answer(None, trouble=f"the connection was lost: {type(error).__name__}")
         if status is None:
-            return Answer(None, trouble="the connection was lost before a response")
+            return Answer(None, trouble="the connection was lost before a response arrived")
         return Answer(status, await _parsed(data))
 
     async def close(self) -> None:

@@ -109,8 +109,8 @@ def _group_id_from_number(value: object) -> object:
 def _existing(group_id: int) -> int:
     if group_id == 0:
         raise unusable(
-            "invalid group id 0: send the id of a single group, at least 1. 0 means all groups only in the lists of a "
-            "usage key"
+            "invalid group id 0: send the id of a single group, at least 1. The id 0 means all groups only in the "
+            "lists of a usage key"
         )
     return group_id
 
