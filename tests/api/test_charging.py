@@ -144,6 +144,7 @@ def test_without_billing_everything_is_free_and_billing_answers_503(local):
     for answer in (wire.get("billing/balance", key), wire.get("billing/processor_config")):
         assert answer.status_code == 503
         assert answer.json()["error"] == "service_unavailable"
+        assert "--billing-enabled true" in answer.json()["fix"]  # to try again would not help
 
 
 def test_a_new_account_gets_its_starter_credit_once(local):

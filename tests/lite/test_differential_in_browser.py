@@ -61,7 +61,11 @@ def without_advice(outcome: list[Any]) -> list[Any]:
     return [*outcome[:3], "a trap" if outcome[4] == "unsupported" else outcome[3], outcome[4]]
 
 
-STACKS = ["a stack that V8 formats", "the stack of an error of the engine", "the stack of an error after an await"]
+STACKS = [
+    "a stack trace that V8 formats",
+    "the stack trace of an error of the engine",
+    "the stack trace of an error after an await",
+]
 FRAME = re.compile(r"\\n    at [^\n]*?<user_provided_script>:(\d+):\d+\)?")
 BUILT_IN = re.compile(r"\\n    at [^\n\\]* \(<anonymous>\)")
 

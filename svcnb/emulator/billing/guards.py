@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from svcnb.emulator.access.guards import KEY_SCHEMES, Access
 from svcnb.emulator.access.wallet_auth import wallet_of_header
-from svcnb.emulator.errors import StructuredError, Unavailable
+from svcnb.emulator.errors import StructuredError
 from svcnb.emulator.http.endpoint import Call, Guard
 from svcnb.protocol.hashes import wallet_lookup_key
 from svcnb.protocol.limits import MANAGEMENT_COST_CENTS
@@ -99,5 +99,9 @@ class BillingGuards:
 
     async def _works(self, _call: Call) -> None:
         if not self._enabled:
-            raise Unavailable("Billing", "it is disabled on this node (setting billing_enabled)")
+            raise StructuredError(
+                503,
+                "Billing is disabled on this node. Nothing was charged.",
+                fix="Start the emulator with --billing-enabled true (SVC_BILLING_ENABLED).",
+            )
         await self._faults.check("billing")

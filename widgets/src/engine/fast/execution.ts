@@ -222,7 +222,7 @@ export class Execution implements Host {
         try {
           return vm.newString(decoder.decode(vm.bytes(args[0]!).slice()));
         } catch {
-          throw new Stop("trap", "bytes that are not text");
+          throw new Stop("trap", "bytes that cannot be decoded as text");
         }
       }
       case "brand":
@@ -304,7 +304,7 @@ export class Execution implements Host {
         const frames = this.#placed(JSON.parse(first) as StackFrame[]);
         const lines = third === "" ? stackLines(this.#source, frames, second) : null;
         if (lines !== null) return lines;
-        if (!this.#alone) throw new Stop("trap", third || "a stack that V8 formats differently");
+        if (!this.#alone) throw new Stop("trap", third || "a stack trace that V8 formats differently");
         return nearLines(frames);
       }
       default:

@@ -155,13 +155,13 @@ export function oddity(source: string): string | null {
   if (!declares && !spreads && !waits && !mixes && !has && !inherits && !takes && !changes) return null;
   const tree = parse(source);
   if (declares && some(tree, assignsInDefault)) return "a default value that contains an assignment";
-  if (takes && some(tree, declaresArguments)) return "a variable that is named arguments";
-  if (has && some(tree, isWith)) return "with";
+  if (takes && some(tree, declaresArguments)) return "a variable with the name arguments";
+  if (has && some(tree, isWith)) return "a with statement";
   if (changes && setsPrototype(tree) && some(tree, constructsWithEffects)) {
     return "a class whose prototype may change while the arguments of super are evaluated";
   }
   if (inherits && some(tree, assignsToSuper)) return "an assignment to a computed member of super";
-  if (spreads && hasIteratorGetter(tree)) return "a getter that may be one of Symbol.iterator";
+  if (spreads && hasIteratorGetter(tree)) return "a getter that may define Symbol.iterator";
   const asynchronous = waits && (/\bfor\s+await\b/.test(source) || some(tree, isAsyncGenerator));
   if (asynchronous && some(tree, delegates) && some(tree, isCloseable)) {
     return "an asynchronous loop over an iterator that can be closed";

@@ -111,7 +111,9 @@ export function matrix(shown: Shown, ticks: Ticks, filter: string, locked: boole
     );
     for (const row of rows.slice(0, MOST_ROWS)) body.append(line(row, columns, ticks, locked, ticked));
     if (rows.length === 0) body.append(note(columns, wanted ? "no rows match the filter" : "none"));
-    if (rows.length > MOST_ROWS) body.append(note(columns, `${rows.length - MOST_ROWS} more rows. To find a row, use the filter.`));
+    if (rows.length > MOST_ROWS) {
+      body.append(note(columns, `${rows.length - MOST_ROWS} more rows. To find a row, use the filter.`));
+    }
     table.append(body);
   }
   walk(table);

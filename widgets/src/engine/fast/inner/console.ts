@@ -126,7 +126,7 @@ class Description {
     if (known !== undefined) return known;
     const id = this.#count++;
     apply(mapSet, this.#seen, [object, id]);
-    if (isTimeout(object)) trap("the console on a timer");
+    if (isTimeout(object)) trap("console output of a timer");
     const brand = typeof object === "function" ? "Function" : host.brand(object);
     const parts = this.#parts(object, brand);
     const text = `[${id},${quote(brand)},${this.#chain(object)},${parts},${this.#members(object, brand)}]`;
@@ -182,7 +182,7 @@ class Description {
       for (let i = 0; i < view.length; i++) text += `${i === 0 ? "" : ","}${view[i]}`;
       return `[${text}]`;
     }
-    return trap(`the console on ${brand}`);
+    return trap(`console output of an object of the class ${brand}`);
   }
 
   /** Returns the class names up to a prototype that the process also has, or null if there is no prototype. */
@@ -194,17 +194,21 @@ class Description {
       const constructor = getOwnPropertyDescriptor(at, "constructor")?.value;
       const tag = getOwnPropertyDescriptor(at, Symbol.toStringTag);
       if (typeof constructor !== "function" || tag !== undefined) {
-        return typeof object === "function" ? this.#functionChain(at) : trap("the console on an unusual prototype");
+        return typeof object === "function"
+          ? this.#functionChain(at)
+          : trap("console output of an object with an unusual prototype");
       }
       text += `${quote(`${constructor.name}`)},`;
     }
-    if (text !== "") trap("the console on an unusual prototype");
+    if (text !== "") trap("console output of an object with an unusual prototype");
     return "null";
   }
 
   /** Returns the chain of a function. The prototype of a class that extends another class is that class. */
   #functionChain(parent: object): string {
-    if (typeof parent !== "function" && host.brand(parent) !== "Function") trap("the console on an unusual prototype");
+    if (typeof parent !== "function" && host.brand(parent) !== "Function") {
+      trap("console output of an object with an unusual prototype");
+    }
     return `[${quote(`${(parent as { name: unknown }).name}`)},"Function"]`;
   }
 
@@ -265,7 +269,7 @@ function refuseConversion(values: readonly unknown[]): void {
     if (!apply(test, CONVERSION, [kind])) continue;
     const value = values[next++];
     const own = (typeof value === "object" && value !== null) || typeof value === "function";
-    if (own && !apply(test, SHOWN, [kind])) trap("a format with an object");
+    if (own && !apply(test, SHOWN, [kind])) trap("a console format that converts an object");
   }
 }
 

@@ -117,7 +117,7 @@ export function completeAggregate(error: unknown): void {
 
 function readStack(this: object): string {
   const trace = traceOf(this);
-  if (trace === undefined) return trap("the stack of an object that inherits from an error");
+  if (trace === undefined) return trap("the stack trace of an object that inherits from an error");
   return trace.text ??= textOf(this as Error, trace);
 }
 
@@ -141,17 +141,17 @@ function textOf(error: Error, { frames, exact, made }: Trace): string {
     if (kind === "action") own++;
     if (kind === "native") {
       if (PASSING.includes(name)) continue;
-      if (!CALLBACKS.includes(frame.getFunction())) trap(`a stack through ${name}`);
+      if (!CALLBACKS.includes(frame.getFunction())) trap(`a stack trace that contains ${name}`);
       name = `Array.${name}`;
     }
     json += `${json === "" ? "" : ","}[${quote(kind)},${quote(name)},` +
       `${frame.getLineNumber() ?? 0},${frame.getColumnNumber() ?? 0}]`;
   }
   if (own > 0) {
-    if (!exact && !(own === 1 && isLookUp(frames[0]!))) unsure = "the stack of an error of the engine";
+    if (!exact && !(own === 1 && isLookUp(frames[0]!))) unsure = "the stack trace of an error of the engine";
     const last = frames[frames.length - 1]!;
     const resumed = last.getFileName() !== OWN_FILE && last.getFunctionName() !== "<eval>";
-    if (resumed && last.getFunction() !== main) unsure ||= "the stack of an error after an await";
+    if (resumed && last.getFunction() !== main) unsure ||= "the stack trace of an error after an await";
   }
   return headline(error) + ask("stack", `[${json}]`, made, unsure);
 }

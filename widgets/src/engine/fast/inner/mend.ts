@@ -79,7 +79,9 @@ function parse(written: string): number {
  * `Symbol.toPrimitive`.
  */
 function toPrimitive(value: object): unknown {
-  if ((value as { [Symbol.toPrimitive]?: unknown })[Symbol.toPrimitive] !== undefined) trap("Date of an object");
+  if ((value as { [Symbol.toPrimitive]?: unknown })[Symbol.toPrimitive] !== undefined) {
+    trap("a Date that is created from an object");
+  }
   for (const name of ["valueOf", "toString"] as const) {
     const method: unknown = value[name];
     if (typeof method !== "function") continue;
@@ -141,9 +143,9 @@ replace(Function.prototype, "toString", (original) =>
   ({
     f(this: unknown) {
       const source = apply(original, this, []) as string;
-      for (let i = 0; i < THEIRS.length; i++) if (this === THEIRS[i]) trap("the text of a function of the web");
+      for (let i = 0; i < THEIRS.length; i++) if (this === THEIRS[i]) trap("the source text of a web API");
       if (!apply(isStandIn, standIns, [this])) {
-        if (isOwn(this)) trap("the text of a function that is not the action's");
+        if (isOwn(this)) trap("the source text of a function outside the action");
         if (!source.endsWith("{\n    [native code]\n}")) return written(source);
       }
       return `function ${nameOf(this)}() { [native code] }`;
@@ -153,7 +155,7 @@ replace(Function.prototype, "toString", (original) =>
 function written(source: string): string {
   let own = source;
   for (let i = 0; i < INSERTED.length; i++) own = without(own, INSERTED[i]!);
-  return apply(includes, script, [own]) ? own : trap("the text of a function that is not the action's");
+  return apply(includes, script, [own]) ? own : trap("the source text of a function outside the action");
 }
 
 const includes = String.prototype.includes;
@@ -294,7 +296,7 @@ const SeenRegExp: RegExpConstructor = new Proxy(NativeRegExp, {
     if (as === SeenRegExp) return Reflect.construct(target, judged(args), target);
     // V8 reads the prototype of the subclass first, and QuickJS converts the flags first.
     if (typeof args[1] === "object" || typeof args[1] === "function") {
-      trap("flags of a RegExp subclass that are an object");
+      trap("a RegExp subclass whose flags are an object");
     }
     return Reflect.construct(target, judged(args), as);
   },

@@ -23,7 +23,7 @@ class Headers {
 
   constructor(init?: unknown) {
     if (init === undefined || init === null) return;
-    if (typeof init !== "object") trap("Headers from a value that is not an object");
+    if (typeof init !== "object") trap("Headers that are created from a value that is not an object");
     const pairs: Pair[] = [];
     if (typeof (init as Iterable<unknown>)[Symbol.iterator] === "function") {
       for (const [name, value] of init as Iterable<Pair>) pairs.push([`${name}`, `${value}`]);
@@ -52,7 +52,7 @@ class Headers {
 
   get(name: unknown): string | null {
     const wanted = `${name}`.toLowerCase();
-    if (wanted === "set-cookie") trap("Headers.get of set-cookie");
+    if (wanted === "set-cookie") trap("Headers.get with the name set-cookie");
     for (let i = 0; i < this.#pairs.length; i++) {
       if (this.#pairs[i]![0] === wanted) return this.#pairs[i]![1];
     }
@@ -95,8 +95,8 @@ Object.defineProperty(Headers.prototype, Symbol.iterator, {
 
 /** Placeholder for the stream of an existing body: any use of it is a trap. */
 const STREAM = new Proxy({}, {
-  get: () => trap("the stream of a body"),
-  has: () => trap("the stream of a body"),
+  get: () => trap("the stream of a request or response body"),
+  has: () => trap("the stream of a request or response body"),
 });
 
 /** Returns the bytes and the content type of a given body, or null if there is no body. */
@@ -106,7 +106,7 @@ function bodyOf(given: unknown): { bytes: Uint8Array<ArrayBuffer>; kind: string 
     return { bytes: bytesOf(given.toString()), kind: "application/x-www-form-urlencoded;charset=UTF-8" };
   }
   if (ArrayBuffer.isView(given) || given instanceof ArrayBuffer) return { bytes: viewOf(given).slice(), kind: null };
-  if (given === STREAM) trap("the stream of a body");
+  if (given === STREAM) trap("the stream of a request or response body");
   return { bytes: bytesOf(`${given}`), kind: "text/plain;charset=UTF-8" };
 }
 
@@ -157,11 +157,11 @@ class Body {
   }
 
   blob(): never {
-    return trap("a body as Blob");
+    return trap("a body that is read as a Blob");
   }
 
   formData(): never {
-    return trap("a body as FormData");
+    return trap("a body that is read as FormData");
   }
 }
 
@@ -244,7 +244,7 @@ class Response extends Body {
     const given = bodyOf(body);
     const status = init?.status === undefined ? 200 : Number(init.status);
     if (!Number.isInteger(status) || status < 200 || status > 599) trap("Response with an invalid status");
-    if (given !== null && BODILESS.includes(status)) trap("Response with a body and a status that forbids one");
+    if (given !== null && BODILESS.includes(status)) trap("a Response whose status does not allow a body");
     super(given?.bytes ?? null);
     this.#status = status;
     this.#statusText = init?.statusText === undefined ? "" : `${init.statusText}`;
@@ -319,4 +319,4 @@ for (const name of ["cache", "credentials", "destination", "integrity", "keepali
 
 define({ Headers, Request, Response });
 // Replaces the process's own `fetch`, which handles URLs that need no network.
-define({ fetch: () => trap("fetch of data: or blob:") });
+define({ fetch: () => trap("fetch of a data: or blob: URL") });

@@ -133,7 +133,7 @@ function refuseLists(): void {
     const list = member.value;
     const value = {
       [name](of: unknown, ...rest: unknown[]) {
-        if (apply(has, builtIns, [of])) trap(`${name} of a built-in`);
+        if (apply(has, builtIns, [of])) trap(`${name} of a built-in object`);
         if (isOldFunction(of)) trap(`${name} of a function`);
         return apply(list, owner, [of, ...rest]);
       },
@@ -197,7 +197,7 @@ function layIterators(): void {
 /** Rejects code generation from strings with V8's own error message. */
 function refuseText(sample: object): void {
   const prototype = Object.getPrototypeOf(sample);
-  const refuse = () => trap("code from text");
+  const refuse = () => trap("code that is created from text");
   if (prototype !== Function.prototype) Object.setPrototypeOf(prototype.constructor, Function);
   const constructor = new Proxy(prototype.constructor, { apply: refuse, construct: refuse });
   const { enumerable, configurable, writable } = Object.getOwnPropertyDescriptor(prototype, "constructor")!;
