@@ -86,7 +86,7 @@ def _serve(given: Mapping[str, Any], listener: socket.socket | None = None, *, s
     except OSError as error:
         if error.errno != errno.EADDRINUSE:
             raise
-        raise PortTaken(f"port {settings.port} of {settings.host} is already in use by another program") from error
+        raise PortTaken(f"port {settings.port} on {settings.host} is already in use by another program") from error
 
 
 def _print_ready(ready: dict[str, object], *, hidden: bool) -> None:

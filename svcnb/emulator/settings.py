@@ -128,7 +128,8 @@ class Settings(BaseModel):
         None,
         ge=1,
         le=64,
-        description="Number of v8 processes that are kept ready. If not set, there are 3, or 1 with auto while v8 is in use.",
+        description="Number of v8 processes that are kept ready. If not set, the number is 3, or 1 with auto while v8 is "
+        "in use.",
     )
     action_concurrency: int = Field(
         16, ge=1, description="Maximum number of concurrent executions. Other executions wait in a queue."
@@ -226,7 +227,8 @@ class Settings(BaseModel):
     chain_confirmations: int | None = Field(
         None,
         ge=0,
-        description="Number of confirmations before a log fires a trigger. If not set, the number is 12, or 0 on the built-in chain.",
+        description="Number of confirmations before a log fires a trigger. If not set, the number is 12, or 0 on the "
+        "built-in chain.",
     )
     rpc_ethereum: str | None = _rpc("ethereum")
     rpc_base: str | None = _rpc("base")
@@ -251,7 +253,8 @@ class Settings(BaseModel):
     trigger_timeout_ms: int | None = Field(
         None,
         ge=1,
-        description="Time limit of one attempt of a run, in milliseconds. If not set, the time limit of executions applies.",
+        description="Time limit of one attempt of a run, in milliseconds. If not set, the time limit of executions "
+        "applies.",
     )
     trigger_execution_url: str | None = Field(
         None, description="Address of another service that executes the runs. If not set, this emulator executes them."

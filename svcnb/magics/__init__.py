@@ -25,7 +25,7 @@ def load(shell: InteractiveShell) -> None:
     """Registers the magics and their completion. Repeated calls have no effect.
 
     Args:
-        shell: The running IPython.
+        shell: The running IPython shell.
     """
     unload(shell)
     connection = Connection(shell)
@@ -40,7 +40,7 @@ def unload(shell: InteractiveShell) -> None:
     """Removes the magics and their completion, and closes the clients that ``%svc connect`` created.
 
     Args:
-        shell: The running IPython.
+        shell: The running IPython shell.
     """
     connection = vars(shell).pop(_CONNECTION, None)
     if isinstance(connection, Connection):

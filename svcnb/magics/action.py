@@ -67,7 +67,7 @@ def action(shell: InteractiveShell, connection: Connection) -> Callable[[str, st
     """Returns the magic.
 
     Args:
-        shell: The running IPython.
+        shell: The running IPython shell.
         connection: Connection that provides the client.
 
     Returns:

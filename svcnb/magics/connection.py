@@ -61,7 +61,7 @@ class Connection:
     """Client that the magics of one notebook use.
 
     Args:
-        shell: The running IPython.
+        shell: The running IPython shell.
     """
 
     def __init__(self, shell: InteractiveShell) -> None:

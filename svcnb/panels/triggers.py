@@ -120,7 +120,7 @@ class TriggersPanel(Panel, bundle="triggers"):
 
     @command
     async def event(self, signature: str) -> dict[str, Any]:
-        """Returns the meaning of an event signature."""
+        """Returns the topic hash, the arguments and the warnings of an event signature."""
         found = trigger_configs.preview_event(signature)
         return {"says": f"topic {found.topic0}", "arguments": [*found.arguments], "warnings": [*found.warnings]}
 

@@ -100,7 +100,7 @@ def recorded_drift(base_url: str, vocabulary: Vocabulary | None = None) -> Listi
 
     Args:
         base_url: Address of the service, without ``/core/v1``.
-        vocabulary: The service's names.
+        vocabulary: Names of the service and of the payment processor. None uses the default names.
 
     Raises:
         ConfigError: The address is not an http or https URL.
@@ -129,7 +129,7 @@ def compare(description: Mapping[str, Any], vocabulary: Vocabulary | None = None
 
     Args:
         description: OpenAPI description, version 3.0 or 3.1.
-        vocabulary: The service's names.
+        vocabulary: Names of the service and of the payment processor. None uses the default names.
     """
     order: dict[Severity, int] = {"breaks": 0, "suspect": 1, "news": 2}
     return sorted(_all(description, vocabulary or Vocabulary()), key=lambda each: order[each.severity])

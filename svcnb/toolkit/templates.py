@@ -237,7 +237,7 @@ class Templates(Checked):
         )
 
     def origin(self, action: Action | str) -> Derived | None:
-        """Returns the template and the constant of the action with a CID, or None for an unknown action."""
+        """Returns the template and the constant from which an action was derived, or None for an unknown action."""
         cid = action.cid if isinstance(action, Action) else action
         return next((each for each in self.derived() if each.cid == cid), None)
 

@@ -53,7 +53,8 @@ def read_roster(path: Path) -> list[Entry]:
         ) from None
     if len(raw) > MOST_BYTES:
         raise InvalidArgument(
-            f"{path} has {len(raw)} bytes; at most {MOST_BYTES} are allowed", hint="Use a smaller file."
+            f"{path} has {len(raw)} bytes; at most {MOST_BYTES} are allowed",
+            hint="Keep only the columns name and email.",
         )
     lines = [line for line in text.splitlines() if line.strip(" ")]
     separator = max(",;\t", key=lines[0].count) if lines else ","

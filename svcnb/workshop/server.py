@@ -267,7 +267,7 @@ class WorkshopServer:
         if not (_is(given, self.board_token) | _is(_bearer(request), self.instructor_token)):
             raise _Refused(
                 UNAUTHORIZED,
-                "The board requires the board token.",
+                "The token of the board is missing or invalid.",
                 "Open the address in the file board.url of the workshop.",
             )
 

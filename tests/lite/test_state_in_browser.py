@@ -56,7 +56,7 @@ def test_a_reload_keeps_the_state_and_one_button_erases_it(kept: tuple[Any, str,
     page.tab.get_by_text("This page is for practice.").last.wait_for()
     page.tab.get_by_role("link", name="Download").wait_for()
     page.tab.get_by_role("button", name="Delete all states").click()
-    page.tab.get_by_text("1 deleted.").wait_for()
+    page.tab.get_by_text("Deleted states: 1.").wait_for()
     page.open()
     assert page.run("from svcnb import page_storage\nprint(page_storage.names())").strip() == "[]"
 

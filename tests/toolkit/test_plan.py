@@ -279,7 +279,7 @@ def test_paths_are_relative_to_the_description(svc, tmp_path) -> None:
         ({"actions": {"a": {"source": ADD, "cid": Action(ADD).cid}}}, "got source, cid"),
         ({"actions": {"a": {"source": ADD}, "b": {"source": ADD}}}, "have the same source"),
         ({"wallets": {"master": {}}}, "is a reserved name"),
-        ({"groups": {"g": {"wallets": ["*", "*"]}}}, "contains the same entry twice"),
+        ({"groups": {"g": {"wallets": ["*", "*"]}}}, "more than once"),
         ({"actions": {"a": {"file": "nowhere.js"}}, "groups": {"g": {"actions": ["a"]}}}, "action 'a'"),
     ],
 )

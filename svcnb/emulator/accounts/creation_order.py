@@ -74,7 +74,7 @@ class CreationOrder:
         chain.on_event(self._changed)
 
     async def of(self, function: str, master_hash: int, *arguments: int) -> dict[Any, int]:
-        """Returns the position of each entry.
+        """Returns the position of each entry in the order of creation.
 
         Args:
             function: The contract function that returns the list.
@@ -82,9 +82,9 @@ class CreationOrder:
             *arguments: Additional arguments of the function, such as the group.
 
         Returns:
-            Positions by group id, hash, or lowercase address. The result is empty for a list that never lost an entry.
-            It is also empty if the node rejects a query over all blocks, as public nodes do. The caller then uses the
-            contract's order.
+            Positions by group id, hash, or lower-case address. The result is empty for a list from which no entry was
+            ever removed. It is also empty if the node rejects a query over all blocks, as public nodes do. The caller
+            then uses the contract's order.
         """
         name = (function, master_hash, arguments)
         if (known := self._known.get(name)) is not None:

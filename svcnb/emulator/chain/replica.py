@@ -198,7 +198,7 @@ class Replica:
                 await self.ask("evm_setNextBlockTimestamp", hex(entry.timestamp))
                 receipt: Receipt = await self.ask("eth_sendRawTransactionSync", "0x" + entry.payload.hex())
         except TimeoutError as error:
-            raise NoBlock("the node created no block for a transaction") from error
+            raise NoBlock(f"the node did not create a block for a transaction within {_SEND_S:g} s") from error
         self._worked_s += time.monotonic() - began
         self.applied = entry.position
         self.timestamp = entry.timestamp
@@ -353,7 +353,7 @@ class Replica:
         try:
             receipt = await self.apply(entry)
         except RpcError as error:
-            raise ChainUnavailable(f"entry {entry.position} of the journal cannot be repeated: {error}") from error
+            raise ChainUnavailable(f"entry {entry.position} of the journal cannot be replayed: {error}") from error
         if receipt["blockHash"] != block_hash:
             raise ChainUnavailable(
                 f"entry {entry.position} of the journal now results in block {receipt['blockHash']}, but "

@@ -123,8 +123,8 @@ class Network:
             found = await offload(recording.replay, request) if is_long else recording.replay(request)
             if found is None:
                 raise _refused(
-                    f"the recording {recording.path.name} contains no response to {request.method} {request.url}; "
-                    "record it first (network policy 'record')"
+                    f"the recording {recording.path.name} does not contain a response to {request.method} "
+                    f"{request.url}: record it first with the network policy 'record'"
                 )
             return found
         response = await self._send(request, limits, account)

@@ -274,7 +274,7 @@ class Pool:
             isolate.close()
 
     def _fill_soon(self) -> None:
-        """Fills the pool, with a delay if spares are left, because the start of a process uses a core."""
+        """Fills the pool. If spares are left, waits first, because starting a process occupies a core."""
         if not self._ready:
             self._fill()
         elif self._refill is None:

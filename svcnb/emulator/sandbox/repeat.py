@@ -226,7 +226,7 @@ class RepeatableHost:
                 self._lost_its_way = True
 
     def _find(self, asked: tuple[object, ...]) -> _Entry | None:
-        """Returns the first unused, equivalent operation of the first attempt, or None."""
+        """Removes and returns the first remaining operation of the first attempt with this content, if any."""
         if not self._left:
             return None
         key = _content(asked).key

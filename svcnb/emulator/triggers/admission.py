@@ -86,8 +86,8 @@ def require_room_for_input(connection: Connection, trigger: TriggerRecord, input
     if int(held) + len(input_json) > MAX_OPEN_INPUT_BYTES:
         raise limited(
             "queue_depth_exceeded",
-            f"The inputs of one owner's queued runs can have {MAX_OPEN_INPUT_BYTES} bytes in total. Wait until runs "
-            "have ended, or send less data.",
+            f"The inputs of one owner's queued runs can total at most {MAX_OPEN_INPUT_BYTES} bytes. Wait until some "
+            "runs have ended, or send less data.",
             1,
         )
 

@@ -53,7 +53,7 @@ class RunCall:
 
 
 class Execution(Protocol):
-    """Executor of runs."""
+    """Callable that executes a trigger run by sending its request."""
 
     async def __call__(self, call: RunCall) -> Answer:
         """Sends the request of a run. An error of the other side is part of the result."""

@@ -170,7 +170,7 @@ def _cid_hash(value: object, info: ValidationInfo) -> object:
 
 def _hashed_cid(value: object) -> object:
     if not isinstance(value, str):
-        raise mismatch(f"expected a string of 0x followed by 64 hex digits, got {shown(value)}")
+        raise mismatch(f"expected a string with 0x followed by 64 hex digits, got {shown(value)}")
     text = value.strip()
     if looks_like_cid(text):
         raise unusable(
@@ -277,7 +277,7 @@ def _pkp_id(value: object) -> object:
 
 def _wallet_address(value: object) -> object:
     if not isinstance(value, str):
-        raise mismatch(f"expected a string of 0x followed by 40 hex digits, got {shown(value)}")
+        raise mismatch(f"expected a string with 0x followed by 40 hex digits, got {shown(value)}")
     address = _address(value)
     if address is None:
         raise unusable(f"invalid wallet address {shown(value)}: send 0x followed by 40 hex digits")

@@ -328,5 +328,5 @@ def _known(where: str, names: tuple[str, ...], allowed: set[str]) -> None:
                 f"{where} contains {name!r}, which the description does not define",
                 hint=f"Define the name, or use one of the defined names: {', '.join(sorted(allowed)) or 'none'}.",
             )
-    if len(set(names)) < len(names):
-        raise InvalidArgument(f"{where} contains the same entry twice", hint="Remove one of them.")
+    if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
+        raise InvalidArgument(f"{where} contains {twice[0]!r} more than once", hint="Remove the duplicates.")

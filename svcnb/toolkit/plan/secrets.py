@@ -44,7 +44,10 @@ class SecretsFile(Checked):
         except ValueError:
             held = None
         if not isinstance(held, dict) or not all(isinstance(value, str) for value in held.values()):
-            raise InvalidArgument(f"{self.path} is not a file of key secrets", hint="Use a different file.")
+            raise InvalidArgument(
+                f"{self.path} is not a file of key secrets",
+                hint="Pass a new file, or a file that `svcnb apply --secrets` wrote.",
+            )
         return held
 
     def __call__(self, name: str, secret: str) -> None:

@@ -87,7 +87,7 @@ async def test_recording_again_keeps_what_was_there(site: Any, tmp_path: Path):
 async def test_what_was_not_recorded_is_refused_and_named(tmp_path: Path):
     file = tmp_path / "r.json"
     file.write_text('{"version": 1, "exchanges": []}')
-    with pytest.raises(OperationRefused, match=r"r\.json contains no response to GET https://p\.example/x"):
+    with pytest.raises(OperationRefused, match=r"r\.json does not contain a response to GET https://p\.example/x"):
         await get(Network("replay", file), "https://p.example/x")
 
 

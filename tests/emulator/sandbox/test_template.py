@@ -28,7 +28,11 @@ def ready(room: Any) -> list[Any]:
 
 
 def template(room: Any) -> int | None:
-    """The oldest process with the argument that a template and its copies have: the template itself."""
+    """The oldest process with the argument that a template and its copies have, apart from copies that are ready.
+
+    An idle pool stops its template and keeps the copies.
+    """
+    copies = {isolate.pid for isolate in ready(room)}
     found = []
     for place in Path("/proc").iterdir():
         if place.name.isdigit():
@@ -37,7 +41,8 @@ def template(room: Any) -> int | None:
                 fields = (place / "stat").read_text().rpartition(")")[2].split()
             except OSError:
                 continue
-            if b"template" in words and int(fields[1]) == room.engine._pool._host.pid:
+            own = int(place.name) not in copies and int(fields[1]) == room.engine._pool._host.pid
+            if b"template" in words and own:
                 found.append((int(fields[19]), int(place.name)))
     return min(found)[1] if found else None
 
@@ -48,9 +53,10 @@ def warm(room: Any) -> None:
         room.value(WORKS)
 
     def copied() -> bool:
-        if all(isolate.is_copy for isolate in ready(room)) and len(ready(room)) > 1:
+        alive = template(room) is not None
+        if all(isolate.is_copy for isolate in ready(room)) and len(ready(room)) > 1 and alive:
             return True
-        if template(room) is not None:
+        if alive:
             time.sleep(0.5)
         room.value(WORKS)
         return False

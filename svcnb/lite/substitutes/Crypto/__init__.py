@@ -4,7 +4,7 @@ from typing import NoReturn
 
 
 class Absent:
-    """A part of pycryptodome that is not available in a page. Any use of it raises an error."""
+    """Part of pycryptodome that is not available in the browser. Any use of it raises an error."""
 
     def __init__(self, name: str) -> None:
         self._name = name
