@@ -124,7 +124,8 @@ def _add(wheel: zipfile.ZipFile, name: str, content: bytes) -> None:
 def locked(lock: dict[str, Any], wheels: list[Path]) -> dict[str, Any]:
     """Returns Pyodide's lock file for the wheels of a site.
 
-    The result omits packages that have no wheel on the site. When a page loads ``svcnb``, it loads all wheels, except those that load when a cell first imports them.
+    The result omits packages that have no wheel on the site. When a page loads ``svcnb``, it loads all wheels, except
+    those that load when a cell first imports them.
 
     Args:
         lock: The content of ``pyodide-lock.json``.
