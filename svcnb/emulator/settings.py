@@ -128,8 +128,8 @@ class Settings(BaseModel):
         None,
         ge=1,
         le=64,
-        description="Number of v8 processes that are kept ready. If not set, the number is 3, or 1 with auto while v8 is "
-        "in use.",
+        description="Number of v8 processes that are kept ready. If not set, the number is 3, or 1 with auto while v8 "
+        "is in use.",
     )
     action_concurrency: int = Field(
         16, ge=1, description="Maximum number of concurrent executions. Other executions wait in a queue."
