@@ -216,7 +216,7 @@ WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
     ],
     "typed-data.changes": [
         ({"the address in lower case"}, "not the hashed data"),
-        ({"white space between the members of the JSON text"}, "not the hashed data"),
+        ({"whitespace between the members of the JSON text"}, "not the hashed data"),
         ({"issuedAt one second later"}, "3 more"),
         (set(), "4 more"),
         ({"chainId"}, "not on the list"),

@@ -12,7 +12,7 @@ CHANGES = {
     "the address in lower case": False,
     "chainId of another chain": True,
     "the fields of the type CreateWallet in a different order": True,
-    "white space between the members of the JSON text": False,
+    "whitespace between the members of the JSON text": False,
     "CreateWallet instead of BillingAuth": True,
 }
 """Changes to an envelope, and whether each one invalidates the signature. EIP-712 hashes only types and values."""

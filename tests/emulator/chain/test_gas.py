@@ -64,6 +64,6 @@ def test_a_write_costs_the_same_however_large_the_account_is(world: World, alice
     large = costs(alice, own, 1)
     assert world.run(chain.view("canUseWalletInActionStrict", own, 1, held))
     for function, gas in small.items():
-        print(f"| `{function}` | {gas:,} | {large[function]:,} |".replace(",", " "))  # noqa: T201 - the table
-        # A slot that is written for the first time costs 17 100 more than one that held something (EIP-2200).
+        print(f"| `{function}` | {gas:,} | {large[function]:,} |")  # noqa: T201 - the table
+        # A slot that is written for the first time costs 17,100 more than one that held something (EIP-2200).
         assert abs(large[function] - gas) <= 2 * 17_100, f"{function} costs {gas} and later {large[function]}"
