@@ -9,6 +9,7 @@ Every library signs deterministically (RFC 6979) and returns s in the lower half
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import cache
 from typing import Final, NamedTuple
@@ -67,11 +68,16 @@ def _coincurve() -> Library:
 
 
 def _wallycore() -> Library:
+    import ctypes
+
     with catch_warnings():
         # SWIG's types raise this warning while they load. If the warning is an error, it crashes the interpreter at
         # exit.
         simplefilter("ignore", DeprecationWarning)
         import wallycore
+    # When SWIG releases its data at exit, it creates another such type. A further reference prevents this.
+    for name in [name for name in sys.modules if name.startswith("swig_runtime_data")]:
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(sys.modules[name].type_pointer_capsule))
 
     kind = wallycore.EC_FLAG_ECDSA | wallycore.EC_FLAG_RECOVERABLE
 

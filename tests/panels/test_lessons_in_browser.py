@@ -193,7 +193,7 @@ def ask_a_wallet(nb: Any, desk: Any) -> tuple[Any, int, str]:
     panel = nb.panel("Signing")
     press(panel, "Connect Test Wallet")
     panel.get_by_text("Test Wallet is connected").wait_for()
-    number = nb.go_to("theirs = await")
+    number = nb.go_to("browser_wallet = await")
     nb.begin("notebook:run-cell")
     panel.get_by_text("This will create the account 'my own wallet', owned by this wallet.").wait_for()
     return panel, number, owner.address
@@ -201,7 +201,7 @@ def ask_a_wallet(nb: Any, desk: Any) -> tuple[Any, int, str]:
 
 def test_a_browser_wallet_opens_an_account_in_its_lesson(notebook, desk):
     nb = open_lesson(notebook, WALLET_LESSON, script=SCRIPT)
-    assert run_again(nb, "theirs = await") == "No wallet is connected in the panel.\n"
+    assert run_again(nb, "browser_wallet = await") == "No wallet is connected in the panel.\n"
     panel, number, address = ask_a_wallet(nb, desk)
     press(panel, "Send from the wallet")
     nb.rests()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import textwrap
 
 import pytest
 from hypothesis import example, given, settings, strategies as st
@@ -44,6 +45,25 @@ def _run(hidden: set[str], program: str) -> str:
 
 def test_at_least_two_libraries_are_compared() -> None:
     assert len(INSTALLED) >= 2, list(INSTALLED)
+
+
+@pytest.mark.skipif("wallycore" not in INSTALLED, reason="wallycore is not installed")
+def test_wallycore_does_not_crash_the_interpreter_at_exit() -> None:
+    """SWIG's data is released while warnings are errors, as after a run of tests."""
+    program = """
+        import sys, warnings
+        from svcnb.protocol.curve import LIBRARIES
+        for load in LIBRARIES[:2]:
+            try:
+                load()
+            except ImportError:
+                pass
+        modules = [sys.modules.pop(name) for name in list(sys.modules) if name.startswith("swig_runtime_data")]
+        warnings.simplefilter("error")
+        del modules
+        print("released")
+    """
+    assert _run(set(), textwrap.dedent(program)) == "released\n"
 
 
 @pytest.mark.parametrize("name", INSTALLED)

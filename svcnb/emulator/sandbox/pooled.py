@@ -218,6 +218,7 @@ class PooledEngine(ABC):
                 "NO_COLOR": "1",
                 "TZ": "UTC",
             },
+            own_folder="DENO_DIR",
             cwd=Path("/"),
             limits=self._resource_limits(),
             remove=folder,

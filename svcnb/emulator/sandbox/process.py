@@ -70,6 +70,7 @@ class ProcessHost:
         template: Command line of a template process, which creates copies of itself after its warm-up. With None, each
             process starts separately.
         env: Complete environment of the processes.
+        own_folder: Variable in ``env`` with the path of a folder. A template has a folder of its own.
         cwd: Working directory of the processes.
         limits: Resource limits, by their names in the module ``resource``.
         remove: Folder to delete after the last process has exited, even if the emulator is killed.
@@ -82,6 +83,7 @@ class ProcessHost:
         *,
         template: Sequence[str] | None = None,
         env: Mapping[str, str],
+        own_folder: str = "",
         cwd: Path,
         limits: Mapping[str, int],
         remove: Path | None,
@@ -91,6 +93,7 @@ class ProcessHost:
             "argv": list(argv),
             "template": None if template is None else list(template),
             "env": dict(env),
+            "own_folder": own_folder,
             "cwd": str(cwd),
             "limits": dict(limits),
             "remove": None if remove is None else str(remove),

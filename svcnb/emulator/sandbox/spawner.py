@@ -8,7 +8,9 @@ emulator has the other end. The spawner exists for three reasons:
 - The spawner detects a crash of the emulator. It then kills all children, deletes their folder and exits.
 
 Both sides send JSON messages, one per line:
-    in   {"argv", "template", "env", "cwd", "limits", "remove"}   first message; template: command line, or null
+    in   {"argv", "template", "env", "own_folder", "cwd", "limits", "remove"}   first message; template: command line,
+                                                         or null; own_folder: variable in env that names a folder, which
+                                                         a template does not share
     in   {"spawn": token, "aside"}                       two descriptors: standard input and output, standard error
     in   {"kill": token}                                 kills the process
     in   {"near": token}                                 moves the main thread to the reserved cores
@@ -282,7 +284,12 @@ class Spawner:
                 _limit(getattr(resource, name), value)
             os.chdir(setup["cwd"])
             command: list[str] = argv or setup["argv"]
-            os.execve(command[0], command, setup["env"])  # noqa: S606 - no shell is needed
+            env: dict[str, str] = setup["env"]
+            if argv is not None:
+                # Copies map the files of the template, but do not have its locks. A process that opened these files
+                # after the end of the template would truncate them, which kills the copies.
+                env |= {setup["own_folder"]: f"{env[setup['own_folder']]}-{os.getpid()}"}
+            os.execve(command[0], command, env)  # noqa: S606 - no shell is needed
         except BaseException as error:  # noqa: BLE001 - a forked child must never return to the parent's loop
             with contextlib.suppress(OSError):
                 os.write(2, f"cannot start: {error}\n".encode())

@@ -101,6 +101,28 @@ def test_an_action_that_changes_the_prototype_of_arrays_ends_as_on_other_engines
     assert copies.value(f"const main = () => {{ {define}; return []; }}") is not None
 
 
+def shared(pid: int) -> set[str]:
+    """The files that a process maps so that it sees the changes of other processes."""
+    lines = Path(f"/proc/{pid}/maps").read_text().splitlines()
+    return {line.split()[-1] for line in lines if line.split()[1][3] == "s" and "/" in line.split()[-1]}
+
+
+def test_no_other_process_maps_the_files_that_copies_map(copies: Any) -> None:
+    """Copies do not have the template's locks, so another process could truncate these files (SIGBUS)."""
+    lost = template(copies)
+    assert lost is not None
+    copy = ready(copies)[-1].pid
+    os.kill(lost, signal.SIGKILL)
+    copies.value(WORKS)
+
+    def separate() -> Any:
+        return next((isolate.pid for isolate in ready(copies) if not isolate.is_copy), None)
+
+    copies.until(lambda: separate() is not None, "a process starts without a template")
+    assert shared(separate())
+    assert shared(copy).isdisjoint(shared(separate()))
+
+
 def test_a_template_that_is_lost_is_replaced_and_nothing_fails(copies: Any) -> None:
     lost = template(copies)
     assert lost is not None
