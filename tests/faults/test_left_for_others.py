@@ -151,7 +151,7 @@ def test_a_day_of_work_shows_no_control_token_and_leaves_nothing_that_others_can
     terminals = [Terminal([*command, "--state", "state"], work, environment)]
     try:
         url = terminals[0].wait_for(r'"base_url": "([^"]+)"')[1]
-        kept = list(folder.rglob(f"emulators/{url.rpartition(':')[2]}.json"))
+        kept = list(folder.rglob(f"emulators/{url.rpartition(':')[2]}-*.json"))
         token = json.loads(kept[0].read_text())["control_token"]
         assert len(token) > 40
         environment["SVC_BASE_URL"] = url
