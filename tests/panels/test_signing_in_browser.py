@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import pytest
@@ -89,6 +90,28 @@ def test_a_browser_wallet_is_found_and_signs_and_sends(opened, wallet):
     panel.get_by_role("row", name=f"Recovered address {wallet.signer.address}").wait_for()
     panel.get_by_role("button", name="Send to the service").click()
     panel.get_by_text("The wallet is not part of an account until").wait_for()
+
+
+def test_a_wallet_is_shown_as_connected_when_the_kernel_knows_its_address(notebook, wallet, tmp_path):
+    """The next cell of a lesson asks the kernel for the address."""
+    nb = notebook(CELL, script=SCRIPT, own=True)
+    panel = nb.panel("Signing")
+    panel.get_by_role("button", name="Use current time").wait_for()
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    nb.tab.evaluate(
+        """code => {
+          const kernel = window.jupyterapp.shell.currentWidget.context.sessionContext.session.kernel;
+          kernel.requestExecute({code, store_history: false});
+        }""",
+        f"with open({str(gate)!r}) as gate: gate.read()",
+    )
+    with gate.open("w"):  # the kernel waits until it closes
+        panel.get_by_role("button", name="Connect Test Wallet").click()
+        panel.get_by_text("Connecting …").wait_for()
+        assert panel.get_by_text("Test Wallet is connected").count() == 0
+    panel.get_by_text("Test Wallet is connected").wait_for()
+    assert nb.value("panel.wallet['address']") == wallet.signer.address.lower()
 
 
 def test_the_owner_signs_for_a_contract_wallet(opened, wallet, emulator):

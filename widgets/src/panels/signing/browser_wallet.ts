@@ -70,8 +70,8 @@ export class BrowserWallet {
   }
 
   private async tell(address: string, name: string): Promise<void> {
-    this.show();
     await this.panel.call("connected", { address, name }, "Connecting");
+    this.show();
     if (address) { for (const listener of [...this.listeners]) listener(address, name); }
   }
 
