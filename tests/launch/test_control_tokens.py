@@ -93,6 +93,11 @@ def test_a_file_that_others_may_read_is_not_trusted() -> None:
     assert control_tokens.find("http://127.0.0.1:8123") is None
 
 
+def token(url: str) -> str | None:
+    found = control_tokens.find(url)
+    return None if found is None else found.reveal()
+
+
 def in_a_child(code: str) -> int:
     """Runs the code in another process until it ends, and returns the process id."""
     with subprocess.Popen([sys.executable, "-c", f"from svcnb.control_tokens import delete, save\n{code}"]) as process:
@@ -121,9 +126,7 @@ def test_emulators_that_start_at_the_same_time_keep_their_tokens(monkeypatch: py
 
     monkeypatch.setattr("svcnb.control_tokens.json.dump", another_starts_first)
     control_tokens.save("http://127.0.0.1:8123", "first")
-    found = control_tokens.find("http://127.0.0.1:8123")
-    assert found is not None
-    assert found.reveal() == "first"
+    assert token("http://127.0.0.1:8123") == "first"
 
 
 def test_a_port_that_is_used_again_meanwhile_keeps_the_new_token(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,17 +142,13 @@ def test_a_port_that_is_used_again_meanwhile_keeps_the_new_token(monkeypatch: py
 
     monkeypatch.setattr("svcnb.control_tokens.os.kill", a_new_one_starts)
     control_tokens.save("http://127.0.0.1:8124", "other")
-    found = control_tokens.find("http://127.0.0.1:8123")
-    assert found is not None
-    assert found.reveal() == "new"
+    assert token("http://127.0.0.1:8123") == "new"
 
 
 def test_an_emulator_at_another_address_with_the_same_port_changes_nothing() -> None:
     control_tokens.save("http://127.0.0.1:8123", "own")
     in_a_child("delete(save('http://[::1]:8123', 'other'))")
-    found = control_tokens.find("http://127.0.0.1:8123")
-    assert found is not None
-    assert found.reveal() == "own"
+    assert token("http://127.0.0.1:8123") == "own"
 
 
 def test_of_two_emulators_with_the_same_port_the_address_chooses() -> None:
@@ -160,8 +159,7 @@ def test_of_two_emulators_with_the_same_port_the_address_chooses() -> None:
     ) as other:
         assert other.stdout is not None
         other.stdout.readline()
-        tokens = [control_tokens.find(f"http://127.0.0.{last}:8123") for last in (1, 2)]
-        assert [each and each.reveal() for each in tokens] == ["own", "other"]
+        assert [token(f"http://127.0.0.{last}:8123") for last in (1, 2)] == ["own", "other"]
         assert len(control_tokens.running()) == 2
         other.communicate("\n")
 

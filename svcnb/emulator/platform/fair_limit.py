@@ -45,7 +45,7 @@ class FairLimit:
         return self._held[account]
 
     async def take(self, account: str, amount: int = 1) -> None:
-        """Waits until an amount is available, and acquires it. Returns the amount to release with `give_back`.
+        """Waits until an amount is available, and acquires it. Release the same amount with `give_back`.
 
         The method reduces an amount above the account's maximum to the maximum.
 

@@ -285,7 +285,7 @@ class Spawner:
             os.chdir(setup["cwd"])
             command: list[str] = argv or setup["argv"]
             env: dict[str, str] = setup["env"]
-            if argv is not None:
+            if argv is not None and setup["own_folder"]:
                 # Copies map the files of the template, but do not have its locks. A process that opened these files
                 # after the end of the template would truncate them, which kills the copies.
                 env |= {setup["own_folder"]: f"{env[setup['own_folder']]}-{os.getpid()}"}
