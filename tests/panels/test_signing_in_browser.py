@@ -16,6 +16,12 @@ pytestmark = [pytest.mark.browser, pytest.mark.chain, pytest.mark.engine]
 
 CELL = "import svcnb\nsvc = svcnb.Client()\npanel = svcnb.panels.SigningPanel(svc)\npanel"
 KEY = "0x" + "11" * 32
+WAIT = """from svcnb.panels.loop import BACKGROUND
+async def wait():
+    with open({gate!r}) as gate:
+        gate.read()
+waiting = BACKGROUND.submit(wait())
+"""
 
 
 @pytest.fixture
@@ -104,9 +110,9 @@ def test_a_wallet_is_shown_as_connected_when_the_kernel_knows_its_address(notebo
           const kernel = window.jupyterapp.shell.currentWidget.context.sessionContext.session.kernel;
           kernel.requestExecute({code, store_history: false});
         }""",
-        f"with open({str(gate)!r}) as gate: gate.read()",
+        WAIT.format(gate=str(gate)),
     )
-    with gate.open("w"):  # the kernel waits until it closes
+    with gate.open("w"):  # the thread that performs the commands of panels waits until it closes
         panel.get_by_role("button", name="Connect Test Wallet").click()
         panel.get_by_text("Connecting …").wait_for()
         assert panel.get_by_text("Test Wallet is connected").count() == 0
