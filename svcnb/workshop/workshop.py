@@ -274,8 +274,9 @@ class Workshop(Checked):
     # --- for one learner, without effect on others --------------------------------------------------------------
 
     def reset(self, name: str) -> Learner:
-        """Deletes a learner's states, saved states and progress. The addresses, the token and the environment variables
-        do not change.
+        """Deletes a learner's states, saved states and progress.
+
+        The addresses, the token and the environment variables do not change.
 
         Args:
             name: The learner.
