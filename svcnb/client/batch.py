@@ -51,7 +51,7 @@ class _Results(Sequence[Outcome]):
     ) -> None:
         if not 1 <= concurrency <= MAX_CONCURRENCY:
             raise InvalidArgument(
-                f"invalid concurrency {concurrency!r}: expected 1 to {MAX_CONCURRENCY} runs at once",
+                f"invalid concurrency {concurrency!r}: expected 1 to {MAX_CONCURRENCY} concurrent runs",
                 hint="Omit this argument to use the default of 16.",
             )
         source, cid = source_or_cid(action)

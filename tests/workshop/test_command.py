@@ -64,7 +64,7 @@ def test_an_instructor_starts_from_a_roster_and_helps_learners_by_name(workshop:
     assert "1, 2" in workshop("unlock", "1", "2").stdout
     assert "Choose a number from 0 to 17." in workshop("unlock", "99").stderr
     assert "so the fault was not injected" in workshop("fault", "chain").stdout
-    assert workshop("add", "").stdout.startswith("learner-5: the environment is in ")
+    assert workshop("add", "").stdout.startswith("learner-5: the environment file is ")
     assert "no learner has the name ''" in workshop("reset", "").stderr
     board = json.loads(workshop("board", "--json").stdout)
     assert [each["display"] for each in board] == ["Ada Lovelace", "Grace Hopper", "José", "Learner 3", "Learner 5"]
