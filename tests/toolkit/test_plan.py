@@ -308,7 +308,7 @@ def test_ambiguous_names_and_resources_of_other_accounts_are_errors(svc, emulato
     other.groups.create("twin")
     with pytest.raises(InvalidArgument, match="several groups named 'twin'"):
         plan(other, {"groups": {"twin": {}}})
-    with pytest.raises(InvalidArgument, match="not a wallet of this account"):
+    with pytest.raises(InvalidArgument, match="does not belong to this account"):
         plan(other, {"wallets": {"w": {"address": "0x" + "11" * 20}}})
     state.write_text("[]")
     with pytest.raises(InvalidArgument, match="does not contain the state of a plan"):
