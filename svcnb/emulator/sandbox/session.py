@@ -257,11 +257,8 @@ class Session:
     @property
     def _is_occupied(self) -> bool:
         """Whether the isolate must wait before its next call."""
-        return (
-            _PARSING in self._calls
-            or len(self._calls) >= MAX_PENDING_OPERATIONS
-            or self._in_flight_bytes >= MAX_PENDING_OPERATION_BYTES
-        )
+        full = len(self._calls) >= MAX_PENDING_OPERATIONS or self._in_flight_bytes >= MAX_PENDING_OPERATION_BYTES
+        return full or _PARSING in self._calls
 
     def _hold_back(self) -> None:
         """Stops reading, and processes the buffered frames a few at a time."""
