@@ -220,11 +220,11 @@ MAX_LEARNER_NAME_CHARS: Final = 200
 """Maximum length of a display name and of an e-mail address."""
 MAX_ROSTER_BYTES: Final = 1024 * 1024
 MAX_LEARNER_EMULATORS: Final = 64
-"""Maximum number of emulators of one learner. Above it, the workshop deletes the state with the oldest start."""
+"""Maximum number of emulators of one learner. Above it, the workshop deletes the emulator with the earliest start."""
 MAX_LEARNER_RUNNING: Final = 8
 """Maximum number of emulators of one learner that run at the same time.
 
-Above this number, the emulator with the oldest start stops. Its next request starts it again."""
+Above this number, the workshop stops the emulator with the earliest start. The next request starts it again."""
 LEARNER_IDLE_STOP_S: Final = 240.0
 """Time without a request after which a learner's emulator stops, in seconds. The next request restores its state."""
 MAX_LEARNER_REQUESTS: Final = 8

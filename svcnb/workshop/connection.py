@@ -42,7 +42,7 @@ class LimitedConnection(HttpToolsProtocol):
             return
         self._is_refused = True
         transport.write(_REFUSAL)
-        transport.write_eof()  # the client must close first, because a close with unread bytes would lose the response
+        transport.write_eof()  # the client must close first, because unread bytes would cause a loss of the response
         self._arrives_within(_LINGER_S)
 
     def connection_lost(self, exc: Exception | None) -> None:

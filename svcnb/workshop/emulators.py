@@ -2,7 +2,7 @@
 
 This process owns the listening sockets. A running emulator accepts the connections. If the emulator does not run, a
 thread of this process waits for the first connection and starts the emulator. The emulator then accepts the connection
-from the socket's queue. An address therefore stays valid for as long as a learner has a notebook open.
+from the socket's queue. An address therefore stays valid while a learner has a notebook open.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class HostedEmulator:
         return f"http://{HOST}:{self.listener.getsockname()[1]}"
 
     def start(self) -> Emulator:
-        """Returns the process. Starts it if it does not run.
+        """Returns the process. Starts it if it is not running.
 
         Raises:
             EmulatorError: The emulator did not start. The message contains the reason.
@@ -195,7 +195,7 @@ class Emulators:
 
         Args:
             learner: Owner of the emulator.
-            name: See `open`.
+            name: Name of the emulator, as for `open`.
             settings: Settings of the emulator. None means the stored settings.
             afresh: Whether to discard the stored state.
 
@@ -242,7 +242,7 @@ class Emulators:
                 each.clear()
 
     def copy(self, learner: str, target: Path) -> None:
-        """Copies the states of a learner's emulators, which do not run during the copy.
+        """Stops a learner's emulators, and copies their states.
 
         Args:
             learner: Owner of the emulators.
@@ -255,7 +255,7 @@ class Emulators:
                 shutil.copytree(each.folder, target / name)
 
     def replace(self, learner: str, source: Path) -> None:
-        """Restores the copied states of a learner's emulators. Their addresses do not change.
+        """Stops a learner's emulators, and restores their copied states. Their addresses do not change.
 
         Args:
             learner: Owner of the emulators.

@@ -40,7 +40,7 @@ class Learner(BaseModel):
     """Learner of a workshop.
 
     Attributes:
-        name: Identifier, derived from the display name: lower-case letters, digits and hyphens. The names of the
+        name: Identifier, derived from the display name: lowercase letters, digits and hyphens. The names of the
             learner's files contain it.
         display: Display name. Empty if it is equal to ``name``.
         email: E-mail address, or empty.
@@ -77,7 +77,7 @@ def _without_shared_accounts(document: dict[str, Any]) -> dict[str, Any]:
 
 
 SCHEMA: Final = DocumentSchema("roster of the workshop", 2, {0: lambda document: document, 1: _without_shared_accounts})
-"""Version 0 did not contain its version. Up to version 1, all learners had accounts on one shared emulator."""
+"""Files of version 0 contain no version. Up to version 1, all learners had accounts on one shared emulator."""
 
 
 class _Content(BaseModel):
@@ -86,7 +86,7 @@ class _Content(BaseModel):
 
 
 def clean(text: str, what: str = "name") -> str:
-    """Normalises a display name or an e-mail address: Unicode normal form, without surrounding white space.
+    """Normalises a display name or an e-mail address: Unicode normal form C, without surrounding whitespace.
 
     Args:
         text: Text to normalise.

@@ -189,7 +189,7 @@ class WorkshopServer:
         return JSONResponse((await run_in_threadpool(self._room.board)).as_dict())
 
     async def _progress(self, request: Request) -> Response:
-        """Returns the progress of all learners with their e-mail addresses, so it needs the instructor's token."""
+        """Returns the progress of all learners, with their e-mail addresses. Requires the instructor's token."""
         self._require_instructor(request)
         board = await run_in_threadpool(self._room.board)
         return JSONResponse(

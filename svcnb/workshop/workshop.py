@@ -126,7 +126,7 @@ class Workshop(Checked):
         return self.roster.of_name(name)
 
     def emulator(self, name: str) -> EmulatorControl:
-        """Returns the emulator for a learner's own work. Starts it if it does not run.
+        """Returns the emulator for a learner's own work. Starts it if it is not running.
 
         In notebooks, `svcnb.Client()` connects to it.
 
@@ -167,16 +167,16 @@ class Workshop(Checked):
         return self._hosted().start(self.learner(name).name, place, chosen, afresh=not resume)
 
     def hand_out(self) -> dict[str, dict[str, str]]:
-        """Returns the environment of each learner's notebooks, with the names of the learners as keys.
+        """Returns the environment variables of each learner's notebooks, with the names of the learners as keys.
 
-        The environments contain secrets. Give each learner only their own environment.
+        The variables contain secrets. Give each learner only their own variables.
         """
         return {each.name: self.environment(each.name) for each in self.roster}
 
     def environment(self, name: str) -> dict[str, str]:
-        """Returns the environment of one learner's notebooks.
+        """Returns the environment variables of one learner's notebooks.
 
-        It contains the addresses of the emulator and of the workshop's server. It also contains a secret.
+        They contain the addresses of the emulator and of the workshop's server. They also contain a secret.
 
         Args:
             name: The learner.
@@ -275,7 +275,9 @@ class Workshop(Checked):
     # --- for one learner, without effect on others --------------------------------------------------------------
 
     def reset(self, name: str) -> Learner:
-        """Deletes a learner's states, saved states and progress. The addresses, token and environment do not change.
+        """Deletes a learner's states, saved states and progress.
+
+        The addresses, the token and the environment variables do not change.
 
         Args:
             name: The learner.

@@ -170,9 +170,9 @@ class RunLog:
             try:
                 await run(partial(_insert, executions=rows, trim=trim))
             except Exception as error:  # noqa: BLE001 - the task must continue after any error
-                # The loss is acceptable, because callers have their responses, and later executions will be written.
-                # Log only the first line of a database error, because the other lines can repeat the row with an
-                # action's logs.
+                # The loss is acceptable, because the callers have received their responses, and the writer stores later
+                # executions. Log only the first line of a database error, because the other lines can repeat the row
+                # with an action's logs.
                 _LOG.warning("could not store %d executions: %s", len(rows), str(error).partition("\n")[0])
 
 

@@ -1,7 +1,7 @@
 """JSON-RPC connection to the emulator's own node.
 
-The node listens on a socket in a private folder. A response takes 65 microseconds, compared with 530 over keep-alive
-HTTP on loopback. The socket needs no port. Other users and web pages on the machine cannot reach it.
+The node listens on a socket in a private folder. A response takes 65 microseconds. Over keep-alive HTTP on loopback, it
+takes 530 microseconds. The socket needs no port. Other users and web pages on the machine cannot reach it.
 """
 
 from __future__ import annotations

@@ -151,7 +151,7 @@ class Gateway:
 
     async def _call(self, method: str, params: list[Any], limit: int) -> Any:
         block = params[1] if len(params) > 1 else None
-        # Calls with their own overrides remain unchanged. Calls of an old block must use that block's time.
+        # Calls with their own overrides remain unchanged. Calls that read an old block must use that block's time.
         if 1 <= len(params) <= 2 and block in _MOVING_BLOCKS:  # noqa: PLR2004 - call and block
             params = [params[0], block or "latest", *self._chain.call_overrides()]
         return await self._ask(method, params, limit)

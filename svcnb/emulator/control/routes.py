@@ -168,7 +168,7 @@ class ControlPlane:
         return await self._saved.names()
 
     async def take_snapshot(self, call: Call, _body: Nothing) -> dict[str, Any]:
-        """Saves a snapshot of database, chain, clock and randomness."""
+        """Saves a snapshot of the database, the chain, the clock and the random streams."""
         name = _snapshot_name(call)
         await self._saved.take(name)
         return _DONE | {"name": name}

@@ -1,4 +1,4 @@
-"""Named snapshots of database, chain, clock and randomness."""
+"""Named snapshots of the database, the chain, the clock and the random streams."""
 
 from __future__ import annotations
 

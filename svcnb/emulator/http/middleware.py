@@ -38,7 +38,7 @@ _SHOWN: Final = 100
 _PIECE_BYTES: Final = 128 * 1024
 _PREFLIGHT_AGE_S: Final = b"600"
 _PUBLIC_PREFIXES: Final = ("/webhook/", "/health")
-"""Paths that all pages may use. Webhooks are public, and the health status is not secret.
+"""Paths that pages of every origin may use. Webhooks are public, and the health status is not secret.
 
 Source: docs/service/http.md#authentication.
 """

@@ -114,7 +114,7 @@ class Network:
         parts = urlsplit(request.url)
         if parts.scheme not in {"http", "https"}:
             raise _refused(f"the scheme {parts.scheme!r} is not supported: use http or https")
-        policy, recording = self.policy, self._recording  # both can change during the request
+        policy, recording = self.policy, self._recording  # the policy and the recording can change during the request
         if policy == "deny":
             raise _refused("outbound requests are disabled: start the emulator with a network policy other than 'deny'")
         if policy == "replay" and recording is not None:

@@ -214,7 +214,7 @@ class RepeatableHost:
         if not self._forgets or entry not in self._entries:
             return
         self._entries.remove(entry)
-        self._held += entry.held  # the caller can be gone
+        self._held += entry.held  # the caller may no longer exist
         # A repeated run can execute the operation again, unless it had side effects.
         if self._left is None:
             self._order.give_up()

@@ -45,7 +45,8 @@ _MAX_ERROR_CHARS, _MAX_TRAP_CHARS = 70_000, 200
 _NOT_OF_THE_BOOTSTRAP = (BadFrame, KeyError, TypeError, ValueError, AttributeError)
 # Memory in bytes that the engine can use in addition to the heap: young generation, compiled code and I/O buffers.
 _MEMORY_SLACK = 48 * 2**20
-# An isolate stops after `busy_ms` unless a built-in function blocks it. This multiple of `busy_ms` proves a block.
+# An isolate stops after `busy_ms` unless a built-in function blocks it. A run that exceeds this multiple of `busy_ms`
+# is blocked.
 _STUCK = 4
 
 
