@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from svcnb.cli.workshop import start
-from svcnb.workshop.emulators import IDLE_STOP_S
+from svcnb.protocol.limits import LEARNER_IDLE_STOP_S
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -79,4 +79,4 @@ def test_an_instructor_starts_from_a_roster_and_helps_learners_by_name(workshop:
 
 def test_the_command_and_a_rehearsal_stop_idle_emulators_after_the_same_time() -> None:
     (option,) = [each for each in start.params if each.name == "idle_minutes"]
-    assert option.default == IDLE_STOP_S / 60
+    assert option.default == LEARNER_IDLE_STOP_S / 60

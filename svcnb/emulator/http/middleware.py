@@ -25,6 +25,7 @@ from svcnb.emulator.platform.origins import RPC, Origins, ServerAddress
 from svcnb.emulator.platform.quiesce import Activity, Quiesce
 from svcnb.emulator.platform.randomness import Randomness
 from svcnb.emulator.settings import Settings
+from svcnb.protocol.limits import MAX_QUERY_PARAMETERS
 
 _LOG = logging.getLogger(__name__)
 DOCS: Final = "/docs"
@@ -35,10 +36,9 @@ _USUAL_HEADERS: Final = b"Authorization, Content-Type, X-Api-Key, X-Correlation-
 _EXPOSED_HEADERS: Final = b"X-Request-Id, X-Correlation-Id, Deprecation, Link, Retry-After, Date"
 _SHOWN: Final = 100
 _PIECE_BYTES: Final = 128 * 1024
-_MAX_PARAMETERS: Final = 100
 _PREFLIGHT_AGE_S: Final = b"600"
 _PUBLIC_PREFIXES: Final = ("/webhook/", "/health")
-"""Paths that all pages may use. Webhooks are public, and the health status is not secret.
+"""Paths that pages of every origin may use. Webhooks are public, and the health status is not secret.
 
 Source: docs/service/http.md#authentication.
 """
@@ -276,11 +276,11 @@ def _check_query(scope: Scope) -> StructuredError | None:
     Parsing tens of thousands of parameters takes too long.
     """
     found = scope["query_string"].count(b"&") + 1
-    if found <= _MAX_PARAMETERS:
+    if found <= MAX_QUERY_PARAMETERS:
         return None
     return StructuredError(
         400,
-        f"The query string has {found} parameters; at most {_MAX_PARAMETERS} are allowed.",
+        f"The query string has {found} parameters; at most {MAX_QUERY_PARAMETERS} are allowed.",
         fix="Send only the parameters of the endpoint, and send each parameter only once.",
     )
 

@@ -1,4 +1,4 @@
-"""Idle stop of an emulator, and restore of its state at the next start.
+"""Components that stop an idle emulator, and restore its state at the next start.
 
 A workshop runs one emulator for each learner. With ``idle_stop_s``, an emulator stops after that number of seconds
 without a request. The parent process keeps the listening socket, and starts the emulator again for the next request.
