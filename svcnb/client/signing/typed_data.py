@@ -15,10 +15,8 @@ from svcnb.protocol.eip712 import digest_parts
 from svcnb.protocol.errors import MalformedValue, shown
 from svcnb.protocol.hashes import normal_address, parse_hex
 from svcnb.protocol.keccak import keccak256
+from svcnb.protocol.limits import MAX_TYPED_DATA_DEPTH
 from svcnb.protocol.typed_data import Flow, canonical_types
-
-MAX_DEPTH: Final = 32
-"""Maximum depth of structs and arrays in a message."""
 
 DOMAIN: Final = {
     "name": "string",
@@ -145,8 +143,10 @@ def _reachable(primary: str, types: Types) -> list[str]:
 
 
 def _value(kind: str, value: Any, where: str, types: Types, depth: int) -> Any:
-    if depth > MAX_DEPTH:
-        raise MalformedValue(f"the typed data has too many levels: at most {MAX_DEPTH} structs and arrays are allowed")
+    if depth > MAX_TYPED_DATA_DEPTH:
+        raise MalformedValue(
+            f"the typed data has too many levels: at most {MAX_TYPED_DATA_DEPTH} structs and arrays are allowed"
+        )
     if kind in types:
         return _struct(kind, value, where, types, depth)
     if array := _ARRAY.match(kind):

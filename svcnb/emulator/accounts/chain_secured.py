@@ -29,7 +29,7 @@ _TAG: Final = "ChainSecured"
 
 
 async def _nothing(_call: Call) -> None:
-    """Accepts every call, because the handler makes this check, and only for the signature of a contract wallet."""
+    """Accepts every call. The handler calls the chain, and only for the signature of a contract wallet."""
 
 
 _CONTRACT_ASKED: Final = Guard(_nothing, frozenset({503}))

@@ -1,6 +1,6 @@
 """HTML pages with the interactive API documentation and explanations of the errors.
 
-This server provides all files, so the pages work without an internet connection. All links are relative, because a
+This server serves all files, so the pages work without an internet connection. All links are relative, because a
 proxy such as JupyterHub's can add a prefix to all paths.
 """
 

@@ -27,8 +27,8 @@ import secrets
 from pathlib import Path
 
 from svcnb.emulator.sandbox.protocol import Module, OperationRefused
+from svcnb.protocol.limits import MAX_MODULE_BYTES
 
-MAX_MODULE_BYTES = 10 * 1024 * 1024
 PINS = "integrity.json"
 
 _NAME = r"(?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*"

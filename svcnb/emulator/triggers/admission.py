@@ -19,10 +19,10 @@ from svcnb.protocol.limits import (
     DEFAULT_RUNS_PER_MINUTE,
     MAX_OPEN_INPUT_BYTES,
     MAX_TRIGGERS_BYTES,
+    RATE_WINDOW_S,
     TRIGGER_BYTES,
 )
 
-RATE_WINDOW_S: Final = 60
 _NAMESPACE: Final = uuid.UUID("6f0c1a52-5d0f-5a3e-9a53-0f4b6b1f1e0d")
 
 
