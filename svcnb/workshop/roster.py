@@ -18,10 +18,9 @@ from pydantic import BaseModel, Field, ValidationError
 from svcnb.client.errors import InvalidArgument
 from svcnb.files import replace_file
 from svcnb.migrations import DocumentSchema, UnreadableVersion
+from svcnb.protocol.limits import MAX_LEARNER_NAME_CHARS
 from svcnb.protocol.nesting import parse
 
-MOST_CHARACTERS: Final = 200
-"""Maximum length of a display name and of an e-mail address."""
 _ID_CHARACTERS: Final = 48
 _NOT_IN_ID: Final = re.compile(r"[^a-z0-9]+")
 
@@ -97,9 +96,9 @@ def clean(text: str, what: str = "name") -> str:
         InvalidArgument: The text is too long, or contains a control character.
     """
     cleaned = unicodedata.normalize("NFC", text).strip()
-    if len(cleaned) > MOST_CHARACTERS:
+    if len(cleaned) > MAX_LEARNER_NAME_CHARS:
         raise InvalidArgument(
-            f"the learner's {what} has {len(cleaned)} characters; at most {MOST_CHARACTERS} are allowed",
+            f"the learner's {what} has {len(cleaned)} characters; at most {MAX_LEARNER_NAME_CHARS} are allowed",
             hint=f"Use a shorter {what}.",
         )
     if not cleaned.isprintable():

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from svcnb.checked import Checked
 from svcnb.client.errors import InvalidArgument
 from svcnb.lessons import lesson_settings, solution_notebooks
+from svcnb.protocol.limits import LEARNER_IDLE_STOP_S
 from svcnb.toolkit.exercises import EXERCISES
 from svcnb.workshop.board import Board
-from svcnb.workshop.emulators import IDLE_STOP_S, Emulators
+from svcnb.workshop.emulators import Emulators
 from svcnb.workshop.roster import Learner, Progress, Roster
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class Workshop(Checked):
         *,
         credit_cents: int = STARTER_CENTS,
         folder: str | Path | None = None,
-        idle_stop_s: float = IDLE_STOP_S,
+        idle_stop_s: float = LEARNER_IDLE_STOP_S,
         hosts_emulators: bool = True,
     ) -> None:
         self._temporary = tempfile.TemporaryDirectory(prefix="svcnb-workshop-") if folder is None else None

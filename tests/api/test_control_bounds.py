@@ -9,6 +9,8 @@ from urllib.parse import quote
 import httpx
 import pytest
 
+from svcnb.protocol.limits import MAX_PENDING_FAULTS
+
 CODE = "function main() { return 1 }"
 ADDRESS = "0x" + "12" * 20
 EARLIEST, LATEST = 0, 32_503_680_000  # 1970-01-01 and 3000-01-01 in RFC 3339 format
@@ -144,9 +146,12 @@ def test_a_snapshot_of_an_earlier_version_with_an_unusable_time_changes_nothing(
 @pytest.mark.slow
 def test_faults_that_wait_are_bounded(broke) -> None:
     wire = broke.wire
-    answers = [wire.post("/_emulator/faults", body={"part": "triggers", "times": 1}).status_code for _ in range(1_001)]
+    answers = [
+        wire.post("/_emulator/faults", body={"part": "triggers", "times": 1}).status_code
+        for _ in range(MAX_PENDING_FAULTS + 1)
+    ]
     wire.control("/faults", method="DELETE")
-    assert answers == [200] * 1_000 + [400]
+    assert answers == [200] * MAX_PENDING_FAULTS + [400]
 
 
 def test_a_failure_outside_the_endpoints_is_json_too(local, monkeypatch, caplog) -> None:

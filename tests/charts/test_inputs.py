@@ -119,10 +119,10 @@ def test_a_trace_shows_its_first_events_and_says_what_it_left_out(values) -> Non
     chart = charts.trace(Trace(engine="v8", events=tuple(events), dropped=5))
     assert len(values(chart)) == 60
     assert "75 events" in repr(chart)
-    assert "15 events left out" in repr(chart)
+    assert "15 events omitted" in repr(chart)
     with pytest.raises(charts.NothingToDraw):
         charts.trace(Trace(engine="v8"))
-    with pytest.raises(InvalidArgument, match="type str has no timeline"):
+    with pytest.raises(InvalidArgument, match="type str: expected a run or a trace"):
         charts.trace("run")  # type: ignore[arg-type]
 
 

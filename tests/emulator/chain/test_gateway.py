@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from eth_utils.crypto import keccak
 
+from svcnb.protocol.limits import MAX_FEE_HISTORY_PERCENTILES, MAX_RPC_BATCH, MAX_RPC_LOGS, MAX_RPC_RESPONSE_BYTES
+
 if TYPE_CHECKING:
     from tests.emulator.chain.conftest import Actor, World
 
@@ -113,7 +115,7 @@ def test_a_batch_is_answered_in_order_with_its_ids(world: World) -> None:
         ({"id": 1, "method": "eth_sendRawTransaction", "params": []}, -32602),
         ({"id": 1, "method": "eth_sendRawTransaction", "params": ["0xzz"]}, -32602),
         ({"id": 1, "method": "eth_sendRawTransaction", "params": ["0x02c0"]}, -32602),
-        ([{"id": 1, "method": "eth_chainId"}] * 101, -32600),
+        ([{"id": 1, "method": "eth_chainId"}] * (MAX_RPC_BATCH + 1), -32600),
     ],
 )
 def test_a_malformed_request_is_told_what_is_wrong(world: World, body: Any, code: int) -> None:
@@ -282,7 +284,7 @@ def test_gas_in_a_spelling_of_its_own_is_refused(world: World, gas: Any) -> None
     assert world.request("eth_call", {"data": ENDLESS, "gas": gas}, "latest")["error"]["code"] == -32602
 
 
-@pytest.mark.parametrize("percentiles", [[1e30], [50, 2**70], [-1.0], [1.0] * 101])
+@pytest.mark.parametrize("percentiles", [[1e30], [50, 2**70], [-1.0], [1.0] * (MAX_FEE_HISTORY_PERCENTILES + 1)])
 def test_percentiles_that_are_none_are_refused(world: World, percentiles: list[float]) -> None:
     assert world.request("eth_feeHistory", "0x1", "latest", percentiles)["error"]["code"] == -32602
     assert "result" in world.request("eth_feeHistory", "0x1", "latest", [0, 12.5, 100])
@@ -328,7 +330,7 @@ def test_the_answers_to_one_batch_are_bounded_together(world: World) -> None:
     codes = [answer["error"]["code"] for answer in answers]
     assert codes[0] == 3
     assert codes[-1] == -32003
-    assert codes.index(-32003) <= 25_000_000 // 2_000_000 + 1, "those that fit are answered"
+    assert codes.index(-32003) <= MAX_RPC_RESPONSE_BYTES // 2_000_000 + 1, "those that fit are answered"
 
 
 def test_the_text_of_a_refused_method_is_cut(world: World) -> None:
@@ -359,11 +361,14 @@ def test_a_query_for_very_many_logs_is_refused_as_by_providers_and_a_smaller_one
     first, second = emit(alice, to, 9_000, 0), emit(alice, to, 1_001, 0)
     query = {"address": to, "fromBlock": hex(first), "toBlock": hex(second)}
     error = world.request("eth_getLogs", query)["error"]
-    assert (error["code"], error["message"]) == (-32005, "query returned more than 10000 results: request fewer blocks")
+    assert (error["code"], error["message"]) == (
+        -32005,
+        f"query returned more than {MAX_RPC_LOGS} results: request fewer blocks",
+    )
     assert len(world.request("eth_getLogs", query | {"toBlock": hex(first)})["result"]) == 9_000
-    third = emit(alice, to, 10_001, 0)
+    third = emit(alice, to, MAX_RPC_LOGS + 1, 0)
     alone = world.request("eth_getLogs", query | {"fromBlock": hex(third), "toBlock": hex(third)})
-    assert len(alone["result"]) == 10_001, "the logs of one block cannot be asked for in parts"
+    assert len(alone["result"]) == MAX_RPC_LOGS + 1, "the logs of one block cannot be asked for in parts"
 
 
 @pytest.mark.slow
