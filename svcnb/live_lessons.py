@@ -187,7 +187,7 @@ def begin(name: str, base_url: str, *, confirm: bool) -> LiveService:
         NotConfirmed: The learner has not agreed to the costs. The function sent no paid call.
     """
     live = LIVE[name]
-    key = "the account of SVC_API_KEY" if os.environ.get("SVC_API_KEY") else "a new account that you pay credit for"
+    key = "the account of SVC_API_KEY" if os.environ.get("SVC_API_KEY") else "a new account that you add credit to"
     if not (confirm or os.environ.get("SVC_LESSONS") == CONFIRMED):
         raise NotConfirmed(
             f"this lesson runs on the live service {base_url}",

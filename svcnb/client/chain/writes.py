@@ -114,7 +114,7 @@ class Writer:
         transaction, preview = yield from self._prepared(what, arguments, to, payload)
         if self.on_preview is not None and (yield from act(lambda: self.on_preview(preview))) is False:  # type: ignore[misc] # checked on the same line
             raise SigningError(
-                f"stopped before signing, because on_preview returned False: {preview.what}",
+                f"the call was stopped before signing, because on_preview returned False: {preview.what}",
                 hint="Repeat the call to make the change. No transaction was sent.",
             )
         mined = yield from self._landed(signer, transaction, preview, on_sent)

@@ -114,7 +114,7 @@ def _checked_types(types: object) -> Types:
     for name, fields in types.items():
         if len({field["name"] for field in fields}) != len(fields):
             raise MalformedValue(
-                f"the type {shown(name)} has two fields with the same name", hint="Rename one of them."
+                f"the type {shown(name)} has two fields with the same name", hint="Rename one of these fields."
             )
     return types
 

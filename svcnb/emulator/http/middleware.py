@@ -22,7 +22,7 @@ from svcnb.emulator.http.answers import failure
 from svcnb.emulator.http.body import CallerGone
 from svcnb.emulator.platform.clock import Clock
 from svcnb.emulator.platform.origins import RPC, Origins, ServerAddress
-from svcnb.emulator.platform.quiesce import Activity, Quiesce
+from svcnb.emulator.platform.quiesce import Quiesce
 from svcnb.emulator.platform.randomness import Randomness
 from svcnb.emulator.settings import Settings
 from svcnb.protocol.limits import MAX_QUERY_PARAMETERS
@@ -63,7 +63,6 @@ class Middleware:
 
     Attributes:
         stopping: Whether the server is stopping. Errors that result from the stop become 503.
-        activity: Number of requests in progress, and the time of the last request.
         max_connections: Maximum number of concurrent connections.
     """
 
@@ -88,7 +87,6 @@ class Middleware:
         self._privacy_header = vocabulary.privacy_header.lower().encode()
         self._privacy_suffix = vocabulary.privacy_suffix
         self._origins = Origins(settings.allow_origin, private=settings.is_private)
-        self.activity = Activity()
         self._dated: tuple[int, bytes] = (-1, b"")
         self._allowed_headers = _USUAL_HEADERS + b", " + vocabulary.privacy_header.encode()
         self.max_connections = settings.max_connections
@@ -109,7 +107,6 @@ class Middleware:
                     await asyncio.sleep(0)  # a fast client reads megabytes without a pause
                 await send(piece)
 
-        self.activity.begin()
         try:
             await self._serve(scope, receive, tracked)
         except asyncio.CancelledError:
@@ -123,7 +120,7 @@ class Middleware:
             _LOG.exception("request %s %s failed outside the endpoints", scope["method"], scope["path"])
             await self.bare(STOPPING if self.stopping else _failed(scope))(scope, receive, tracked)
         finally:
-            self.activity.end()
+            self._quiesce.note()
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         asked = {name: value for name, value in scope["headers"] if name in _LOOKED_AT or name == self._privacy_header}

@@ -156,9 +156,9 @@ class Network:
             raise _refused(f"no response within {limits.fetch_timeout_ms} ms") from None
         except LimitReached as error:
             raise _refused(
-                f"{error}: each account can have {MAX_OUTBOUND_PER_ACCOUNT} concurrent requests and "
-                f"{MAX_HELD_BYTES_PER_ACCOUNT} bytes of responses; all accounts together can have {MAX_OUTBOUND} "
-                f"requests and {MAX_HELD_BYTES} bytes"
+                f"{error}: each account can have at most {MAX_OUTBOUND_PER_ACCOUNT} concurrent requests and "
+                f"{MAX_HELD_BYTES_PER_ACCOUNT} bytes of responses; all accounts together can have at most "
+                f"{MAX_OUTBOUND} requests and {MAX_HELD_BYTES} bytes"
             ) from None
         except AddressRefused as error:
             raise _refused(str(error)) from None

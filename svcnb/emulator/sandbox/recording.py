@@ -62,7 +62,7 @@ class Recording:
         except FileNotFoundError:
             if must_exist:
                 raise RecordingError(
-                    f"the recording {path} does not exist: record first, or correct the path"
+                    f"the recording {path} does not exist: record the responses first, or correct the path"
                 ) from None
             return
         except OSError as error:
