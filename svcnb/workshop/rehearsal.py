@@ -221,7 +221,7 @@ class _Rehearsing:
         from jupyter_client.manager import KernelManager
 
         # Another program can take a port between Jupyter's choice of free ports and the kernel's start. A server then
-        # chooses again, but this manager does not. Sockets in a folder need no ports, but Windows supports only ports.
+        # chooses again, but this manager does not. Unix sockets need no ports, but Windows supports only ports.
         sockets = {"transport": "ipc", "ip": str(lesson.with_suffix(""))} if os.name == "posix" else {}
         manager = KernelManager(**sockets)
         manager.start_kernel(

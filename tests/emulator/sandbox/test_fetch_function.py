@@ -83,7 +83,7 @@ def test_the_fifty_first_request_rejects_and_redirects_do_not_count(web: Any, si
       let n = 0;
       try { for (;;) { await fetch(url + '/away'); n++; } } catch (e) { return [n, e.constructor === Error, e.message]; }
     }"""
-    assert web(source) == [50, True, "Too many outbound requests: at most 50 are allowed per execution"]
+    assert web(source) == [50, True, "too many outbound requests: at most 50 are allowed per execution"]
     assert len(site.seen) == 100
 
 
@@ -101,7 +101,7 @@ def test_addresses_without_a_host_are_answered_here_and_counted(web: Any):
     assert web(source, max_fetch_count=2) == [
         "hi",
         "blob",
-        "Too many outbound requests: at most 2 are allowed per execution",
+        "too many outbound requests: at most 2 are allowed per execution",
     ]
 
 

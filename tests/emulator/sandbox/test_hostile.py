@@ -330,7 +330,7 @@ ATTEMPTS: dict[str, tuple[str, tuple[str, Any]]] = {
     # --- operations ---------------------------------------------------------------------------------------------
     "more keys than allowed": (
         "const main = async () => { for (;;) await Svc.Actions.getSvcActionPrivateKey(); }",
-        throws("Too many key operations: at most 10 are allowed per execution"),
+        throws("too many key operations: at most 10 are allowed per execution"),
     ),
     "more keys than allowed, at once": (
         (
@@ -359,7 +359,7 @@ ATTEMPTS: dict[str, tuple[str, tuple[str, Any]]] = {
             "const main = async () => { let n = 0; for (;;) { try { await fetch('http://localhost/'); }"
             " catch (e) { if (/Too many/.test(e.message)) throw e; n++; } } }"
         ),
-        throws("Too many outbound requests: at most 50 are allowed per execution"),
+        throws("too many outbound requests: at most 50 are allowed per execution"),
     ),
 }
 

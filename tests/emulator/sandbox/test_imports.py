@@ -163,7 +163,7 @@ def test_the_pins_are_whole_whenever_they_are_read(tmp_path: Path):
 
 def test_without_a_package_folder_the_missing_module_is_named(room: Any):
     error = room.error('import x from "left-pad@1.3.0"; const main = () => x')
-    assert "Cannot import 'left-pad@1.3.0'" in error
+    assert "cannot import 'left-pad@1.3.0'" in error
     assert "SVC_ACTION_PACKAGES" in error
 
 

@@ -15,8 +15,8 @@ from svcnb.emulator.platform.addresses import AddressPolicy, AllowedAddress
 from svcnb.emulator.sandbox import recording
 from svcnb.emulator.sandbox.network import Network
 from svcnb.emulator.sandbox.protocol import FetchRequest, OperationRefused
-from svcnb.emulator.sandbox.recording import MAX_FILE_BYTES, RecordingError
-from svcnb.protocol.limits import ActionLimits
+from svcnb.emulator.sandbox.recording import RecordingError
+from svcnb.protocol.limits import MAX_RECORDING_FILE_BYTES, ActionLimits
 
 LIMITS = ActionLimits(fetch_timeout_ms=60_000)
 
@@ -114,7 +114,7 @@ def test_what_is_no_file_is_not_opened_as_a_recording(tmp_path: Path):
         with pytest.raises(RecordingError, match="not a file"):
             Network("record", path)
     with (tmp_path / "large").open("wb") as file:
-        file.truncate(MAX_FILE_BYTES + 1)
+        file.truncate(MAX_RECORDING_FILE_BYTES + 1)
     with pytest.raises(RecordingError, match="at most 268435456 are allowed"):
         Network("replay", tmp_path / "large")
 

@@ -15,11 +15,12 @@ import pytest
 from svcnb.emulator.platform.addresses import AddressPolicy, AllowedAddress
 from svcnb.emulator.sandbox.network import Network
 from svcnb.emulator.sandbox.protocol import FetchRequest, FetchResponse, OperationRefused
-from svcnb.emulator.sandbox.repeat import MAX_REPEATABLE_BYTES, RepeatableHost
+from svcnb.emulator.sandbox.repeat import RepeatableHost
 from svcnb.protocol.limits import (
     MAX_HELD_BYTES_PER_ACCOUNT,
     MAX_OUTBOUND_PER_ACCOUNT,
     MAX_OUTBOUND_PER_RUN,
+    MAX_REPEATABLE_BYTES,
     ActionLimits,
 )
 
