@@ -1,4 +1,4 @@
-"""What charts are made of, and what they say when it is not that."""
+"""Valid inputs of charts, and the errors for other inputs."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def test_a_real_run_an_explanation_and_an_audit_are_drawn(emulator, values) -> N
 
 
 def values_of(spec: dict[str, Any]) -> list[dict[str, Any]]:
-    """All rows that stand anywhere in a chart."""
+    """Returns all rows of a chart."""
     found: list[dict[str, Any]] = list(spec.get("data", {}).get("values", []))
     for name in ("layer", "vconcat"):
         for part in spec.get(name, []):
