@@ -77,7 +77,7 @@ class Service(RuleBasedStateMachine):
         self.model.credit = STARTER_CENTS  # so little credit that a sequence can use all of it
         self.owner: Any = None
 
-    # --- expected responses ------------------------------------------------------------------------------------
+    # --- expected responses -----------------------------------------------------------------------------------------
 
     @property
     def affordable(self) -> bool:
@@ -214,7 +214,7 @@ class Service(RuleBasedStateMachine):
         self.owner.usage_keys.delete(key.text)
         key.removed = True
 
-    # --- invariants ------------------------------------------------------------------------------------------
+    # --- invariants -------------------------------------------------------------------------------------------------
 
     def credit(self) -> int:
         return -int(self.wire.listed("billing/balance", self.master)["balance_cents"])

@@ -175,8 +175,7 @@ async def test_a_caller_who_hangs_up_while_settling_pays_all_the_same(ledger, st
     assert await ledger.credit_cents(ANNA) == 4
 
 
-# --- consistency of balances and entries
-# ----------------------------------------------------------------------------------------------------
+# --- consistency of balances and entries ---------------------------------------------------------------------------
 
 
 async def test_the_books_are_kept_over_a_restart(tmp_path, clock):
