@@ -306,7 +306,7 @@ class WorkshopServer:
         except (ValidationError, InvalidArgument) as error:
             text = str(error).partition("\n")[0]
             raise _Refused(
-                UNPROCESSABLE, f"The verdict is invalid: {text}", "Send the fields exercise and right."
+                UNPROCESSABLE, f"The result of the exercise is invalid: {text}.", "Send the fields exercise and right."
             ) from None
         return JSONResponse({"ok": True, "solutions": self._room.roster.unlocked})
 
@@ -337,7 +337,7 @@ class WorkshopServer:
             text = str(error).partition("\n")[0]
             raise _Refused(
                 UNPROCESSABLE,
-                f"The lesson cannot start with this request: {text}",
+                f"The lesson cannot start with this request: {text}.",
                 "Send the fields settings and notebook.",
             ) from None
         except InvalidArgument as error:

@@ -43,7 +43,7 @@ def _refuse_other_origins(request: Request) -> None:
         raise StructuredError(
             403,
             "A page of another origin cannot use the control plane.",
-            fix="Call it from a program, or from a page that the emulator serves.",
+            fix="Call the control plane from a program, or from a page that the emulator serves.",
         )
 
 

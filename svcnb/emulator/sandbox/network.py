@@ -153,7 +153,7 @@ class Network:
                 finally:
                     await response.aclose()
         except TimeoutError:
-            raise _refused(f"no response within {limits.fetch_timeout_ms} ms") from None
+            raise _refused(f"the server did not respond within {limits.fetch_timeout_ms} ms") from None
         except LimitReached as error:
             raise _refused(
                 f"{error}: each account can have at most {MAX_OUTBOUND_PER_ACCOUNT} concurrent requests and "

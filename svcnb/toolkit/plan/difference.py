@@ -96,7 +96,7 @@ def _match(description: Description, observed: Observed, state: State) -> None:
             )
         if address is None and state.path is None and not observed.on_chain:
             raise InvalidArgument(
-                f"the wallet {name!r} has no address, so the next plan could not find the wallet without a state file",
+                f"the wallet {name!r} has no address, so the next plan cannot find the wallet without a state file",
                 hint="Pass state=... with the path of a file, or add the address of the wallet.",
             )
     groups = {number: group.name for number, group in observed.groups.items()}

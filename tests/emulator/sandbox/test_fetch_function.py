@@ -119,7 +119,7 @@ def test_a_request_can_be_aborted_before_and_while_it_waits(web: Any):
 
 def test_a_server_that_does_not_answer_ends_at_the_requests_own_limit(web: Any):
     source = "const main = (url) => fetch(url + '/silent').catch((e) => [e.name, e.message])"
-    assert web(source, fetch_timeout_ms=100) == ["TypeError", "fetch failed: no response within 100 ms"]
+    assert web(source, fetch_timeout_ms=100) == ["TypeError", "fetch failed: the server did not respond within 100 ms"]
 
 
 def test_an_answer_beyond_the_size_limit_is_refused(web: Any):

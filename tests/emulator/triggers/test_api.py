@@ -579,7 +579,11 @@ async def test_an_attempt_that_takes_too_long_is_given_up_and_its_execution_stop
     trigger = await door.trigger(key, "async function main() { while (true) {} }")
     await door.post(trigger)
     (run,) = await door.ended(trigger)
-    assert (run["status"], run["error"], run["response"]) == ("failed", "no response within 0.3 s", None)
+    assert (run["status"], run["error"], run["response"]) == (
+        "failed",
+        "the service did not respond within 0.3 s",
+        None,
+    )
 
 
 @pytest.mark.asyncio(loop_scope="function")
