@@ -24,14 +24,13 @@ from svcnb.client.models.outcomes import Outcome
 from svcnb.client.progress import bar
 from svcnb.client.references import ActionRef, source_or_cid
 from svcnb.protocol.action import Action
+from svcnb.protocol.limits import DEFAULT_BATCH_CONCURRENCY, MAX_BATCH_CONCURRENCY
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
     from svcnb.client.models.runs import Run
 
-DEFAULT_CONCURRENCY: Final = 16
-MAX_CONCURRENCY: Final = 256
 INTERRUPT_GRACE_S: Final = 5.0
 """Time that an interrupted batch waits for runs in progress, in seconds."""
 
@@ -49,10 +48,10 @@ class _Results(Sequence[Outcome]):
         resume: str | Path | None,
         progress: bool | None,
     ) -> None:
-        if not 1 <= concurrency <= MAX_CONCURRENCY:
+        if not 1 <= concurrency <= MAX_BATCH_CONCURRENCY:
             raise InvalidArgument(
-                f"invalid concurrency {concurrency!r}: expected 1 to {MAX_CONCURRENCY} runs at once",
-                hint="Omit this argument to use the default of 16.",
+                f"invalid concurrency {concurrency!r}: expected 1 to {MAX_BATCH_CONCURRENCY} concurrent runs",
+                hint=f"Omit this argument to use the default of {DEFAULT_BATCH_CONCURRENCY}.",
             )
         source, cid = source_or_cid(action)
         self.cid: str = cid

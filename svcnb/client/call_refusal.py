@@ -149,7 +149,11 @@ def _judge(call: RefusedCall, key: UsageKey | None, unix: float, *, managed: boo
 def _judge_flag(key: UsageKey, flag: str, by_master: Repair) -> tuple[Missing, str, list[Repair]]:
     if getattr(key, flag):
         return "", f"the key has {flag}; a new permission can take a few seconds to take effect", []
-    return "permission", f"the key lacks {flag}", [_update(key, f"gives the key {flag}", f", {flag}=True"), by_master]
+    return (
+        "permission",
+        f"the key does not have {flag}",
+        [_update(key, f"grants the key {flag}", f", {flag}=True"), by_master],
+    )
 
 
 def _judge_list(call: RefusedCall, key: UsageKey, field: str, by_master: Repair) -> tuple[Missing, str, list[Repair]]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from svcnb.client import explain as explanations, running, tracing
 from svcnb.client._http import AsyncTransport, SyncTransport
-from svcnb.client.batch import DEFAULT_CONCURRENCY, Batch
+from svcnb.client.batch import Batch
 from svcnb.client.client_settings import (
     AnyKey,
     ClientSettings,
@@ -39,6 +39,7 @@ from svcnb.client.resources.wallets import Wallets
 from svcnb.client.secret import Secret
 from svcnb.client.session import Listener, SyncSession
 from svcnb.client.tracing import Traced
+from svcnb.protocol.limits import DEFAULT_BATCH_CONCURRENCY
 
 if TYPE_CHECKING:
     import httpx
@@ -230,7 +231,7 @@ class Client(ClientSettings):
         action: ActionRef,
         params: Iterable[object],
         *,
-        concurrency: int = DEFAULT_CONCURRENCY,
+        concurrency: int = DEFAULT_BATCH_CONCURRENCY,
         progress: bool | None = None,
         resume: str | Path | None = None,
         executor: Executor | None = None,

@@ -315,7 +315,7 @@ def read_settings(path: Path, *, required: bool = False) -> dict[str, Any]:
         return {}
     except (OSError, ValueError) as error:  # ValueError: the file is not UTF-8, or the path contains a null character
         raise ConfigError(
-            f"the settings file {path} cannot be read: {error}", hint="Correct its permissions."
+            f"the settings file {path} cannot be read: {error}", hint="Correct the permissions of the file."
         ) from error
     try:
         values = tomllib.loads(text)

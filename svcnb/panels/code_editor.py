@@ -48,7 +48,7 @@ def names(vocabulary: Vocabulary) -> dict[str, list[Name]]:
     ]
     members: list[Name] = [{"name": member, "kind": "namespace"} for member in spaces.values() if member]
     around: list[Name] = [
-        {"name": name, "kind": "namespace", "says": "The service's functions, seen from inside an action."}
+        {"name": name, "kind": "namespace", "says": "Functions of the service that actions can call."}
         for name in spaces
     ]
     around += [{"name": name, "kind": _kind(name)} for name in sorted(GLOBALS - {"arguments"})]

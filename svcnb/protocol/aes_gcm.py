@@ -24,7 +24,7 @@ def seal(key: bytes, nonce: bytes, plain: bytes, about: bytes = b"") -> bytes:
 
     Args:
         key: 32 bytes.
-        nonce: 12 bytes. Never use a nonce twice with one key.
+        nonce: 12 bytes. Never use a nonce twice with the same key.
         plain: Bytes to encrypt.
         about: Additional authenticated data, which the cipher does not encrypt.
 
@@ -47,7 +47,7 @@ def seal(key: bytes, nonce: bytes, plain: bytes, about: bytes = b"") -> bytes:
 
 
 def unseal(key: bytes, nonce: bytes, sealed: bytes, about: bytes = b"") -> bytes:
-    """Reverses `seal`.
+    """Decrypts a result of `seal`, and checks its tag.
 
     Raises:
         ValueError: The ciphertext was changed, or was encrypted with a different key, nonce or additional data.

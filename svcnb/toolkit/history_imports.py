@@ -12,7 +12,8 @@ from typing import Any, Final, NamedTuple, Self
 
 from svcnb.client.errors import ConfigError
 from svcnb.client.record_schema import check_version
-from svcnb.client.recorder import COLUMNS, INSERT, KEPT_RUNS, LEDGER_COLUMNS, prune, storable, stored, strip_text
+from svcnb.client.recorder import COLUMNS, INSERT, LEDGER_COLUMNS, prune, storable, stored, strip_text
+from svcnb.protocol.limits import KEPT_RECORDED_RUNS
 
 _NUMBERS: Final = "typeof({0}.started_at) IN ('real', 'integer') AND typeof({0}.elapsed) IN ('real', 'integer')"
 
@@ -124,7 +125,7 @@ def merge_files(connection: sqlite3.Connection, files: Sequence[Path]) -> Merged
                 entries += connection.execute(_MERGE_LEDGER).rowcount
             if "account_keys" in tables[file]:
                 connection.execute("INSERT OR IGNORE INTO account_keys SELECT * FROM other.account_keys")
-            connection.execute(_DELETE_OLDEST, (KEPT_RUNS,))
+            connection.execute(_DELETE_OLDEST, (KEPT_RECORDED_RUNS,))
             connection.execute("COMMIT")
         except sqlite3.Error as error:
             raise _no_history(file, error) from None

@@ -261,7 +261,7 @@ def counts(context: Context) -> Iterator[Finding]:
             yield context.find(nodes[most], "warning", f"too_many_{code}", message)
         for node in nodes:
             if _is_repeated(context, node):
-                message = f"{what} are made in a loop: one run can make {most}, and all further calls fail"
+                message = f"{what} are made in a loop: one run can make {most}, and all later calls fail"
                 hint = "Make the call once, before the loop, and store the result." if code == "key_operations" else ""
                 yield context.find(node, "warning", f"{code}_in_loop", message, hint)
 

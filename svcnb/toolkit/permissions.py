@@ -149,7 +149,7 @@ class Matrix(Checked):
         keys = {key: set(held) for key, held in self.keys.items()}
         for change in changes:
             if not isinstance(change, Change):
-                raise InvalidType(f"expected a Change, not {type(change).__name__}")
+                raise InvalidType(f"expected a Change, got {type(change).__name__}")
             kind, which, group, on = change
             self._check(kind, which, group)
             held, one = {"action": (actions, group), "wallet": (wallets, group), "key": (keys, which)}[kind]

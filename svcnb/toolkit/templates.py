@@ -210,7 +210,8 @@ class Templates(Checked):
         made = release.derived.get(name)
         if made is not None and made.cid != action.cid:
             raise InvalidArgument(
-                f"{name!r} was already derived with another constant, as {made.cid}", hint="Choose another name."
+                f"{name!r} was already derived with another constant, as {made.cid}",
+                hint="Choose another name for the derived action.",
             )
         if made is None:
             stamp = action.stamp
@@ -312,5 +313,6 @@ def _read(path: Path) -> _Content:
         return _Content.model_validate(parse(path.read_text(encoding="utf-8")))
     except (ValueError, ValidationError, OSError) as error:
         raise InvalidArgument(
-            (f"{path} is not a registry of templates: {error}"), hint="Use a different file."
+            f"{path} is not a registry of templates: {error}",
+            hint="Pass a registry that svcnb wrote, or the path of a new file.",
         ) from error

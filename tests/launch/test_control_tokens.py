@@ -193,7 +193,7 @@ def test_other_programs_of_the_user_control_an_emulator_without_a_token_in_sight
 def test_a_chosen_token_is_kept_nowhere_and_passed_on_by_its_owner(start_emulator: Any, folder: Path) -> None:
     emulator: Emulator = start_emulator(control_token="chosen", action_spares=1)
     assert not folder.exists() or not list(folder.iterdir())
-    with pytest.raises(ControlRefused, match="needs its token"):
+    with pytest.raises(ControlRefused, match="control token is missing or invalid"):
         Emulator.connect(emulator.base_url)
     assert Emulator.connect(emulator.base_url, control_token="chosen").chain_id == emulator.chain_id
     emulator.clock.advance(1)

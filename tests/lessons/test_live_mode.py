@@ -178,7 +178,7 @@ def test_nothing_happens_before_the_learner_confirms(live: Live, monkeypatch: py
     monkeypatch.delenv("SVC_LESSONS")
     with pytest.raises(svcnb.NotConfirmed, match="this lesson runs on the live service") as asked:
         svcnb.lesson("quickstart")
-    assert "It costs about 10 cents." in str(asked.value)
+    assert "where it costs about 10 cents." in str(asked.value)
     assert asked.value.hint.startswith("To start the lesson, call svcnb.lesson('quickstart', confirm=True).")
     service = svcnb.lesson("quickstart", confirm=True)
     assert repr(service) == f"LiveService({live.emulator.base_url!r})"

@@ -182,7 +182,7 @@ def test_a_lesson_is_called_by_a_word(room: Workshop, ada: str, name: str) -> No
 
 
 def test_a_learner_cannot_keep_more_emulators_than_allowed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("svcnb.workshop.emulators.MOST_EMULATORS", 2)
+    monkeypatch.setattr("svcnb.workshop.emulators.MAX_LEARNER_EMULATORS", 2)
     with Workshop(["ada"], folder=folder) as room:
         assert room.emulators is not None
         kept = [room.emulators.open("ada", name, {}) for name in ("one", "two", "three")]
@@ -193,7 +193,7 @@ def test_a_learner_cannot_keep_more_emulators_than_allowed(folder: Path, monkeyp
 def test_a_learner_has_a_few_emulators_running_and_the_oldest_rests_until_it_is_asked(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("svcnb.workshop.emulators.MOST_RUNNING", 1)
+    monkeypatch.setattr("svcnb.workshop.emulators.MAX_LEARNER_RUNNING", 1)
     with Workshop(["ada", "grace"], folder=folder) as room:
         first = room.emulator("ada")
         key = first.client().accounts.create("ada").api_key.reveal()

@@ -74,5 +74,5 @@ def test_a_failed_cell_or_a_slow_room_does_not_pass() -> None:
 def test_a_rehearsal_needs_learners_and_lessons() -> None:
     with pytest.raises(svcnb.InvalidArgument, match="invalid number of learners 0"):
         rehearse(0)
-    with pytest.raises(svcnb.InvalidArgument, match="invalid lesson numbers 5 to 4"):
+    with pytest.raises(svcnb.InvalidArgument, match="no lesson has a number from 5 to 4"):
         rehearse(1, first=5, last=4)

@@ -16,9 +16,9 @@ import pytest
 
 import svcnb
 from svcnb.control import EmulatorUnreachable
+from svcnb.protocol.limits import MAX_LEARNER_REQUESTS
 from svcnb.workshop import Workshop, WorkshopServer
 from svcnb.workshop.connection import LimitedConnection
-from svcnb.workshop.server import MOST_REQUESTS
 
 
 def ask(url: str, token: str = "", body: object = None) -> tuple[int, str]:
@@ -143,7 +143,7 @@ def test_requests_of_one_learner_wait_for_each_other_and_keep_nobody_else_waitin
         first = pool.submit(ask, f"{server.url}/lessons/quickstart", token, {})
         assert begun.acquire(timeout=60)
         many = [pool.submit(ask, f"{server.url}/lessons/quickstart", token, {}) for _ in range(50)]
-        while sum(each.done() for each in many) < 50 - (MOST_REQUESTS - 1):
+        while sum(each.done() for each in many) < 50 - (MAX_LEARNER_REQUESTS - 1):
             time.sleep(0.01)
         assert not begun.acquire(timeout=0.2), "one at a time"
         grace = room.learner(room.add(f"grace-{ada}").name).token
@@ -151,7 +151,7 @@ def test_requests_of_one_learner_wait_for_each_other_and_keep_nobody_else_waitin
         assert ask(server.board_url)[0] == 200
         go_on.set()
         statuses = Counter(each.result()[0] for each in [first, *many])
-    assert statuses == {422: MOST_REQUESTS, 429: 51 - MOST_REQUESTS}
+    assert statuses == {422: MAX_LEARNER_REQUESTS, 429: 51 - MAX_LEARNER_REQUESTS}
     assert ask(f"{server.url}/verdicts", token, {"exercise": "cids.changes", "right": True})[0] == 200
 
 

@@ -278,9 +278,9 @@ def wait_for_run(access: ServiceAccess, trigger: Trigger | str, run: object, tim
             return seen
         here, _ = yield from now()
         if here - begun > timeout:
-            state = "has not appeared" if seen is None else f"is still {seen.status}"
+            late = "no run started within" if seen is None else f"the run is still {seen.status} after"
             raise TimedOut(
-                f"the run {state} after {timeout:g} s",
+                f"{late} {timeout:g} s",
                 hint="Check triggers.runs(trigger). The service retries a failed run for up to 36 s.",
             )
         yield from pause(wait)

@@ -148,7 +148,9 @@ def _read(path: Path) -> _Record | None:
     with os.fdopen(descriptor, "rb") as file:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
-            raise RootSecretUnusable(f"the root secret at {path} is not a file: move it away, or restore the file")
+            raise RootSecretUnusable(
+                f"the root secret at {path} is not a file: move it to another folder, or restore the file"
+            )
         if os.name == "posix" and found.st_mode & 0o077:
             raise RootSecretUnusable(
                 f"the root secret at {path} can be accessed by other users (mode {stat.S_IMODE(found.st_mode):04o}): "

@@ -23,7 +23,7 @@ nonces = st.binary(min_size=12, max_size=12)
     ids=["test case 13", "test case 14"],
 )
 def test_the_published_vectors_of_aes_256_gcm_come_out(text, sealed):
-    # McGrew and Viega, "The Galois/Counter Mode of Operation", appendix B: key and nonce all zero.
+    # McGrew and Viega, "The Galois/Counter Mode of Operation", appendix B: key and nonce consist of zeros.
     assert encrypt(bytes(32), text, bytes(12)) == "00" * 12 + sealed
     assert decrypt(bytes(32), "00" * 12 + sealed) == text
 
