@@ -17,10 +17,10 @@ from svcnb.files import replace_file
 T = TypeVar("T")
 
 VERSION_KEY: Final = "version"
-"""Member of a JSON document that contains its version. A document without this member has version 0."""
+"""Field of a JSON document that contains its version. A document without this field has version 0."""
 
 WRITER_KEY: Final = "written_by"
-"""Member of a JSON document that contains the version of the svcnb that wrote it."""
+"""Field of a JSON document that contains the version of the svcnb that wrote it."""
 
 
 class UnreadableVersion(SvcnbError):

@@ -111,7 +111,7 @@ class AsyncClient(ClientSettings):
 
     @cached_property
     def accounts(self) -> AsyncAccounts:
-        """Methods that create an account and check whether the key belongs to an account."""
+        """Methods that create an account, and check whether the client's key belongs to an account."""
         return AsyncAccounts(self._session)
 
     @cached_property

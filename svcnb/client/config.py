@@ -61,7 +61,7 @@ class Timeouts:
 
 @dataclass(frozen=True)
 class Retries:
-    """Retry policy for calls that the service did not charge (429, 503) and calls that change nothing.
+    """Retry policy for calls that the service did not charge (429, 503) and calls that do not change anything.
 
     Attributes:
         attempts: Maximum number of attempts of one call, including the first.
