@@ -198,7 +198,7 @@ def test_many_runs_at_once_do_not_start_as_many_processes(new_room: Any, live_is
         (0.030, 0.010, 5, 1, 0),  # the runs use the processors, and another process would only make each run slower
         (0.005, 0.040, 5, 1, 0),  # other programs use the processors
         (0.005, 0.040, 0, 1, 0),
-        (0.002, 0.001, 5, 4, 0),
+        (0.002, 0.001, 5, 4, 0),  # the service itself waits for a processor
         (0.045, 0.001, 0, 1, 1),  # long runs occupy every process
     ],
 )

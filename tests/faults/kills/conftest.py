@@ -224,7 +224,7 @@ class Ordeal:
         self.effects = getattr(self, "effects", {}) | {worker.number: {kind: len(known[kind]) for kind in BILLED}}
 
     def _check_books(self) -> None:
-        """Checks that each acknowledged call has one charge, each charge has an effect, and the ledger is consistent."""
+        """Checks that each acknowledged call has one charge, each charge has an effect, and the sums are correct."""
         from svcnb.emulator.billing.ledger import Ledger
         from svcnb.emulator.platform.clock import Clock
         from svcnb.emulator.platform.store import Store
