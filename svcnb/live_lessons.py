@@ -139,7 +139,7 @@ class LiveService:
         return client
 
     def stop(self) -> None:
-        """Does nothing, because other users share the service."""
+        """Has no effect, because other users share the service."""
 
 
 class LiveClient(Client):

@@ -62,7 +62,7 @@ class Client(ClientSettings):
 
     Args:
         base_url: Address of the service, the part before ``/core/v1``.
-        api_key: Account or usage key.
+        api_key: Account key or usage key.
         triggers_url: Address of the triggers service.
         rpc_url: JSON-RPC address of the chain.
         control_token: Token of an emulator's control plane. It is required to read traces.
@@ -196,9 +196,9 @@ class Client(ClientSettings):
         Args:
             action: An action, a source, or the CID of a source that was executed on this node before.
             params: Argument of ``main``, any JSON value.
-            until_effective: Seconds for which the client retries while the key is unknown (401) or not permitted (403).
-                A new key or permission takes effect after a few seconds. The method does not retry if the credit is
-                insufficient or the action fails.
+            until_effective: Seconds for which the client retries while the key is unknown (401) or lacks a permission
+                (403). A new key or permission takes effect after a few seconds. The method does not retry if the credit
+                is insufficient or the action fails.
             **named: Parameters by name, instead of ``params`` or merged into it.
 
         Raises:
@@ -286,7 +286,7 @@ class Client(ClientSettings):
         return self._session.drive(explanations.explain(self._config, key, action, wallet, self.clock_skew or 0.0))
 
     def with_key(self, key: AnyKey | None) -> Self:
-        """Returns a client with another key that uses the same connections.
+        """Returns a client that uses another key and the same connections.
 
         Args:
             key: Text of a key, or the account or usage key that the creation method returned. None removes the key.
@@ -321,7 +321,7 @@ class Client(ClientSettings):
         correlation_id: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Self:
-        """Returns a client with other settings that uses the same connections.
+        """Returns a client that uses other settings and the same connections.
 
         Args:
             timeout: Seconds to wait for any response.
@@ -356,7 +356,7 @@ class Client(ClientSettings):
         twin._start(self._config, AsyncTransport(self._config.base_url), self.on_run, owner=True)  # noqa: SLF001 - our own twin
         return twin
 
-    # --- time and end -----------------------------------------------------------------------------------------------
+    # --- time and closing -------------------------------------------------------------------------------------------
 
     @property
     def clock_skew(self) -> float | None:

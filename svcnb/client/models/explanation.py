@@ -39,7 +39,7 @@ WarningCode: TypeAlias = Literal[
 
 
 class GroupLink(Model):
-    """Links of one group to the key, the action and the wallet in question."""
+    """Links between one group and the key, the action and the wallet of the explanation."""
 
     id: int
     name: str = ""
