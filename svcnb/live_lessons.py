@@ -139,7 +139,7 @@ class LiveService:
         return client
 
     def stop(self) -> None:
-        """Does nothing, because other users share the service."""
+        """Has no effect, because other users share the service."""
 
 
 class LiveClient(Client):
@@ -290,7 +290,7 @@ def begin_in_page() -> None:
 
 
 def _install(kind: type[Skipper], live: Live | None) -> None:
-    """Registers the transformer for all later cells. Does nothing outside IPython."""
+    """Registers the transformer for all later cells. Outside IPython, the function has no effect."""
     end()
     if (shell := ipython_shell()) is not None:
         shell.ast_transformers.append(kind(live, shell.user_ns))

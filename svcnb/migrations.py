@@ -17,10 +17,10 @@ from svcnb.files import replace_file
 T = TypeVar("T")
 
 VERSION_KEY: Final = "version"
-"""Member of a JSON document that contains its version. A document without this member has version 0."""
+"""Field of a JSON document that contains its version. A document without this field has version 0."""
 
 WRITER_KEY: Final = "written_by"
-"""Member of a JSON document that contains the version of the svcnb that wrote it."""
+"""Field of a JSON document that contains the version of the svcnb that wrote it."""
 
 
 class UnreadableVersion(SvcnbError):
@@ -82,7 +82,7 @@ class DocumentSchema(Schema[dict[str, Any]]):
     """Versions of a JSON document in a file. The arguments are the same as for `Schema`."""
 
     def read(self, document: Any, path: Path) -> dict[str, Any]:
-        """Returns a document in the current version. If the file has an earlier version, keeps a copy of it.
+        """Returns a document in the current version, and keeps a copy of a file that has an earlier version.
 
         Args:
             document: Parsed content of the file.

@@ -49,7 +49,7 @@ _VERBS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "/update_action_metadata": ("actions.update", ("hashed_cid",)),
     "/delete_action": ("actions.delete", ("hashed_cid",)),
 }
-"""The client's method for each call, and the members of the body that are the first arguments of the method."""
+"""The client's method for each call, and the fields of the body that are the first arguments of the method."""
 _KEYWORDS: Final[dict[str, str]] = {
     "name": "name",
     "description": "description",
@@ -57,7 +57,7 @@ _KEYWORDS: Final[dict[str, str]] = {
     "cid_hashes_permitted": "actions",
     "pkp_ids_permitted": "wallets",
 }
-"""The client's names for members of the body that are not permissions. Permissions have the same names in both."""
+"""The client's names for fields of the body that are not permissions. Permissions have the same names in both."""
 
 
 @dataclass(frozen=True)

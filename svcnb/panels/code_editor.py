@@ -23,7 +23,7 @@ class CodePanel(Panel):
 
     @command
     def editor_bundle(self, *, with_script: bool) -> dict[str, str]:
-        """Returns the hash of the editor's bundle. Sends the bundle to a page that does not have it yet."""
+        """Returns the hash of the editor's bundle, and sends the bundle to a page that does not have it yet."""
         script = _script(BUNDLE)
         told = {"hash": hashlib.sha256(script.encode()).hexdigest()}
         return told | {"script": script} if with_script else told

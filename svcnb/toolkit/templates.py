@@ -179,7 +179,7 @@ class Templates(Checked):
 
         Args:
             key: ``name@version``.
-            constant: Constant to append. It must have the same members and types as in earlier actions of the template.
+            constant: Constant to append. It must have the same fields and types as in earlier actions of the template.
             name: Name of the action.
             description: Purpose of the action.
 
@@ -246,7 +246,8 @@ class Templates(Checked):
         """Checks the bytes of every template, and the CID of every action derived from it.
 
         Returns:
-            One sentence for each problem. The list is empty if nothing has changed since the release.
+            One sentence for each problem. The list is empty if the templates and actions have not changed since the
+            release.
         """
         wrong: list[str] = []
         for key, release in self._content.templates.items():

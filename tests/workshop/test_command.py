@@ -1,4 +1,4 @@
-"""The commands of a workshop, as an instructor types them: what they print, and what they write."""
+"""Commands of a workshop: their output, and the files that they write."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Command = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture
 def workshop(tmp_path: Path) -> Iterator[Command]:
-    """Runs a command of the workshop that runs in this test's folder."""
+    """Runs a command with the workshop that runs in this test's folder."""
     (tmp_path / "roster.csv").write_text("name,email\nJosé,jose@example.org\nAda Lovelace,\n,\n", encoding="utf-8")
     program = [sys.executable, "-m", "svcnb", "workshop"]
     server = subprocess.Popen([*program, "start", "roster.csv"], cwd=tmp_path, stdout=subprocess.PIPE, text=True)

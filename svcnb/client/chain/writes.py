@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 SPARE_GAS: Final = (6, 5)
 """Ratio of the gas limit to the estimated gas, as a fraction.
 
-Another write can come first, and increase the gas that this write needs.
+If the chain executes another write first, this write can need more gas than estimated.
 """
 
 NO_GAS: Final = "InsufficientFunds"

@@ -99,7 +99,7 @@ def model(kind: type[M]) -> Callable[[Any, Answer], M]:
 
 
 def member(name: str) -> Callable[[Any, Answer], str]:
-    """Returns a parser for one string member."""
+    """Returns a parser for one string field."""
 
     def parse(body: Any, _answer: Answer) -> str:
         value = body[name]

@@ -51,7 +51,7 @@ def difference(description: Description, observed: Observed, state: State, *, pr
 
 
 def _take_up(observed: Observed, state: State) -> tuple[str, str] | None:
-    """Finds the result of an interrupted creation. Returns the name and hash of each key whose secret is lost."""
+    """Finds the result of an interrupted creation, and returns the name and hash of each key whose secret is lost."""
     begun = state.begun
     if begun is None:
         return None
@@ -156,7 +156,7 @@ def _group(description: Description, observed: Observed, state: State, name: str
         yield steps.update_group(description, name, "its name or description differs")
         return
     if wildcard:
-        # A call cannot add or remove the wildcard (0) as a single member.
+        # A call cannot add or remove the wildcard (0) as a single entry.
         yield steps.update_group(description, name, "a wildcard is added or removed")
         return
     yield from (steps.permit_action(name, each) for hashed, each in actions.items() if hashed not in held.actions)

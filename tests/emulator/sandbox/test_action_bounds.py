@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - sources of actions stand on one line, as their authors would write them
-"""What one action can make the service do and hold: each bound is an ordinary error of the action, never the service's."""
+"""Resource limits of one action. Exceeding a limit is an error of the action, never of the service."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ENGINES = ("v8", "auto")
 
 @pytest.fixture
 def little_processor_time() -> Iterator[None]:
-    """Ends a test that uses a minute of processor time. Work that grows with the square of a text would take hours."""
+    """Stops a test after a minute of processor time. Work with quadratic time would take hours."""
 
     def give_up(*_: object) -> None:
         raise AssertionError("it takes more than linear time")

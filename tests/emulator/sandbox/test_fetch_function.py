@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - sources of actions stand on one line, as their authors would write them
-"""Outbound requests as actions make them.
+"""Outbound requests of actions.
 
 Source: docs/service/runtime.md#globals, docs/service/limits.md#limits-of-a-run; docs/service/conformance.md#runtime, item 44.
 """
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.engine
 
 @pytest.fixture
 def web(room: Any, site: Any, open_network: Any) -> Any:
-    """Runs an action whose parameter is the site's address."""
+    """Runs an action whose parameter is the address of the test's web server."""
 
     def run(source: str, **limits: int) -> Any:
         return room.value(source, site.url, host=room.host(network=open_network("allow")), **limits)

@@ -256,7 +256,7 @@ async def test_a_request_stays_under_the_policy_that_it_began_with(site: Any, tm
     send = network._send
 
     async def switch(*given: Any) -> Any:
-        network.configure("record", tmp_path / "later.json")  # while the answer is on its way
+        network.configure("record", tmp_path / "later.json")  # before the response arrives
         return await send(*given)
 
     network._send = switch  # type: ignore[method-assign,assignment]
