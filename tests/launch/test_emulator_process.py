@@ -32,7 +32,7 @@ def chain_config(base_url: str) -> dict[str, object]:
 
 
 def group_is_empty(group: int) -> bool:
-    """Whether no process of a group lives, waited for up to the deadline."""
+    """Returns whether a process group is empty. Waits until it is, or until the deadline."""
     until = time.monotonic() + DEADLINE_S
     while time.monotonic() < until:
         try:
