@@ -124,7 +124,7 @@ class _Renderer:
             return content
         # The rest of the text is a stack trace of the renderer's own code.
         reason = content.decode(errors="replace").partition("\n    at ")[0]
-        raise RenderFailed(f"this chart cannot be drawn: {' '.join(reason.split())[:_KEPT]}")
+        raise RenderFailed(f"cannot draw this chart: {' '.join(reason.split())[:_KEPT]}")
 
     def close(self) -> None:
         """Ends the renderer's process."""

@@ -87,7 +87,9 @@ async def parse(data: bytes) -> Any:
     """
     if not data.strip():
         raise StructuredError(
-            400, "The request has no body; a JSON body is required.", fix=f"Send a JSON body. {_SPECIFICATION}"
+            400,
+            "The request has no body, but the endpoint requires a JSON body.",
+            fix=f"Send a JSON body. {_SPECIFICATION}",
         )
     try:
         return await read_json(data)

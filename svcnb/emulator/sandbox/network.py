@@ -124,7 +124,7 @@ class Network:
             if found is None:
                 raise _refused(
                     f"the recording {recording.path.name} does not contain a response to {request.method} "
-                    f"{request.url}: record it first with the network policy 'record'"
+                    f"{request.url}: record the response first with the network policy 'record'"
                 )
             return found
         response = await self._send(request, limits, account)
