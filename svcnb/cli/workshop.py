@@ -184,7 +184,7 @@ def add(learner: str, email: str, folder: Path) -> None:
     given = _entry(learner)
     found = _ask(folder, "POST", _path(given.name or given.email, "add"), {"email": email or given.email})
     place = _write_place(folder, found["name"], found["environment"])
-    click.echo(f"{learner or found['name']}: the environment is in {place}")
+    click.echo(f"{learner or found['name']}: the environment file is {place}")
 
 
 @command.command("reset")

@@ -95,7 +95,7 @@ class AsyncClient(ClientSettings[AsyncSession]):
 
     @cached_property
     def accounts(self) -> AsyncAccounts:
-        """Methods that create an account and check whether the key belongs to an account."""
+        """Methods that create an account, and check whether the client's key belongs to an account."""
         return AsyncAccounts(self._session)
 
     @cached_property
@@ -183,7 +183,7 @@ class AsyncClient(ClientSettings[AsyncSession]):
         derived = self._derive(AsyncSession(recording, self._config, self.on_run))
         return RawResponse(await call(derived), tuple(recording.answers))
 
-    # --- time and end -----------------------------------------------------------------------------------------------
+    # --- time and closing -------------------------------------------------------------------------------------------
 
     async def close(self) -> None:
         """See `Client.close`."""

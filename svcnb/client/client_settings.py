@@ -65,7 +65,7 @@ class ClientSettings(Checked, Generic[SessionT]):
         return self._derive(type(self._session)(self._session.transport, config, self.on_run))
 
     def with_key(self, key: AnyKey | None) -> Self:
-        """Returns a client with another key that uses the same connections.
+        """Returns a client that uses another key and the same connections.
 
         Args:
             key: Text of a key, or the account or usage key that the creation method returned. None removes the key.
@@ -100,7 +100,7 @@ class ClientSettings(Checked, Generic[SessionT]):
         correlation_id: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Self:
-        """Returns a client with other settings that uses the same connections.
+        """Returns a client that uses other settings and the same connections.
 
         Args:
             timeout: Seconds to wait for any response.
@@ -172,7 +172,7 @@ _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
 def checked_headers(headers: object) -> dict[str, str]:
-    """Checks the headers for every request, and returns them with names in lower case.
+    """Checks the headers for every request, and returns them with lowercase names.
 
     Raises:
         InvalidArgument: A name or a value cannot be sent, or the client sets the header itself. The message never

@@ -61,7 +61,7 @@ class Timeouts:
 
 @dataclass(frozen=True)
 class Retries:
-    """Retry policy for calls that the service did not charge (429, 503) and calls that change nothing.
+    """Retry policy for calls that the service did not charge (429, 503) and calls that do not change anything.
 
     Attributes:
         attempts: Maximum number of attempts of one call, including the first.
@@ -136,7 +136,7 @@ def load(
 
     Args:
         base_url: Address of the service. The client ignores a trailing ``/core/v1``.
-        api_key: Account or usage key.
+        api_key: Account key or usage key.
         triggers_url: Address of the triggers service.
         rpc_url: JSON-RPC address of the chain.
         control_token: Token of an emulator's control plane. The client never reads it from the environment, because it
@@ -277,7 +277,7 @@ def config_file(environment: Mapping[str, str] | None = None) -> Path | None:
 
 
 def _read_file(file: str | Path | None, environment: Mapping[str, str]) -> tuple[str | None, dict[str, str]]:
-    """Returns the selected profile and its settings. Without a profile, returns the settings at the top of the file."""
+    """Returns the selected profile and its settings, or the settings at the top of the file without a profile."""
     profile = environment.get("SVC_PROFILE", "").strip() or None
     path = Path(file).expanduser() if file else config_file(environment)
     required = bool(file or environment.get("SVCNB_CONFIG"))
@@ -315,7 +315,7 @@ def read_settings(path: Path, *, required: bool = False) -> dict[str, Any]:
         return {}
     except (OSError, ValueError) as error:  # ValueError: the file is not UTF-8, or the path contains a null character
         raise ConfigError(
-            f"the settings file {path} cannot be read: {error}", hint="Correct its permissions."
+            f"the settings file {path} cannot be read: {error}", hint="Correct the permissions of the file."
         ) from error
     try:
         values = tomllib.loads(text)

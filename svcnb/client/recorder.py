@@ -72,7 +72,7 @@ def default_path(environment: Mapping[str, str] = os.environ) -> Path | None:
 
 
 def connect(path: Path, patience: float | None = None) -> sqlite3.Connection:
-    """Opens the record. If the file is missing, creates one that only its owner can read.
+    """Opens the record. The function creates a missing file, which only its owner can read.
 
     Args:
         path: Path of the file.
@@ -286,13 +286,13 @@ _PEM: Final = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z
 def strip(value: Any, name: str = "") -> Any:
     """Masks every secret and every possible secret in a JSON value.
 
-    The function masks members whose names refer to a secret, and strings that look like a secret. Such strings are 32
+    The function masks fields whose names refer to a secret, and strings that look like a secret. Such strings are 32
     bytes in base64 or hex, words of a wallet's recovery phrase, signed tokens, and PEM keys. A 32-byte hex value stays
-    if the member's name indicates a public value, for example ``transactionHash``.
+    if the field's name indicates a public value, for example ``transactionHash``.
 
     Args:
         value: Any JSON value.
-        name: Name of the member that contains the value.
+        name: Name of the field that contains the value.
 
     Example:
         >>> strip({"to": "0x01", "apiKey": "c2VjcmV0"})
@@ -310,10 +310,10 @@ def strip(value: Any, name: str = "") -> Any:
 
 
 def names_secret(name: str) -> bool:
-    """Returns whether a member's name indicates a secret value.
+    """Returns whether a field's name indicates a secret value.
 
     Args:
-        name: Name of the member, for example ``apiKey``.
+        name: Name of the field, for example ``apiKey``.
     """
     return bool(_SECRET_NAME.search(name)) and not _PUBLIC_HASH_NAME.search(name)
 

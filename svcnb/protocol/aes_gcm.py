@@ -35,7 +35,10 @@ def seal(key: bytes, nonce: bytes, plain: bytes, about: bytes = b"") -> bytes:
         ValueError: The key or the nonce has the wrong length.
     """
     if len(key) != KEY_BYTES or len(nonce) != NONCE_BYTES:
-        raise ValueError(f"AES-256-GCM requires a key of {KEY_BYTES} bytes and a nonce of {NONCE_BYTES} bytes")
+        raise ValueError(
+            f"the key has {len(key)} bytes and the nonce has {len(nonce)}: AES-256-GCM requires {KEY_BYTES} bytes "
+            f"and {NONCE_BYTES} bytes"
+        )
     if IN_PAGE:
         return bytes.fromhex(primitives().encrypt(key.hex(), nonce.hex(), plain.hex(), about.hex()))
     from Crypto.Cipher import AES

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from dataclasses import dataclass
 from sys import getrecursionlimit
 from typing import Any, Final, NoReturn
@@ -190,7 +191,8 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     # different data.
     members = dict(pairs)
     if len(members) != len(pairs):
-        raise ValueError("the same member occurs twice")
+        [(repeated, _)] = Counter(name for name, _ in pairs).most_common(1)
+        raise ValueError(f"the member {shown(repeated)} occurs more than once")
     return members
 
 

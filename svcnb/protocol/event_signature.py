@@ -293,7 +293,7 @@ def _type_and_words(text: str) -> tuple[str, list[str]]:
     return trimmed[: close + 1] + tail, [word for word in words if word]
 
 
-# --- decoding and formatting values ---------------------------------------------------------------------------------
+# --- decoding and formatting values --------------------------------------------------------------------------------
 
 
 def _word(topic: str) -> bytes:

@@ -84,7 +84,7 @@ def triggered(trigger: Any, run: Any, service: str) -> dict[str, Any]:
 
 
 def add_triggered(connection: sqlite3.Connection, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Adds runs of triggers. Keeps the key and the amount that an emulator reported for the same executions."""
+    """Adds runs of triggers, and keeps the key and the amount that an emulator reported for the same executions."""
     connection.execute("BEGIN IMMEDIATE")
     for row in rows:
         query = "SELECT key_hash, base_url, cost_cents FROM runs WHERE source = 'trigger' AND run_id = ?"
@@ -97,7 +97,7 @@ def add_triggered(connection: sqlite3.Connection, rows: Sequence[Mapping[str, An
 
 
 def add_served(connection: sqlite3.Connection, rows: Iterable[Mapping[str, Any]], service: str) -> int:
-    """Adds the runs that an emulator recorded. Returns the number of new runs."""
+    """Adds the runs that an emulator recorded, and returns the number of new runs."""
     connection.execute("BEGIN IMMEDIATE")
     [before] = connection.execute("SELECT count(*) FROM runs").fetchone()
     for row in rows:

@@ -390,4 +390,4 @@ def _listen(port: int) -> socket.socket:
         except OSError:
             if not wanted:
                 raise
-    raise AssertionError("port 0 is never taken")
+    raise AssertionError("unreachable: port 0 selects a free port")

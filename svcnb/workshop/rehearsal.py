@@ -126,8 +126,8 @@ def rehearse(
         )
         if not lessons:
             raise InvalidArgument(
-                f"invalid lesson numbers {first} to {last}",
-                hint="Use numbers from 0 to 17, with the first lesson before the last lesson.",
+                f"no lesson has a number from {first} to {last}",
+                hint="Pass numbers from 0 to 17. The last number must be at least the first number.",
             )
         cells = sum(len(_cells(lesson)) for lesson in lessons)
         if begins is not None:

@@ -63,7 +63,8 @@ def read_roster(path: Path) -> list[Entry]:
         rows = rows[1:]
     if not 0 < len(rows) <= MAX_LEARNERS:
         raise InvalidArgument(
-            f"{path} contains {len(rows)} learners: expected 1 to {MAX_LEARNERS}", hint="Write one learner per line."
+            f"{path} contains {len(rows)} learners: expected 1 to {MAX_LEARNERS}",
+            hint="Write one learner per line. To teach more learners, start another workshop.",
         )
     entries: list[Entry] = []
     for number, row in enumerate(rows, 1):

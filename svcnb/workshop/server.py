@@ -256,7 +256,7 @@ class WorkshopServer:
         if not _is(_bearer(request), self.instructor_token):
             raise _Refused(
                 UNAUTHORIZED,
-                "The request requires the instructor's token.",
+                "The token of the instructor is missing or invalid.",
                 "Send Authorization: Bearer <server.instructor_token>.",
             )
 
@@ -281,7 +281,7 @@ class WorkshopServer:
         if self._asked[learner.name] >= MAX_LEARNER_REQUESTS:
             raise _Refused(
                 TOO_MANY,
-                f"{MAX_LEARNER_REQUESTS} of your requests are already waiting.",
+                f"{MAX_LEARNER_REQUESTS} of your requests are unfinished, and no more are allowed.",
                 "Wait for the responses to these requests.",
             )
         self._asked[learner.name] += 1
@@ -306,7 +306,7 @@ class WorkshopServer:
         except (ValidationError, InvalidArgument) as error:
             text = str(error).partition("\n")[0]
             raise _Refused(
-                UNPROCESSABLE, f"The verdict is invalid: {text}", "Send the fields exercise and right."
+                UNPROCESSABLE, f"The result of the exercise is invalid: {text}.", "Send the fields exercise and right."
             ) from None
         return JSONResponse({"ok": True, "solutions": self._room.roster.unlocked})
 
@@ -337,7 +337,7 @@ class WorkshopServer:
             text = str(error).partition("\n")[0]
             raise _Refused(
                 UNPROCESSABLE,
-                f"The lesson cannot start with this request: {text}",
+                f"The lesson cannot start with this request: {text}.",
                 "Send the fields settings and notebook.",
             ) from None
         except InvalidArgument as error:

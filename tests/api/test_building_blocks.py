@@ -1,4 +1,4 @@
-"""Parts of the HTTP side that time or luck would have to be waited for over the wire."""
+"""Parts of the HTTP layer whose behaviour over the network depends on time or chance."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def dispatcher() -> Dispatcher:
 
 
 class Watch:
-    """A clock that a test moves."""
+    """Clock that a test advances."""
 
     def __init__(self) -> None:
         self.now = 100.0

@@ -217,7 +217,7 @@ def test_a_file_of_another_batch_is_rejected_before_the_first_run(scripted, tmp_
 
 @pytest.mark.parametrize("concurrency", [0, MAX_BATCH_CONCURRENCY + 1])
 def test_an_invalid_concurrency_is_rejected(scripted, concurrency) -> None:
-    with pytest.raises(InvalidArgument, match="at once"):
+    with pytest.raises(InvalidArgument, match="concurrent runs"):
         scripted(lambda _: answer(1)).map(DOUBLE, [{"n": 1}], concurrency=concurrency)
 
 

@@ -1,4 +1,4 @@
-"""The emulator as a process: ready when the line returns, gone when its owner is, and plain about what went wrong."""
+"""Emulator process, which is ready after its ready line, ends with its owner, and reports errors clearly."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def chain_config(base_url: str) -> dict[str, object]:
 
 
 def group_is_empty(group: int) -> bool:
-    """Whether no process of a group lives, waited for up to the deadline."""
+    """Returns whether a process group is empty. Waits until it is, or until the deadline."""
     until = time.monotonic() + DEADLINE_S
     while time.monotonic() < until:
         try:
@@ -60,7 +60,7 @@ def test_it_and_all_it_started_end_with_the_block() -> None:
         group = running.pid
     assert group_is_empty(group)
     assert not running.running
-    running.stop()  # once more does no harm
+    running.stop()  # a second call has no effect
 
 
 @pytest.mark.slow

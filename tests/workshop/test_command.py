@@ -1,4 +1,4 @@
-"""The commands of a workshop, as an instructor types them: what they print, and what they write."""
+"""Commands of a workshop: their output, and the files that they write."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Command = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture
 def workshop(tmp_path: Path) -> Iterator[Command]:
-    """Runs a command of the workshop that runs in this test's folder."""
+    """Runs a command with the workshop that runs in this test's folder."""
     (tmp_path / "roster.csv").write_text("name,email\nJosé,jose@example.org\nAda Lovelace,\n,\n", encoding="utf-8")
     program = [sys.executable, "-m", "svcnb", "workshop"]
     server = subprocess.Popen([*program, "start", "roster.csv"], cwd=tmp_path, stdout=subprocess.PIPE, text=True)
@@ -61,7 +61,7 @@ def test_an_instructor_starts_from_a_roster_and_helps_learners_by_name(workshop:
     assert "1, 2" in workshop("unlock", "1", "2").stdout
     assert "Choose a number from 0 to 17." in workshop("unlock", "99").stderr
     assert "so the fault was not injected" in workshop("fault", "chain").stdout
-    assert workshop("add", "").stdout.startswith("learner-5: the environment is in ")
+    assert workshop("add", "").stdout.startswith("learner-5: the environment file is ")
     assert "no learner has the name ''" in workshop("reset", "").stderr
     board = json.loads(workshop("board", "--json").stdout)
     assert [each["display"] for each in board] == ["Ada Lovelace", "Grace Hopper", "José", "Learner 3", "Learner 5"]

@@ -41,7 +41,7 @@ class ChainAccess:
         self._selectors: frozenset[bytes] | None = None
         self._warned = False
 
-    # --- where and when -----------------------------------------------------------------------------------------
+    # --- addresses and time -------------------------------------------------------------------------------------
 
     def node(self) -> Flow[ChainConfig]:
         """Chain id and contract, as the service reports them."""
@@ -184,7 +184,7 @@ class ChainAccess:
         return told.chain_id
 
     def missing(self) -> Flow[tuple[str, ...]]:
-        """Returns the functions of this version that the deployed contract does not list (EIP-2535 loupe)."""
+        """Returns the functions of this version that are missing from the deployed contract's own list (EIP-2535)."""
         if self._selectors is None:
             facets = yield from self.view("facets")
             self._selectors = frozenset(bytes(selector) for _, selectors in facets for selector in selectors)

@@ -93,7 +93,7 @@ class Outcome(Model):
 
     @property
     def transient(self) -> bool:
-        """Whether a repeated run can succeed, because the service was busy, or permissions or credit were missing."""
+        """Whether a repetition can succeed, because overload, permissions or credit caused the error."""
         return self.error_type in _TRANSIENT
 
     @property

@@ -41,12 +41,12 @@ def typed_data_digest(typed_data: dict[str, Any]) -> bytes:
     """Returns the 32-byte digest that a wallet signs.
 
     Args:
-        typed_data: Dictionary with the members types, primaryType, domain and message. Structs, arrays and all atomic
+        typed_data: Dictionary with the fields types, primaryType, domain and message. Structs, arrays and all atomic
             types are supported. Bytes are ``0x`` hex or bytes, integers are int, decimal or ``0x`` hex, and booleans
             are bool.
 
     Raises:
-        SigningError: A member is missing, a value does not match its type, or eth-account is not installed.
+        SigningError: A field is missing, a value does not match its type, or eth-account is not installed.
     """
     try:
         if _is_envelope(typed_data):
@@ -114,7 +114,7 @@ def _checked_types(types: object) -> Types:
     for name, fields in types.items():
         if len({field["name"] for field in fields}) != len(fields):
             raise MalformedValue(
-                f"the type {shown(name)} has two fields with the same name", hint="Rename one of them."
+                f"the type {shown(name)} has two fields with the same name", hint="Rename one of these fields."
             )
     return types
 

@@ -174,11 +174,11 @@ class PermissionCache:
         named = f"action {cid} (hashed CID {action_hash})"
         if self.expired(caller):
             raise EndpointFailure(
-                403, f"The API key has expired, so it is not authorized to execute {named}: use another key"
+                403, f"the API key has expired, so it is not authorized to execute {named}: use another key"
             )
         raise EndpointFailure(
             403,
-            f"The API key is not authorized to execute {named}: one group in its execute_in_groups must permit this "
+            f"the API key is not authorized to execute {named}: one group in its execute_in_groups must permit this "
             "action",
         )
 

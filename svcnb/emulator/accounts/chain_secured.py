@@ -145,7 +145,7 @@ class ChainSecured:
             raise EndpointFailure(
                 400,
                 (
-                    f"The envelope is signed by {signer}, but new_admin_wallet_address is "
+                    f"the envelope is signed by {signer}, but new_admin_wallet_address is "
                     f"{body.new_admin_wallet_address}: sign with the new admin wallet"
                 ),
             )

@@ -100,7 +100,7 @@ class StreamConnection:
             async with asyncio.timeout(RPC_TIMEOUT_S):
                 return await asked.answer
         except TimeoutError as error:
-            raise ChainUnavailable(f"no response to {method} within {RPC_TIMEOUT_S:.0f} s") from error
+            raise ChainUnavailable(f"the node did not respond to {method} within {RPC_TIMEOUT_S:.0f} s") from error
         except OSError as error:
             raise ConnectionLost(f"the node has stopped: {error}") from error
         finally:

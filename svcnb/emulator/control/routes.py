@@ -180,7 +180,9 @@ class ControlPlane:
             found = await self._saved.restore(name)
         except ValueError as error:
             raise StructuredError(
-                409, f"Snapshot {name!r} cannot be restored: {error}.", fix="Delete the snapshot."
+                409,
+                f"Snapshot {name!r} cannot be restored: {error}.",
+                fix="Delete the snapshot with DELETE /_emulator/snapshots/NAME, and save a new one.",
             ) from None
         if not found:
             raise _no_snapshot(name)

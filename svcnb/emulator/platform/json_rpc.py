@@ -51,7 +51,7 @@ class Rpc:
         except (RpcError, ChainUnavailable):
             raise
         except TimeoutError:
-            raise ChainUnavailable(f"{method}: no response within {RPC_TIMEOUT_S:g} s") from None
+            raise ChainUnavailable(f"{method}: the chain node did not respond within {RPC_TIMEOUT_S:g} s") from None
         except json_rpc.NotAnAnswer as error:
             raise ChainUnavailable(f"{method}: {error}") from None
         except Exception as error:  # noqa: BLE001 - a chain can fail in any way

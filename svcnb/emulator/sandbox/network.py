@@ -124,7 +124,7 @@ class Network:
             if found is None:
                 raise _refused(
                     f"the recording {recording.path.name} does not contain a response to {request.method} "
-                    f"{request.url}: record it first with the network policy 'record'"
+                    f"{request.url}: record the response first with the network policy 'record'"
                 )
             return found
         response = await self._send(request, limits, account)
@@ -153,12 +153,12 @@ class Network:
                 finally:
                     await response.aclose()
         except TimeoutError:
-            raise _refused(f"no response within {limits.fetch_timeout_ms} ms") from None
+            raise _refused(f"the server did not respond within {limits.fetch_timeout_ms} ms") from None
         except LimitReached as error:
             raise _refused(
-                f"{error}: each account can have {MAX_OUTBOUND_PER_ACCOUNT} concurrent requests and "
-                f"{MAX_HELD_BYTES_PER_ACCOUNT} bytes of responses; all accounts together can have {MAX_OUTBOUND} "
-                f"requests and {MAX_HELD_BYTES} bytes"
+                f"{error}: each account can have at most {MAX_OUTBOUND_PER_ACCOUNT} concurrent requests and "
+                f"{MAX_HELD_BYTES_PER_ACCOUNT} bytes of responses; all accounts together can have at most "
+                f"{MAX_OUTBOUND} requests and {MAX_HELD_BYTES} bytes"
             ) from None
         except AddressRefused as error:
             raise _refused(str(error)) from None

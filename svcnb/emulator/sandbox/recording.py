@@ -62,7 +62,7 @@ class Recording:
         except FileNotFoundError:
             if must_exist:
                 raise RecordingError(
-                    f"the recording {path} does not exist: record first, or correct the path"
+                    f"the recording {path} does not exist: record the responses first, or correct the path"
                 ) from None
             return
         except OSError as error:
@@ -102,7 +102,8 @@ class Recording:
     def _add(self, request: FetchRequest, response: FetchResponse) -> None:
         if self._chars + len(response.body) + len(request.body or b"") > MAX_RECORDING_BYTES:
             raise RecordingError(
-                f"the recording {self.path.name} is full: it can contain {MAX_RECORDING_BYTES} bytes; use another file"
+                f"the recording {self.path.name} is full: it can contain at most {MAX_RECORDING_BYTES} bytes; use "
+                "another file"
             )
         self._keep(_text(_exchange(request, response)))
         try:
