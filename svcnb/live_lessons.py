@@ -47,9 +47,9 @@ class Live(NamedTuple):
     @property
     def text(self) -> str:
         """Returns the text of the box at the top of the lesson."""
-        cost = f"It costs about {self.cents} cents." if self.cents else "It costs nothing."
+        cost = f"costs about {self.cents} cents" if self.cents else "costs nothing"
         skipped = f"On a live service, it skips {self.skips}." if self.skips else ""
-        parts = ["This lesson can run on a live service.", self.needs, cost, skipped]
+        parts = [f"This lesson can run on a live service, where it {cost}.", self.needs, skipped]
         return " ".join(filter(None, parts))
 
 
@@ -187,7 +187,7 @@ def begin(name: str, base_url: str, *, confirm: bool) -> LiveService:
         NotConfirmed: The learner has not agreed to the costs. The function sent no paid call.
     """
     live = LIVE[name]
-    key = "the account of SVC_API_KEY" if os.environ.get("SVC_API_KEY") else "a new account that you pay credit for"
+    key = "the account of SVC_API_KEY" if os.environ.get("SVC_API_KEY") else "a new account that you add credit to"
     if not (confirm or os.environ.get("SVC_LESSONS") == CONFIRMED):
         raise NotConfirmed(
             f"this lesson runs on the live service {base_url}",
@@ -290,7 +290,7 @@ def begin_in_page() -> None:
 
 
 def _install(kind: type[Skipper], live: Live | None) -> None:
-    """Registers the transformer for all later cells. Does nothing outside IPython."""
+    """Registers the transformer for all later cells. Outside IPython, the function has no effect."""
     end()
     if (shell := ipython_shell()) is not None:
         shell.ast_transformers.append(kind(live, shell.user_ns))

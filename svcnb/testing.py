@@ -48,7 +48,7 @@ def assert_signed_by(signed: dict[str, Any] | str | bytes, signature: str | byte
 
     Args:
         signed: Typed data as a dictionary (EIP-712), or a personal message as text or bytes (EIP-191).
-        signature: 65 bytes, or their hex.
+        signature: 65 bytes, or the same bytes as a hex string.
         address: The expected signer.
 
     Raises:
@@ -72,7 +72,7 @@ def assert_trace(
         trace: Timeline of the run: ``svc.trace(run)``.
         key_operations: Number of keys that the run received.
         fetches: Number of outbound requests, including rejected ones.
-        hosts: Complete list of the hosts that the run may contact.
+        hosts: Complete list of the hosts that the run is allowed to contact.
 
     Raises:
         AssertionError: The run did something else. The message names the difference.

@@ -171,7 +171,7 @@ def _quiet(own: Path) -> dict[str, str]:
 
 @contextmanager
 def _held(port: int) -> Iterator[int]:
-    """Reserves a port until JupyterLab listens on it. Yields the port, or a free port for 0."""
+    """Context manager that reserves a port until JupyterLab listens on it. For 0, it selects a free port."""
     if port:
         yield port
         return

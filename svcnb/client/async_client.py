@@ -18,7 +18,7 @@ from svcnb.client.aio.groups import AsyncGroups
 from svcnb.client.aio.node import AsyncNode
 from svcnb.client.aio.usage_keys import AsyncUsageKeys
 from svcnb.client.aio.wallets import AsyncWallets
-from svcnb.client.batch import DEFAULT_CONCURRENCY, AsyncBatch
+from svcnb.client.batch import AsyncBatch
 from svcnb.client.client_settings import (
     AnyKey,
     ClientSettings,
@@ -39,6 +39,7 @@ from svcnb.client.remote import Executor, RemoteRuns
 from svcnb.client.secret import Secret
 from svcnb.client.session import AsyncSession, Listener
 from svcnb.client.tracing import Traced
+from svcnb.protocol.limits import DEFAULT_BATCH_CONCURRENCY
 
 if TYPE_CHECKING:
     import httpx
@@ -110,7 +111,7 @@ class AsyncClient(ClientSettings):
 
     @cached_property
     def accounts(self) -> AsyncAccounts:
-        """Methods that create an account and check whether the key belongs to an account."""
+        """Methods that create an account, and check whether the client's key belongs to an account."""
         return AsyncAccounts(self._session)
 
     @cached_property
@@ -173,7 +174,7 @@ class AsyncClient(ClientSettings):
         action: ActionRef,
         params: Iterable[object],
         *,
-        concurrency: int = DEFAULT_CONCURRENCY,
+        concurrency: int = DEFAULT_BATCH_CONCURRENCY,
         progress: bool | None = None,
         resume: str | Path | None = None,
         executor: Executor | None = None,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from svcnb.client import explain as explanations, running, tracing
 from svcnb.client._http import AsyncTransport, SyncTransport
-from svcnb.client.batch import DEFAULT_CONCURRENCY, Batch
+from svcnb.client.batch import Batch
 from svcnb.client.client_settings import (
     AnyKey,
     ClientSettings,
@@ -39,6 +39,7 @@ from svcnb.client.resources.wallets import Wallets
 from svcnb.client.secret import Secret
 from svcnb.client.session import Listener, SyncSession
 from svcnb.client.tracing import Traced
+from svcnb.protocol.limits import DEFAULT_BATCH_CONCURRENCY
 
 if TYPE_CHECKING:
     import httpx
@@ -136,7 +137,7 @@ class Client(ClientSettings):
 
     @cached_property
     def accounts(self) -> Accounts:
-        """Methods that create an account and check whether the key belongs to an account."""
+        """Methods that create an account, and check whether the client's key belongs to an account."""
         return Accounts(self._session)
 
     @cached_property
@@ -189,20 +190,20 @@ class Client(ClientSettings):
     ) -> Run:
         """Executes an action and returns its response and logs.
 
-        An execution costs one cent per second, and at least one cent. A failed execution costs nothing. The client does
-        not retry a request that may have arrived, because actions can have external effects.
+        An execution costs one cent per second, and at least one cent. A failed execution is free. The client does not
+        retry a request that may have arrived, because actions can have external effects.
 
         Args:
             action: An action, a source, or the CID of a source that was executed on this node before.
             params: Argument of ``main``, any JSON value.
             until_effective: Seconds for which the client retries while the key is unknown (401) or not permitted (403).
-                A new key or permission takes effect after a few seconds. The method does not retry if credit is missing
-                or the action fails.
+                A new key or permission takes effect after a few seconds. The method does not retry if the credit is
+                insufficient or the action fails.
             **named: Parameters by name, instead of ``params`` or merged into it.
 
         Raises:
             ActionError: The action threw an error, has a syntax error, or exceeded a limit.
-            Forbidden: The key may not execute this action.
+            Forbidden: The key does not have permission to execute this action.
             OutOfCredit: The account does not have enough credit.
             InvalidArgument: The action is a hash, or the parameters cannot be written as JSON.
 
@@ -230,7 +231,7 @@ class Client(ClientSettings):
         action: ActionRef,
         params: Iterable[object],
         *,
-        concurrency: int = DEFAULT_CONCURRENCY,
+        concurrency: int = DEFAULT_BATCH_CONCURRENCY,
         progress: bool | None = None,
         resume: str | Path | None = None,
         executor: Executor | None = None,
@@ -238,15 +239,15 @@ class Client(ClientSettings):
         """Runs an action once for each set of parameters, with bounded concurrency, and keeps every result.
 
         When the service is overloaded (429, 503), all runs pause together. A failed run does not stop the others. An
-        error that affects every run (unknown key, missing permission, no credit) stops the batch. An interrupted batch
-        returns the outcomes so far. To continue, call ``batch.resume()``, or repeat the call with the same ``resume``
-        file in another process.
+        error that affects every run (unknown key, missing permission, insufficient credit) stops the batch. An
+        interrupted batch returns the outcomes so far. To continue, call ``batch.resume()``, or repeat the call with the
+        same ``resume`` file in another process.
 
-        Each run costs one cent per second, and at least one cent. Failed runs cost nothing.
+        Each run costs one cent per second, and at least one cent. Failed runs are free.
 
         Args:
             action: An action, a source, or the CID of a source that was executed on this node before.
-            params: Arguments of ``main``, one for each run. Each row of a frame becomes an object.
+            params: Arguments of ``main``, one for each run. Each row of a DataFrame becomes an object.
             concurrency: Maximum number of simultaneous runs.
             progress: Whether to show a progress bar. None shows one in a terminal or a notebook, if tqdm is installed.
             resume: File in which the client stores every result immediately. A repeated call reads them.
@@ -255,8 +256,8 @@ class Client(ClientSettings):
 
         Raises:
             InvalidArgument: An argument is invalid, or the file belongs to another batch.
-            Forbidden: The service permitted none of the runs. An unknown key raises `Unauthorized`, and missing credit
-                raises `OutOfCredit`.
+            Forbidden: The service permitted none of the runs. An unknown key raises `Unauthorized`, and insufficient
+                credit raises `OutOfCredit`.
 
         Example:
             ``svc.map(action, [{"n": n} for n in range(1000)]).to_frame()``

@@ -98,7 +98,7 @@ _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
 def checked_headers(headers: object) -> dict[str, str]:
-    """Checks the headers for every request, and returns them with names in lower case.
+    """Checks the headers for every request, and returns them with lowercase names.
 
     Raises:
         InvalidArgument: A name or a value cannot be sent, or the client sets the header itself. The message never

@@ -61,7 +61,7 @@ class Timeouts:
 
 @dataclass(frozen=True)
 class Retries:
-    """Retry policy for calls that the service did not charge (429, 503) and calls that change nothing.
+    """Retry policy for calls that the service did not charge (429, 503) and calls that do not change anything.
 
     Attributes:
         attempts: Maximum number of attempts of one call, including the first.
@@ -315,7 +315,7 @@ def read_settings(path: Path, *, required: bool = False) -> dict[str, Any]:
         return {}
     except (OSError, ValueError) as error:  # ValueError: the file is not UTF-8, or the path contains a null character
         raise ConfigError(
-            f"the settings file {path} cannot be read: {error}", hint="Correct its permissions."
+            f"the settings file {path} cannot be read: {error}", hint="Correct the permissions of the file."
         ) from error
     try:
         values = tomllib.loads(text)

@@ -80,7 +80,7 @@ class ConfigError(SvcnbError):
 
 
 class NotConfirmed(SvcnbError):
-    """The caller requested an irreversible operation without ``confirm=True``. The client did nothing.
+    """The caller requested an irreversible operation without ``confirm=True``. The client did not execute it.
 
     Attributes:
         consequences: The consequences of the operation, each in one or two sentences.
@@ -105,7 +105,7 @@ class TransportError(SvcnbError):
     exit_code = ExitCode.UNREACHABLE
 
     unsent: bool = False
-    """True if the client sent nothing, so that any call can be repeated."""
+    """True if the client did not send anything, so that you can repeat any call."""
 
     refused: bool = False
     """True if no server listens at the address on this machine, so that an immediate retry would fail again."""

@@ -33,8 +33,8 @@ _MAX_MESSAGE = 4_000
 def exchange(call: Call[T], config: Config) -> Flow[T]:
     """Sends a call, with retries, and returns its result.
 
-    The flow retries every call after 429 and 503, because the service then charged and changed nothing. After a broken
-    connection, the flow retries only repeatable calls.
+    The flow retries every call after 429 and 503, because the service then did not charge or change anything. After a
+    broken connection, the flow retries only repeatable calls.
 
     Raises:
         TransportError: No response arrived, or the response is not from the API.

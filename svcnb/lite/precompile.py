@@ -1,4 +1,4 @@
-"""Compiles the standard library and the wheels of a site to bytecode, so that the page compiles nothing at its start.
+"""Compiles the standard library and the wheels of a site to bytecode, so that a page does not have to compile them.
 
 `svcnb.lite.packages` runs this file in Pyodide, because bytecode is specific to a version of Python. The file therefore
 imports only the standard library.

@@ -83,7 +83,7 @@ class RunsPanel(Panel, bundle="runs"):
 
     @command
     async def read(self, seen: str) -> dict[str, Any]:
-        """Reads the runs. Returns them unless the view already has them."""
+        """Reads the runs, and returns them unless the view already has them."""
         await self._read_names()
         found = await asyncio.to_thread(self._feed.read)
         shown = self._wanted(found)
@@ -114,7 +114,7 @@ class RunsPanel(Panel, bundle="runs"):
                 trace = trace_view(await self.service.trace(run.request_id))
                 self.record(f"svc.trace({run.request_id!r})")
             except SvcnbError:
-                trace = None  # the emulator has deleted the trace, but the other data are still useful
+                trace = None  # the emulator has deleted the trace, but the other data is still useful
         past = run.past
         return {
             **self._row(run),

@@ -8,7 +8,7 @@ from typing import Final
 ALPHABET: Final = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _PAIRS: Final = tuple(a + b for a, b in product(ALPHABET, repeat=2))
 _PAIR: Final = 58**2
-_FOUR: Final = 58**4  # digits per division, because division by a number below 30 bits is fast
+_FOUR: Final = 58**4  # four digits per division, because division by a number of less than 30 bits is fast
 
 
 def encode(data: bytes) -> str:

@@ -121,7 +121,7 @@ def encode_source(source: str) -> bytes:
 
 @lru_cache(maxsize=_CACHED_SOURCES)
 def _of_short_text(source: str) -> str:
-    # Each source has at most 32 KiB, so it is a single leaf.
+    # The cached sources have at most 32 KiB, so each one is a single leaf.
     digest, _, _ = leaf(encode_source(source))
     return _text(digest)
 

@@ -28,7 +28,7 @@ class ParsedCid:
     """Parts of a CID.
 
     Attributes:
-        text: The original CID, without surrounding white space.
+        text: The original CID, without surrounding whitespace.
         version: 0 or 1.
         codec: Encoding of the root block, for example ``dag-pb``.
         hash_name: Name of the hash function, for example ``sha2-256``.
@@ -89,7 +89,7 @@ def parse_cid(text: str) -> ParsedCid:
     """Parses a CID of any version, encoding, codec and hash function.
 
     Args:
-        text: The CID. The function ignores surrounding white space.
+        text: The CID. The function ignores surrounding whitespace.
 
     Raises:
         InvalidType: ``text`` is not a string.
@@ -156,8 +156,8 @@ def _read(text: str) -> ParsedCid:
     if len(given) > MAX_CID_CHARS:
         raise MalformedCid(f"invalid CID {shown(given)}: at most {MAX_CID_CHARS} characters are allowed", hint=_HINT)
     # Import the library here, because the import takes about 0.1 s and only CIDs of other systems need it. Do not use
-    # the class `CID` of multiformats, because it rejects hash functions that it cannot compute. Parsing does not need
-    # them.
+    # the class `CID` of multiformats, because it rejects hash functions that it cannot compute. Parsing a CID does not
+    # compute a hash.
     from multiformats import multibase, multicodec, varint
 
     try:

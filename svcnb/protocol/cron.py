@@ -1,4 +1,4 @@
-"""Cron schedules: parsing, times of the ticks, and the limits of the triggers service.
+"""Cron schedules: their parser, their ticks (the times when they fire), and the limits of the triggers service.
 
 All times are UTC. The five fields are minute, hour, day of month, month and day of week. An optional field before these
 contains seconds. The library cronsim parses the fields by the rules of Debian's cron.

@@ -49,7 +49,7 @@ class Rows:
 
     Args:
         columns: Names of the columns.
-        rows: Rows of the table. The table shows texts unchanged.
+        rows: Rows of the table. The table shows strings unchanged.
         empty: Text to show if there are no rows.
         total: Number of all rows, if `rows` contains only some of them. A line below the table then shows both numbers.
     """
@@ -127,7 +127,7 @@ def count(number: int, one: str) -> str:
 
 @checked
 def picture(chart: Callable[..., Any], data: Any, **options: Any) -> Picture | Sentence:
-    """Returns a chart as an image, or a text if there is no data.
+    """Returns a chart as an image, or a sentence if there is no data.
 
     Args:
         chart: One of `svcnb.charts`.

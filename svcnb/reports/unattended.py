@@ -107,11 +107,11 @@ def webhook(url: str) -> str:
 
 
 def notify(url: str, summary: Mapping[str, Any]) -> None:
-    """Posts a summary as JSON to a webhook. Does not follow redirects.
+    """Sends a summary as JSON to a webhook. The function does not follow redirects.
 
     Args:
         url: Address of the webhook.
-        summary: The summary to post.
+        summary: The summary to send.
 
     Raises:
         NotificationFailed: The webhook is not reachable, or did not respond with a 2xx status.
@@ -136,7 +136,7 @@ def notify(url: str, summary: Mapping[str, Any]) -> None:
 
 
 def delete_old(folder: Path, name: str, keep: int) -> list[Path]:
-    """Deletes all reports of one name except the newest ones. Does not delete files with a name from ``--file``.
+    """Deletes all reports of one name except the newest ones and those with a file name from ``--file``.
 
     Args:
         folder: Folder of the reports.

@@ -23,7 +23,7 @@ class Request:
     Attributes:
         method: ``GET`` or ``POST``.
         path: Path with the query.
-        headers: Headers, with lower-case names as keys.
+        headers: Headers, with lowercase names as keys.
         body: Body. Empty for ``GET``.
     """
 

@@ -94,7 +94,7 @@ def health(
 
     Args:
         triggers: Client of the triggers service.
-        since: Duration. Counts only runs that started within this time.
+        since: Duration. The function counts only runs that started within this time.
         min_success_percent: Minimum success rate in percent. A trigger below it is ``failing``.
         runs_per_trigger: Maximum number of runs read for each trigger, newest first.
         now: Time of the service in Unix seconds. None means the time of this machine.

@@ -1,4 +1,4 @@
-"""The budget for bodies of requests under way: real sockets against a whole emulator."""
+"""Memory limit for bodies of requests in progress, with real sockets and a complete emulator."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from svcnb.emulator.http.body import BodyBudget
 from svcnb.protocol.limits import MAX_BODIES_BYTES, MAX_BODIES_BYTES_PER_CALLER, MAX_BODY_BYTES
 
 PATIENCE_S = 300
-# Sent except for the last byte, so that the request stays under way.
+# The test sends all bytes except the last one, so that the request stays in progress.
 UNFINISHED = b"x" * (MAX_BODY_BYTES - 1)
 FIT = MAX_BODIES_BYTES_PER_CALLER // MAX_BODY_BYTES
 
@@ -32,7 +32,7 @@ class Flood:
         self.stack = stack
 
     def send(self, path: str, key: str, body: bytes = UNFINISHED) -> socket.socket:
-        """One more."""
+        """Adds a request."""
         connection = self.stack.enter_context(socket.create_connection(self.where, timeout=PATIENCE_S))
         head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
         if key:
@@ -42,7 +42,7 @@ class Flood:
 
 
 def answer(connection: socket.socket) -> tuple[int, str, dict[str, Any]]:
-    """Status, Retry-After and body of an answer."""
+    """Returns the status, Retry-After and body of a response."""
     data = b""
     while b"\r\n\r\n" not in data:
         data += connection.recv(65_536)
@@ -55,7 +55,7 @@ def answer(connection: socket.socket) -> tuple[int, str, dict[str, Any]]:
 
 
 def first_refused(held: list[socket.socket]) -> socket.socket:
-    """Takes the first connection that has a response. Bodies arrive side by side, so it need not be the last."""
+    """Returns the first connection that has a response. Bodies arrive in parallel, so it can be any connection."""
     refused: socket.socket = select.select(held, [], [], PATIENCE_S)[0][0]
     held.remove(refused)
     return refused
@@ -88,7 +88,7 @@ def test_bodies_of_one_account_are_held_up_to_a_limit_and_a_neighbour_is_served(
     assert str(MAX_BODIES_BYTES_PER_CALLER) in body["message"]
     assert run(http, neighbour).json()["response"] == [1]
     held[0].sendall(b"x")
-    assert answer(held[0])[0] == 400  # it is no JSON, and its bytes are given back
+    assert answer(held[0])[0] == 400  # the body is not JSON, and the server releases its bytes
     sockets.send("/core/v1/svc_action", greedy).sendall(b"x")
     for connection in held[1:]:
         connection.close()

@@ -1,4 +1,4 @@
-"""Parts of the HTTP side that time or luck would have to be waited for over the wire."""
+"""Parts of the HTTP layer whose behaviour over the network depends on time or chance."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def dispatcher() -> Dispatcher:
 
 
 class Watch:
-    """A clock that a test moves."""
+    """Clock that a test advances."""
 
     def __init__(self) -> None:
         self.now = 100.0
@@ -93,8 +93,21 @@ async def test_the_state_is_exchanged_while_no_request_runs():
     await asyncio.sleep(0)
     assert seen == []
     traffic.leave()
+    assert traffic.idle_s() == 0.0, "an exchange is in progress, and a request waits for its end"
     await asyncio.gather(exchanging, waiting)
     assert seen == ["exchange", "request"]
+    assert traffic.idle_s() > 0.0
+
+
+async def test_the_idle_time_begins_with_the_last_request_of_any_kind():
+    traffic = Quiesce()
+    await asyncio.sleep(0.05)
+    assert traffic.idle_s() >= 0.05
+    await traffic.enter()
+    assert traffic.idle_s() == 0.0
+    traffic.leave()
+    traffic.note()
+    assert 0.0 < traffic.idle_s() < 0.05
 
 
 def test_two_rows_of_the_same_method_and_path_are_a_defect():

@@ -1,4 +1,4 @@
-"""The endpoints that a wallet's signature opens; signatures made by another library.
+"""Endpoints that a wallet's signature authorises. Another library creates the signatures.
 
 Source: docs/service/signatures.md#follow-up-transactions, docs/service/signatures.md#rules-of-a-signature.
 """
@@ -91,7 +91,7 @@ def converted(account, owner, sign_envelope):
 
 
 def test_conversion_is_free_and_keeps_everything_but_the_right_to_write(converted):
-    """Reads and executions go on, managed writes are refused.
+    """Reads and executions still work, but the service rejects managed writes.
 
     Source: docs/service/resources.md#states, docs/service/permissions.md#permission-of-each-endpoint.
     """
@@ -122,7 +122,7 @@ def test_conversion_is_free_and_keeps_everything_but_the_right_to_write(converte
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_after_conversion_permission_comes_before_existence(converted, path, body):
-    """See docs/service/permissions.md#permission-of-each-endpoint: what does not exist is refused as what does."""
+    """See docs/service/permissions.md#permission-of-each-endpoint. The error does not show whether an object exists."""
     answer = converted.account.post(path, body)
     assert (answer.status_code, answer.json()) == (403, "Permission denied")
 

@@ -1,4 +1,4 @@
-"""Limits of connections: of time, of size and of number. Real sockets, and the server's own class of connections."""
+"""Limits on the time, size and number of connections, with real sockets and the server's own connection class."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ async def _app(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 class _Served:
-    """A server whose limits are small, in a thread of its own."""
+    """Server with small limits, in a separate thread."""
 
     def __init__(self, **limits: float) -> None:
         self.listener = socket.create_server(("127.0.0.1", 0))
@@ -83,7 +83,7 @@ def serve() -> Iterator[Callable[..., _Served]]:
 
 
 def answered(connection: socket.socket) -> tuple[int, dict[str, str], bytes]:
-    """What comes until the other side closes: status 0 when that is nothing."""
+    """Returns the data that arrives until the other side closes the connection. Without data, the status is 0."""
     data = b""
     while chunk := connection.recv(65_536):
         data += chunk
@@ -97,7 +97,7 @@ def answered(connection: socket.socket) -> tuple[int, dict[str, str], bytes]:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("sent", "status"),
-    # The head has more time: the first byte may come late on a busy machine.
+    # The head has more time, because the first byte can arrive late on a busy machine.
     [
         (b"", 0),
         (b"POST / HTTP/1.1\r\nHost: a\r\n", 408),
@@ -124,7 +124,7 @@ def test_a_client_that_does_not_read_is_left_after_a_time(serve: Callable[..., _
         while not served.server.server_state.connections:
             pass
         while served.server.server_state.connections:
-            pass  # not one byte is read here
+            pass  # the client does not read a single byte
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ CODE = "function main() { return 1 }"
 
 @pytest.fixture(scope="module")
 def whole(start_local):
-    """An emulator of this file alone: these tests change time and state for everybody."""
+    """Emulator of this file only, because these tests change time and state for all accounts."""
     return start_local(starter_credits=500)
 
 
@@ -86,7 +86,7 @@ def test_time_can_stand_still_move_and_be_real_again(own):
     key = account.usage_key()
     assert key
     (entry,) = account.listed("list_api_keys")
-    # Ten years of 365 days after the frozen moment (docs/service/endpoints.md#account-and-keys).
+    # Ten years of 365 days after the frozen time (docs/service/endpoints.md#account-and-keys).
     assert int(entry["expiration"]) == 2_000_000_010 + 10 * 365 * 24 * 3600
     real = own.control("/clock", {"real": True})
     assert real["frozen"] is False

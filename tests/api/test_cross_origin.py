@@ -13,7 +13,7 @@ PAGE = "https://notebook.example"
 
 @pytest.fixture(scope="module")
 def open_to_page(start_local):
-    """An emulator that allows the page."""
+    """Emulator that allows the page."""
     return start_local(allow_origin=[PAGE])
 
 
@@ -79,7 +79,7 @@ def test_answers_and_errors_can_be_read_by_an_allowed_page(open_to_page, method,
 
 @pytest.mark.parametrize("path", ["/core/v1/new_account", "/api/triggers", "/rpc", "/_emulator/clock", "/agent/login"])
 def test_a_name_that_was_pointed_at_this_machine_opens_nothing(wire, path):
-    """DNS rebinding: origin and host agree, and the address is ours."""
+    """With DNS rebinding, origin and host agree, and the address is the emulator's."""
     rebound = {"Origin": "http://evil.example", "Host": "evil.example"}
     assert wire.call("POST", path, json={}, headers=rebound).status_code == 403
     assert wire.call("GET", "list_groups", "a key", headers={"Host": "evil.example"}).status_code == 403
@@ -87,7 +87,7 @@ def test_a_name_that_was_pointed_at_this_machine_opens_nothing(wire, path):
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1:80", "0.0.0.0:80", "[::1]:80", "[::ffff:127.0.0.1]:80"])
 def test_the_names_and_addresses_of_this_machine_are_known(wire, host):
-    """An address cannot be pointed elsewhere, as a name can; actions use any of them."""
+    """A numeric address cannot change its target, unlike a host name. Actions use any of the addresses."""
     assert wire.call("POST", "/rpc", json=ASKED, headers={"Host": host}).json()["result"] == hex(31337)
 
 
@@ -102,7 +102,7 @@ def test_without_an_origin_no_such_header_is_sent(wire):
 
 
 def test_the_control_plane_takes_nothing_from_a_page(wire, open_to_page):
-    """A page that a person happens to read must not change time or money, nor one that may use the API."""
+    """A page that a user visits must not change time or money. This also applies to a page that may use the API."""
     asked = wire.call("POST", "/_emulator/clock", json={"advance": 1}, headers={"Origin": PAGE})
     assert asked.status_code == 403
     assert "Access-Control-Allow-Origin" not in asked.headers
@@ -135,7 +135,7 @@ ASKED = {"jsonrpc": "2.0", "id": 1, "method": "eth_chainId", "params": []}
     ],
 )
 def test_the_chain_takes_nothing_from_other_sites_nor_under_their_names(wire, headers):
-    """No credential protects it, and a seeded emulator's keys can be computed (cross-site requests, DNS rebinding)."""
+    """No credential protects the endpoint, and anyone can compute the keys of a seeded emulator."""
     answer = wire.call("POST", "/rpc", content=json.dumps(ASKED), headers=headers)
     assert answer.status_code == 403
     if "Host" not in headers:
@@ -160,7 +160,7 @@ def test_other_browser_extensions_gain_nothing(wire, path):
 
 @pytest.mark.parametrize("path", ["/rpc", "/_emulator/state", "/core/v1/version", "/"])
 def test_no_path_becomes_a_web_socket(wire, path):
-    """A browser lets any page open one to anywhere."""
+    """A browser allows every page to open a WebSocket to any server."""
     key = {"Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Version": "13"}
     upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Origin": PAGE} | key
     answer = wire.call("GET", path, headers=upgrade)

@@ -1,4 +1,4 @@
-"""The description of the API and its interactive view (docs/service/index.md#versioning)."""
+"""OpenAPI description of the API, and its interactive documentation (docs/service/index.md#versioning)."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_every_specified_endpoint_is_described_and_answers(wire, description, me
 
 
 def test_the_statuses_that_occur_are_described(description):
-    """The guards' statuses stand in the description of what they guard."""
+    """The description of an endpoint contains the statuses of its guards."""
     paths = description["paths"]
     billed = paths["/core/v1/add_group"]["post"]["responses"]
     assert {"200", "400", "401", "402", "403", "404", "413", "422", "500", "503"} == billed.keys()
@@ -130,7 +130,7 @@ def test_the_control_plane_is_no_part_of_the_described_service(description):
 
 
 def test_the_interactive_view_needs_nothing_from_elsewhere(wire):
-    """Every address in it is this server's, and answers.
+    """Every address in the description belongs to this server and responds.
 
     Source: docs/service/index.md#versioning; works without internet.
     """
@@ -140,12 +140,12 @@ def test_the_interactive_view_needs_nothing_from_elsewhere(wire):
     addresses = re.findall(r'(?:src|href)="([^"]+)"', page.text)
     assert len(addresses) >= 3
     for address in addresses:
-        # Relative, so that the page also works below a folder of a proxy.
+        # The address is relative, so that the page also works below a path of a proxy.
         asset = wire.call("GET", urljoin("/core/v1/swagger-ui", address))
         assert asset.status_code == 200, address
         assert asset.content
         plain = wire.call("GET", address, headers={"Accept-Encoding": "identity"})
-        assert plain.content == asset.content  # the client has decompressed it
+        assert plain.content == asset.content  # the client has decompressed the body
         assert "Content-Encoding" not in plain.headers
     assert "connect-src 'self'" in page.headers["Content-Security-Policy"]
     assert wire.call("GET", "/core/v1/swagger-ui/../../../etc/passwd").status_code == 404
@@ -167,7 +167,7 @@ def test_with_a_slash_at_the_end_the_view_finds_its_files_as_well(wire):
 
 @pytest.fixture(scope="module")
 def json_schema():
-    """Another library's reading of JSON Schema."""
+    """Another library interprets the JSON Schema."""
     module = pytest.importorskip("jsonschema", reason="jsonschema comes with the charts (extra 'lab')")
     return module.Draft202012Validator
 

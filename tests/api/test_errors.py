@@ -1,4 +1,4 @@
-"""The two error shapes and every status (docs/service/http.md#errors)."""
+"""The two error formats, and every status (docs/service/http.md#errors)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_known_path_with_another_method_says_which_is_allowed(wire, method, pa
 
 
 def test_the_deprecated_get_is_not_reached_by_head(account):
-    """HEAD must change nothing."""
+    """A HEAD request must not change anything."""
     before = account.listed("list_wallets")
     assert account.wire.call("HEAD", "create_wallet", account.key).status_code == 405
     assert account.listed("list_wallets") == before
@@ -48,7 +48,10 @@ def test_the_deprecated_get_is_not_reached_by_head(account):
 
 
 def test_an_oversize_body_is_413_after_the_guards(poor):
-    """See docs/service/http.md#order-of-checks, docs/service/http.md#errors: keys first, then the size."""
+    """See docs/service/http.md#order-of-checks, docs/service/http.md#errors.
+
+    The server checks the key before the size.
+    """
     large = b'{"code": "' + b" " * (10 * 1024 * 1024) + b'"}'
     assert poor.call("POST", "svc_action", content=large).status_code == 401
     account = poor.account(credit=5)
@@ -63,7 +66,7 @@ def test_an_oversize_body_is_413_after_the_guards(poor):
 
 
 def test_numbers_are_not_taken_for_text_nor_text_for_numbers(account):
-    """JSON types are not converted into each other (422)."""
+    """The server does not convert one JSON type into another (422)."""
     for path, body in (
         ("add_group", {"group_name": 1, "group_description": ""}),
         ("add_group", {"group_name": "n", "group_description": "", "cid_hashes_permitted": "0x0"}),
@@ -103,7 +106,7 @@ def test_numbers_are_not_taken_for_text_nor_text_for_numbers(account):
     ids=lambda value: value if isinstance(value, str) and " " not in value else "",
 )
 def test_a_mismatch_is_told_in_the_words_of_json(account, path, body, said):
-    """Whoever reads it may write JavaScript: no dictionaries, no instances, no unions."""
+    """The reader can be a JavaScript developer, so the message contains no Python terms such as dict or union."""
     answer = account.post(path, body)
     assert answer.status_code == 422
     assert answer.json()["message"] == f"The body does not match the schema: {said}."
@@ -116,13 +119,13 @@ def test_unknown_members_are_ignored(account):
 
 
 def test_a_body_that_is_no_json_number_is_400(account):
-    """NaN is no JSON, whatever many parsers think."""
+    """NaN is not valid JSON, although many parsers accept it."""
     answer = account.wire.call("POST", "svc_action", account.key, content=b'{"code": "x", "js_params": NaN}')
     assert (answer.status_code, answer.json()["error"]) == (400, "bad_request")
 
 
 def test_json_is_read_whatever_the_content_type_says(account):
-    """See docs/service/http.md#order-of-checks; the strict setting below."""
+    """See docs/service/http.md#order-of-checks. Another test checks the strict setting."""
     content = json.dumps({"group_name": "n", "group_description": ""})
     answer = account.wire.call(
         "POST", "add_group", account.key, content=content, headers={"Content-Type": "text/plain"}
@@ -140,7 +143,7 @@ def test_small_payments_are_refused_with_a_json_string(account):
 
 
 def test_no_answer_is_ever_html_and_no_garbage_breaks_the_server(wire):
-    """Raw bytes that no client library would send."""
+    """Sends raw bytes that no client library would send."""
     address = urlsplit(wire.base_url)
     connection = http.client.HTTPConnection(address.hostname, address.port, timeout=300)
     try:
@@ -169,7 +172,7 @@ def test_no_answer_is_ever_html_and_no_garbage_breaks_the_server(wire):
     ids=["garbage", "unknown method", "long address", "negative length", "two lengths", "bad chunk"],
 )
 def test_bytes_that_are_no_request_get_json_too(wire, sent):
-    """Error bodies are JSON, whatever was sent; docs/service/http.md#response-headers: every answer has an id.
+    """Error bodies are always JSON. Every response has a request id (docs/service/http.md#response-headers).
 
     Source: docs/service/http.md#errors.
     """
@@ -188,7 +191,7 @@ def test_bytes_that_are_no_request_get_json_too(wire, sent):
 
 
 def test_a_compressed_body_is_refused_by_its_name(account):
-    """It would be told that it is no JSON, which helps nobody whose library compressed it unasked."""
+    """An error about invalid JSON would not help a user whose library compressed the body."""
     content = gzip.compress(b'{"group_name": "n"}')
     answer = account.wire.call("POST", "add_group", account.key, content=content, headers={"Content-Encoding": "gzip"})
     assert (answer.status_code, answer.json()["error"]) == (400, "bad_request")
@@ -201,7 +204,7 @@ def test_a_compressed_body_is_refused_by_its_name(account):
 
 @pytest.mark.parametrize("length", [40_000, 100_000, 1_000_000])
 def test_a_name_that_no_transaction_can_carry_is_400_and_says_what_to_shorten(account, length):
-    """No 503: trying again would never help."""
+    """The status is not 503, because another attempt would also fail."""
     before = account.credit()
     answer = account.post("add_group", {"group_name": "n" * length})
     assert answer.status_code == 400
@@ -224,7 +227,7 @@ def test_texts_of_the_largest_size_fit_beside_the_largest_lists(account):
 
 
 def test_the_docs_address_of_an_error_answers(wire):
-    """docs_url works without internet."""
+    """docs_url works without internet access."""
     for answer in (wire.get("nothing"), wire.post("add_group")):
         address = answer.json()["docs_url"]
         assert address.startswith(wire.base_url)

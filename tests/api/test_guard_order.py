@@ -1,4 +1,4 @@
-"""Which refusal comes first, and that a refused call costs nothing (docs/service/billing.md#prices).
+"""Order of the checks, and no charge for a rejected call (docs/service/billing.md#prices).
 
 Source: docs/service/http.md#order-of-checks.
 """
@@ -12,7 +12,7 @@ import pytest
 
 KEY_HASH = "0x" + "ab" * 32
 
-# Every endpoint with a body and a key, with a body that its schema accepts.
+# Every endpoint that requires a body and a key, with a body that its schema accepts.
 BILLED: dict[str, dict[str, Any]] = {
     "add_usage_api_key": {"name": "n", "description": ""},
     "update_usage_api_key": {"usage_api_key": KEY_HASH, "name": "n", "description": ""},
@@ -79,7 +79,7 @@ def test_a_broken_body_is_400_and_a_body_of_another_shape_422(account, path):
 
 @pytest.mark.parametrize("path", BILLED)
 def test_a_usage_key_without_permissions_gets_403_whatever_exists(account, path):
-    """Permission before existence; the body is the JSON string of 2.6.
+    """The service checks the permission before the existence of an object. The body is a JSON string.
 
     Source: docs/service/permissions.md#permission-of-each-endpoint.
     """
@@ -125,7 +125,7 @@ def test_what_is_not_in_the_group_is_404(account, path):
 
 @pytest.mark.parametrize("path", ["list_groups", "list_wallets", "list_actions", "list_api_keys"])
 def test_a_list_reads_its_query_between_key_and_account(wire, path):
-    """See docs/service/http.md#order-of-checks: key present, then the query, then the account."""
+    """See docs/service/http.md#order-of-checks: first the presence of a key, then the query, then the account."""
     wrong = {"page_number": "x", "page_size": 1}
     structured(wire.get(path, None, **wrong), 401, "unauthorized")
     structured(wire.get(path, "unknown", **wrong), 422, "unprocessable_entity")
@@ -133,7 +133,7 @@ def test_a_list_reads_its_query_between_key_and_account(wire, path):
 
 
 def test_load_is_shed_before_anything_else_and_on_execution_only(poor):
-    """429, docs/service/http.md#order-of-checks, docs/service/http.md#overload-and-transport."""
+    """Status 429 (docs/service/http.md#order-of-checks, docs/service/http.md#overload-and-transport)."""
     poor.control("/faults", {"part": "cpu", "times": 1})
     answer = poor.post("svc_action")
     structured(answer, 429, "too_many_requests")
@@ -145,7 +145,7 @@ def test_load_is_shed_before_anything_else_and_on_execution_only(poor):
 
 @pytest.mark.parametrize("part", ["chain", "billing"])
 def test_an_outage_is_503_and_never_402(broke, part):
-    """See docs/service/billing.md#outages: this account has no credit, and still the outage is what counts."""
+    """See docs/service/billing.md#outages. This account has no credit, but the service reports the outage."""
     broke.wire.control("/faults", {"part": part, "times": 1})
     answer = broke.post("add_group", BILLED["add_group"])
     structured(answer, 503, "service_unavailable")

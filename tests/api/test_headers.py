@@ -11,7 +11,7 @@ ROUTES = ("config", "execution", "missing", "refused")
 
 @pytest.fixture(params=ROUTES)
 def ask(request, wire, account):
-    """Asks one of several kinds of endpoint, so the rules hold for success and failure alike.
+    """Sends requests to several kinds of endpoints, because the rules apply to successful and failed calls.
 
     Source: docs/service/conformance.md#request-ids, item 25.
     """

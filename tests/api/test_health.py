@@ -1,4 +1,4 @@
-"""What /health says while a process that actions need is stopped."""
+"""Response of /health while a process that actions need is stopped."""
 
 from __future__ import annotations
 

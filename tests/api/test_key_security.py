@@ -1,4 +1,4 @@
-"""What a key may do and may not: two accounts, groups X and Y, the action only in X.
+"""Permissions of keys, with two accounts and the groups X and Y. Only X permits the action.
 
 Source: docs/service/conformance.md#keys-of-two-accounts.
 """
@@ -70,7 +70,7 @@ def test_a_flag_opens_its_endpoint_and_no_flag_opens_nothing(scene, flag, method
 
 
 def test_a_manage_list_reaches_its_groups_only(scene):
-    """Item 31, also right after the account key removed the action."""
+    """Item 31, also immediately after the account key removed the action."""
     key = scene.account.usage_key(manage_ipfs_ids_in_groups=[scene.x])
     scene.account.ok("remove_action_from_group", {"group_id": scene.x, "hashed_cid": hashed_cid(CID)})
     assert scene.wire.post("add_action_to_group", key, member(scene.x)).status_code == 200
@@ -85,7 +85,7 @@ def test_an_add_list_reaches_its_groups_only(scene):
 
 
 def test_permission_is_looked_at_before_membership(scene):
-    """Item 33: from Y it is 403 although the wallet is not in Y."""
+    """Item 33. A request with the key of Y causes a 403, although Y does not contain the wallet."""
     scene.account.ok("add_pkp_to_group", pkp(scene, scene.x))
     key = scene.account.usage_key(remove_pkp_from_groups=[scene.x])
     assert scene.wire.post("remove_pkp_from_group", key, pkp(scene, scene.x)).status_code == 200
@@ -108,7 +108,7 @@ def test_a_garbage_key_is_401(wire):
 
 
 def test_accounts_do_not_see_each_other(scene):
-    """Item 36, by names: group ids count from 1 in every account."""
+    """Item 36, by group names, because group ids start at 1 in every account."""
     other = scene.wire.account("other", credit=1_000)
     other.group("not yours", cids=[hashed_cid(CID)])
     key = other.usage_key(execute_in_groups=[1])
@@ -220,12 +220,15 @@ def test_a_hash_can_name_a_key_in_the_body_but_opens_nothing(scene):
 
 
 def test_the_bearer_header_is_looked_at_first(scene):
-    """See docs/service/http.md#authentication: scheme in any case, trimmed, empty counts as absent."""
+    """See docs/service/http.md#authentication. The case of the scheme is not significant.
+
+    An empty key is a missing key.
+    """
     key = scene.account.key
     address = urlsplit(scene.wire.base_url)
 
     def status(headers: dict[str, str]) -> int:
-        # The standard library's client: the other one refuses to send such spaces.
+        # Use the standard library's client, because httpx refuses to send such spaces.
         with closing(HTTPConnection(address.hostname or "", address.port, timeout=300)) as connection:
             connection.request("GET", "/core/v1/list_groups?page_number=0&page_size=1", headers=headers)
             return connection.getresponse().status

@@ -1,4 +1,4 @@
-"""Numbers beyond a double (IEEE 754) are refused wherever JSON is read, and no one is a failure of the service."""
+"""The service rejects numbers that do not fit in a double (IEEE 754) in all JSON, and never responds with a 5xx."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Readings of `docs/service/open-points.md` that no other test holds."""
+"""Interpretations in `docs/service/open-points.md` that no other test checks."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import time
 from eth_account import Account
 from eth_account.messages import encode_typed_data
 
-ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141  # of secp256k1, SEC 2
+ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141  # order of secp256k1 (SEC 2)
 
 
 def test_a_high_s_signature_is_accepted_on_the_http_flows(wire):
-    """Each signature (r, s, v) has a twin (r, n - s, other v) that recovers to the same key."""
+    """Returns the second form of a signature: (r, n - s, other v), which recovers to the same key."""
     chain_id = wire.get("get_node_chain_config").json()["chain_id"]
     signer = Account.create()
     fields = {

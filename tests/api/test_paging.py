@@ -68,7 +68,7 @@ def ids(entries: list[dict[str, Any]], member: str) -> list[str]:
 
 
 def test_lists_stay_in_creation_order_after_a_removal(wire):
-    """See docs/service/http.md#lists: list_groups is in creation order, the last entry newest."""
+    """See docs/service/http.md#lists. list_groups returns groups in creation order, and the newest last."""
     account = wire.account(credit=1_000)
     groups = [account.group(f"g{n}") for n in range(4)]
     cids = [f"QmCid{n}" for n in range(4)]
@@ -147,7 +147,7 @@ def test_strict_paging_is_empty_beyond_the_end(local):
 
 @pytest.mark.slow
 def test_a_list_is_answered_however_much_it_holds(account):
-    """A page larger than the list is the whole list. A read has no block's gas to fit into.
+    """A page that is larger than the list contains the whole list. The gas of a block does not limit a read.
 
     Source: docs/service/http.md#paging.
     """

@@ -1,4 +1,4 @@
-"""The emulator as a process: starting, stopping, staying private, coming back (design sections 4 and 5)."""
+"""The emulator as a process: start, stop, private files and restart (design sections 4 and 5)."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from svcnb.emulator.settings import Settings
 from svcnb.exit_codes import ExitCode
 
 CODE = "function main() { return 'ran'; }"
-# A machine that does ten other things at once is slow, not broken: what ends, ends long before.
+# Long timeout, because a busy machine is slow. Operations that end at all usually end much earlier.
 PATIENCE_S = 300
 
 
 def processes() -> list[tuple[int, int, str]]:
-    """Id, parent and state of every process of this machine."""
+    """Returns the id, parent and state of every process of this machine."""
     listed = subprocess.run(["ps", "-axo", "pid=,ppid=,stat="], capture_output=True, text=True, check=True).stdout
     return [(int(pid), int(parent), state) for pid, parent, state in map(str.split, listed.splitlines())]
 
 
 def gone(children: set[int]) -> bool:
-    """Whether processes end; one that only waits to be reaped has ended."""
+    """Returns whether processes have ended. A zombie process has ended."""
     deadline = time.monotonic() + PATIENCE_S
     while children & {pid for pid, _, state in processes() if not state.startswith("Z")}:
         if time.monotonic() > deadline:
@@ -40,7 +40,7 @@ def gone(children: set[int]) -> bool:
 
 
 class Process:
-    """``svcnb emulator`` with its ready line read."""
+    """Starts ``svcnb emulator`` and reads its ready line."""
 
     def __init__(self, *options: str) -> None:
         self.popen = subprocess.Popen(
@@ -54,7 +54,7 @@ class Process:
         self.ready = json.loads(line) if line else None
 
     def children(self) -> set[int]:
-        """Ids of every process that it started, and that those started."""
+        """Returns the ids of all descendants of the process."""
         parents = {child: parent for child, parent, _ in processes()}
         found: set[int] = set()
         known = {self.popen.pid}
@@ -64,7 +64,7 @@ class Process:
         return found
 
     def end(self, number: int = signal.SIGTERM) -> tuple[int, str]:
-        """Sends a signal; answers exit code and standard error."""
+        """Sends a signal. Returns the exit code and standard error."""
         self.popen.send_signal(number)
         _, err = self.popen.communicate(timeout=PATIENCE_S)
         return self.popen.returncode, err
@@ -89,7 +89,7 @@ def start():
 
 
 def refused(process: Process) -> str:
-    """Standard error of a start that must fail."""
+    """Returns standard error of a start that must fail."""
     assert process.ready is None
     _, err = process.popen.communicate(timeout=PATIENCE_S)
     return str(err)
@@ -109,7 +109,7 @@ def test_a_signal_ends_it_and_everything_it_started(start, connect, number):
 
 
 def test_the_ready_line_shows_a_generated_token_and_never_a_chosen_one(start, connect):
-    """Container services keep the output of a program, so a chosen secret must not be in it."""
+    """Container services store the output of a program, so it must not contain a configured secret."""
     process = start("--control-token", "correct horse")
     assert "correct horse" not in json.dumps(process.ready)
     chosen = {"Authorization": "Bearer correct horse"}
@@ -118,7 +118,7 @@ def test_the_ready_line_shows_a_generated_token_and_never_a_chosen_one(start, co
 
 
 def test_the_ready_line_names_every_address_and_comes_soon(start, connect):
-    """Issue 2 compares the time with another emulator in one run; this bound only catches a start gone wrong."""
+    """Issue 2 compares the time with another emulator in one run. This limit only detects a very slow start."""
     started = time.perf_counter()
     process = start()
     ready = process.ready
@@ -218,7 +218,7 @@ def test_a_second_emulator_on_the_same_state_is_refused(start, tmp_path):
 
 @pytest.fixture
 def kept(tmp_path):
-    """A state folder as an emulator leaves it."""
+    """State folder of a stopped emulator."""
     service = Service(Settings.load({}, state=tmp_path / "kept"))
     asyncio.run(service.stop())
     return tmp_path / "kept"
@@ -240,7 +240,7 @@ def test_a_damaged_state_is_refused_and_left_as_it_is(start, kept, damage):
 
 @pytest.mark.slow
 def test_a_state_of_another_root_secret_is_refused(start, kept):
-    """Every wallet in the database would answer with another key."""
+    """Otherwise, every wallet in the database would have a different key."""
     (kept / "root_secret").unlink()
     process = start("--state", str(kept))
     assert "root" in refused(process)
@@ -300,7 +300,7 @@ def test_a_first_start_that_was_killed_before_its_database_was_made_is_no_loss(k
     from svcnb.emulator.bootstrap import Beginning
 
     beginning = Beginning(Settings.load({}, state=tmp_path / "new"))
-    beginning.release()  # killed here: the root secret is there, the database is empty
+    beginning.release()  # the kill happens when the root secret exists and the database is empty
     service = Service(Settings.load({}, state=tmp_path / "new"))
     assert service.custody is not None
     asyncio.run(service.stop())

@@ -1,4 +1,4 @@
-"""Every expected behaviour of management, over raw HTTP.
+"""Every expected behaviour of management calls, over raw HTTP.
 
 Source: docs/service/conformance.md#management, docs/service/conformance.md#accounts-runs-and-payments.
 """
@@ -13,7 +13,7 @@ HELLO = 'async function main() { return "Hello World!"; }'
 CID_OF_HELLO = "Qm"
 ADDRESS = re.compile(r"0x[0-9a-f]{40}\Z")
 HASH = re.compile(r"0x[0-9a-f]{64}\Z")
-# Any text in the place of a CID is hashed as it is; this one is the CID of the empty UnixFS file.
+# The service hashes any text in the field for a CID without changes. This one is the CID of the empty UnixFS file.
 SOME_CID = "QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH"
 HASH_OF_SOME_CID = "0x46d1c74d168a4d3e6e61ae1937aeed3c103095e05af39f9f4aa38f96d651b5a1"
 
@@ -141,7 +141,7 @@ def test_what_is_optional_may_be_null(wire):
 
 
 def test_the_account_key_is_the_secret_of_the_master_wallet(wire):
-    """Base64 of the private key of wallet_address, by another library's arithmetic.
+    """The key is the base64 of the private key of wallet_address. Another library computes the address.
 
     Source: docs/service/keys.md#derivation-of-keys.
     """

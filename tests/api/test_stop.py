@@ -1,4 +1,4 @@
-"""What a request that is under way is answered when the emulator is stopped."""
+"""Responses to requests in progress when the emulator stops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The preset `strict`: what the live service refuses is refused here, and is on record without it.
+"""With the preset `strict`, the emulator rejects the same requests as the live service. Without it, it records them.
 
 Source: docs/service/strict-types.md#accepted-without-the-preset.
 """

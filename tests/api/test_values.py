@@ -1,4 +1,4 @@
-"""The forms in which values may be sent, and what the wrong ones get (400 with the next step).
+"""Valid forms of values, and the responses to invalid ones (400 with the next step).
 
 Source: docs/service/http.md#value-formats.
 """
@@ -33,7 +33,7 @@ def test_a_group_id_is_a_number_or_its_decimal_or_hex_text(account, path, body, 
 @pytest.mark.parametrize("wrong", ["seven", "", "-1", "1.0", "0x", str(2**64), 0, "0", "0x0"], ids=repr)
 @pytest.mark.parametrize("path", ["update_group", "remove_group"])
 def test_a_group_id_that_cannot_be_one_is_400(account, path, wrong):
-    """See docs/service/endpoints.md#groups: 0 is not a group; 2.3."""
+    """See docs/service/endpoints.md#groups. 0 is not the id of a group."""
     before = account.credit()
     answer = account.post(path, {"group_id": wrong, "name": "n", "description": ""})
     assert answer.status_code == 400
@@ -181,7 +181,7 @@ def test_adding_twice_is_a_success_that_changes_nothing(account):
 
 
 def test_update_group_replaces_everything(account):
-    """See docs/service/endpoints.md#groups: a list left out is emptied."""
+    """See docs/service/endpoints.md#groups. An omitted list becomes empty."""
     group = account.group(cids=[HASH], pkps=["0x" + "ab" * 20])
     account.ok("update_group", {"group_id": group, "name": "n", "description": "", "cid_hashes_permitted": ["0x0"]})
     assert [entry["name"] for entry in account.listed("list_actions", group_id=group)] == ["Any"]

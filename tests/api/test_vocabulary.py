@@ -1,4 +1,4 @@
-"""Other names on the wire (docs/service/index.md#names): nothing but the two settings changes."""
+"""Other names of the service (docs/service/index.md#names), which only the two settings change."""
 
 from __future__ import annotations
 

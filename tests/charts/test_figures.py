@@ -1,4 +1,4 @@
-"""Charts tell the truth: what they draw is what another way of counting finds."""
+"""Charts show the same values as an independent computation."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def at(time: str) -> int:
 def test_percentiles_are_those_of_numpy() -> None:
     chance = np.random.default_rng(1)
     groups = chance.integers(0, 7, 3_000)
-    groups[groups == 5] = 4  # one group stays empty
+    groups[groups == 5] = 4  # one group has no runs
     values = chance.lognormal(0, 2, 3_000)
     found, sizes = percentiles_of(groups, values, 7, (0, 50, 95, 99, 100))
     for group in (0, 1, 2, 3, 4, 6):
@@ -60,7 +60,8 @@ def test_weeks_begin_on_mondays() -> None:
 
 
 def test_days_begin_at_midnight_of_the_zone_also_across_a_change_of_clocks(values) -> None:
-    # 29 March 2026: clocks in Berlin go from 02:00 to 03:00, so midnight is 23:00 UTC before and 22:00 UTC after.
+    # On 29 March 2026, clocks in Berlin change from 02:00 to 03:00. Midnight is 23:00 UTC before the change and 22:00
+    # UTC after it.
     times = ["2026-03-28T22:59:59Z", "2026-03-28T23:00:00Z", "2026-03-29T21:59:59Z", "2026-03-29T22:00:00Z"]
     frame = pd.DataFrame({"started_at": times, "action": "a", "cost_cents": [1, 10, 100, 1000]})
     chart = charts.spend(frame, zone="Europe/Berlin")
@@ -80,7 +81,7 @@ def test_the_timeline_counts_every_run_once(runs, values) -> None:
     rows = values(charts.run_timeline(runs))
     for status in ("success", "failed"):
         assert sum(row["runs"] for row in rows if row["status"] == status) == (runs["status"] == status).sum()
-    # What failed stands on top of what went well.
+    # Failed runs are above successful runs.
     stacks = pd.DataFrame(rows).groupby("begin")
     assert all(sorted(group["to"])[:-1] == sorted(group["from"])[1:] for _, group in stacks)
 

@@ -1,4 +1,4 @@
-"""Charts as pictures: stable, offline, in both themes, readable without colour and without eyes."""
+"""Images of charts: reproducible, offline, in both themes, and accessible without colour and without sight."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_what_a_notebook_stores_is_the_same_in_every_process_and_order() -> None
 
 
 def image(chart) -> tuple[str, bytes]:
-    """Alternative text and bytes of the image that a notebook stores."""
+    """Returns the alternative text and the bytes of the image that a notebook stores."""
     shown = chart._repr_mimebundle_()
     html = shown["text/html"].removeprefix(display.DARK)
     found = re.fullmatch(r'<img alt="([^"]*)" [^>]*src="data:image/png;base64,([^"]+)">', html)
@@ -96,7 +96,7 @@ def test_a_stored_image_is_small_and_looks_the_same(chart) -> None:
 
 
 def _pixels(png: bytes) -> np.ndarray:
-    """Red, green and blue of every pixel, by the rules of the PNG specification (filters None and Sub)."""
+    """Returns the red, green and blue values of every pixel, decoded with the PNG filters None and Sub."""
     parts: dict[bytes, bytes] = {}
     for name, content in chunks(png):
         parts[name] = parts.get(name, b"") + content
@@ -183,7 +183,7 @@ def test_no_colour_tells_what_nothing_else_tells(draw, runs) -> None:
 
 
 def _light(colour: str) -> float:
-    """Relative luminance by WCAG 2.2."""
+    """Returns the relative luminance according to WCAG 2.2."""
     parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
     red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
@@ -203,21 +203,21 @@ def test_contrasts_are_those_that_wcag_asks_for(shown) -> None:
 
 
 def _inverted(colour: str) -> str:
-    """A colour after the filter of dark themes.
+    """Returns a colour after the filter of dark themes.
 
     Source: Filter Effects Module Level 1, https://www.w3.org/TR/filter-effects-1/#feColorMatrixElement.
     """
     channels = np.array([int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)])
     inverted = display.INVERSION + channels * (1 - 2 * display.INVERSION)
     grey = np.array([0.213, 0.715, 0.072])
-    rotated = np.clip(2 * grey @ inverted - inverted, 0, 1)  # by 180 degrees around grey
+    rotated = np.clip(2 * grey @ inverted - inverted, 0, 1)  # rotates the hue by 180 degrees around grey
     return "#" + "".join(f"{round(channel * 255):02x}" for channel in rotated)
 
 
 def test_a_dark_theme_inverts_stored_images_to_colours_with_enough_contrast() -> None:
     assert f"invert({display.INVERSION}) hue-rotate(180deg)" in display.DARK
     page = _inverted(theme.LIGHT.background)
-    assert _contrast(page, theme.DARK.background) < 1.1  # nearly the background of the dark charts
+    assert _contrast(page, theme.DARK.background) < 1.1  # almost the background of the dark charts
     for text in (theme.LIGHT.text, theme.LIGHT.muted):
         assert _contrast(_inverted(text), page) >= 4.5
     for mark in (theme.BLUE, theme.VERMILLION, theme.GREEN, theme.PURPLE, theme.GREY):

@@ -1,4 +1,4 @@
-"""What charts are made of, and what they say when it is not that."""
+"""Valid inputs of charts, and the errors for other inputs."""
 
 from __future__ import annotations
 
@@ -119,10 +119,10 @@ def test_a_trace_shows_its_first_events_and_says_what_it_left_out(values) -> Non
     chart = charts.trace(Trace(engine="v8", events=tuple(events), dropped=5))
     assert len(values(chart)) == 60
     assert "75 events" in repr(chart)
-    assert "15 events left out" in repr(chart)
+    assert "15 events omitted" in repr(chart)
     with pytest.raises(charts.NothingToDraw):
         charts.trace(Trace(engine="v8"))
-    with pytest.raises(InvalidArgument, match="type str has no timeline"):
+    with pytest.raises(InvalidArgument, match="type str: expected a run or a trace"):
         charts.trace("run")  # type: ignore[arg-type]
 
 
@@ -169,7 +169,7 @@ def test_a_real_run_an_explanation_and_an_audit_are_drawn(emulator, values) -> N
 
 
 def values_of(spec: dict[str, Any]) -> list[dict[str, Any]]:
-    """All rows that stand anywhere in a chart."""
+    """Returns all rows of a chart."""
     found: list[dict[str, Any]] = list(spec.get("data", {}).get("values", []))
     for name in ("layer", "vconcat"):
         for part in spec.get(name, []):

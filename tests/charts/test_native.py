@@ -1,4 +1,7 @@
-"""Text that XML forbids is replaced before rendering, and a crash of the native renderer leaves the user's process."""
+"""Charts replace text that XML forbids before rendering.
+
+A crash of the native renderer does not end the user's process.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +63,7 @@ print("drawn", len(made) + 1)
 
 @pytest.fixture
 def crashing() -> Any:
-    """A chart whose own expression makes the forbidden character, after everything that was passed in was checked."""
+    """Chart whose own expression creates the forbidden character, after the check of all inputs."""
     axis = alt.Axis(labelExpr=r"'\u0000' + datum.label")
     return alt.Chart(alt.InlineData(values=[{"a": 1}])).mark_point().encode(x=alt.X("a", type="nominal", axis=axis))
 
@@ -152,7 +155,7 @@ def test_the_renderer_ends_with_the_process_that_uses_it() -> None:
         ran = subprocess.run([sys.executable, "-c", code + last], capture_output=True, timeout=300, check=False)
         assert not ran.stderr
         pid = int(ran.stdout)
-        while _alive(pid):  # it ends when it finds that the pipe to it was closed
+        while _alive(pid):  # the process ends when it detects the closed pipe
             pass
 
 
@@ -160,7 +163,7 @@ def test_a_chart_that_vega_refuses_is_an_error_and_the_renderer_stays(runs) -> N
     chart = charts.latency(runs)
     charts.svg(chart)
     process = native.process()
-    with pytest.raises(charts.RenderFailed, match=r"this chart cannot be drawn: .*TypeError") as caught:
+    with pytest.raises(charts.RenderFailed, match=r"cannot draw this chart: .*TypeError") as caught:
         native.draw("svg", {**chart.to_dict(), "layer": [{"mark": "no such mark"}]}, "6.4")
     assert "https://" not in caught.value.message
     assert native.process() is process

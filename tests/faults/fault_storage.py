@@ -1,4 +1,4 @@
-"""Storage trouble that takes long or needs a mount: ``pytest tests/faults -o python_files=fault_*.py -s``."""
+"""Slow storage failures, and those that need a mount: ``pytest tests/faults -o python_files=fault_*.py -s``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ONCE = Retries(attempts=1)
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of its own in memory, of 8 MB."""
+    """Separate file system in memory, of 8 MB."""
     if sys.platform != "linux" or os.geteuid() != 0:
         pytest.skip("needs the right to mount")
     place = tmp_path / "disk"
@@ -70,7 +70,8 @@ def test_a_file_system_fills_up_and_gets_room_again(start_emulator: Callable[...
     again = start_emulator(state=str(small_disk / "state"))
     svc = again.client(api_key=account.api_key)
     assert [group.name for group in svc.groups.list()] == [*made, "room"]
-    # The last write before the disk was full may have found no room for its charge: then it is free, never the reverse.
+    # The disk may have been too full for the charge of the last write. That write is then free, but never charged
+    # without effect.
     spent = 100_000 - svc.billing.balance().available_cents
     assert len(made) <= spent <= len(made) + 1
 

@@ -1,6 +1,6 @@
 """More than 10,000 requests over every operation: ``pytest tests/fuzz -o python_files=fuzz_*.py -s``.
 
-`SVC_FUZZ_EXAMPLES` and `SVC_FUZZ_SEED` choose how many of each operation, and which.
+`SVC_FUZZ_EXAMPLES` sets the number of requests for each operation, and `SVC_FUZZ_SEED` the random seed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The short form of `fuzz_api`, for every test run: each operation, some requests of each."""
+"""Short version of `fuzz_api` for every test run, with a few requests for each operation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The control plane, from outside, on a real emulator."""
+"""Client of the control plane, with a real emulator."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.chain, pytest.mark.engine]
 
 @pytest.fixture(scope="module")
 def own() -> Iterator[Emulator]:
-    """An emulator that may be reset and frozen: no other test uses it."""
+    """Separate emulator, because these tests reset and freeze it."""
     with svcnb.Emulator(starter_credits=100) as running:
         yield running
 

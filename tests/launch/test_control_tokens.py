@@ -1,4 +1,4 @@
-"""How the control token of an emulator reaches the user's other programs, and nobody else's."""
+"""Access to the control token of an emulator, which other programs of the same user have, but other users do not."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_token_is_found_by_any_loopback_address_of_the_emulator(folder: Path) 
 def test_a_token_is_sent_to_the_emulator_alone_and_not_to_another_listener_on_its_port(
     start_emulator: Callable[..., Emulator],
 ) -> None:
-    """``localhost`` means ::1 first on most systems, where another user may listen."""
+    """On most systems, ``localhost`` resolves to ::1 first, where another user can listen."""
     emulator = start_emulator(starter_credits=100)
     port = urlsplit(emulator.base_url).port or 0
     heard: list[bytes] = []
@@ -99,7 +99,7 @@ def token(url: str) -> str | None:
 
 
 def in_a_child(code: str) -> int:
-    """Runs the code in another process until it ends, and returns the process id."""
+    """Runs code in another process until the process ends. Returns the process id."""
     with subprocess.Popen([sys.executable, "-c", f"from svcnb.control_tokens import delete, save\n{code}"]) as process:
         pass
     assert process.returncode == 0
@@ -193,7 +193,7 @@ def test_other_programs_of_the_user_control_an_emulator_without_a_token_in_sight
 def test_a_chosen_token_is_kept_nowhere_and_passed_on_by_its_owner(start_emulator: Any, folder: Path) -> None:
     emulator: Emulator = start_emulator(control_token="chosen", action_spares=1)
     assert not folder.exists() or not list(folder.iterdir())
-    with pytest.raises(ControlRefused, match="needs its token"):
+    with pytest.raises(ControlRefused, match="control token is missing or invalid"):
         Emulator.connect(emulator.base_url)
     assert Emulator.connect(emulator.base_url, control_token="chosen").chain_id == emulator.chain_id
     emulator.clock.advance(1)

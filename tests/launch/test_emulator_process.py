@@ -1,4 +1,4 @@
-"""The emulator as a process: ready when the line returns, gone when its owner is, and plain about what went wrong."""
+"""Emulator process, which is ready after its ready line, ends with its owner, and reports errors clearly."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_it_and_all_it_started_end_with_the_block() -> None:
         group = running.pid
     assert group_is_empty(group)
     assert not running.running
-    running.stop()  # once more does no harm
+    running.stop()  # a second call has no effect
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""A service that is called in process, as in the page of a browser: the same application, without a socket."""
+"""Service in the caller's process, as in a browser page: the same application without a socket."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ async def test_other_clients_of_the_library_reach_it_too(address, monkeypatch):
         (httpx.AsyncHTTPTransport, "handle_async_request"),
         (requests.adapters.HTTPAdapter, "send"),
     ):
-        monkeypatch.setattr(kind, method, getattr(kind, method))  # put back at the end
+        monkeypatch.setattr(kind, method, getattr(kind, method))  # the block's end restores the original value
     use_everywhere()
     async with httpx.AsyncClient() as client:
         found = await client.get(f"{address}/core/v1/version")

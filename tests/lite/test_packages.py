@@ -1,4 +1,4 @@
-"""The lock file and the own wheel of the site in a browser."""
+"""Lock file of the browser site, and the wheel of this package."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from svcnb.lite.site import build_site
 
 @pytest.fixture
 def npm(tmp_path):
-    """The files that the site takes from npm, with their own names as content."""
+    """Simulates the files that the site takes from npm. Each contains its own name."""
     parser, grammar = tmp_path / "parser", tmp_path / "grammar"
     for folder, names in (
         (parser, ("web-tree-sitter.js", "web-tree-sitter.wasm")),

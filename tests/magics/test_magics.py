@@ -1,4 +1,4 @@
-"""The magics in a real kernel: what cells show, what Tab offers, what is left after unloading."""
+"""The magics in a real kernel: outputs of cells, completions, and the state after unloading."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ THROWS = "async function main() {\n  const missing = undefined;\n  return missin
 
 @pytest.fixture
 def connected(notebook, emulator):
-    """A notebook with a client in `svc` and an account with credit."""
+    """Notebook with a client in `svc`, and an account with credit."""
     made = notebook.run(
         f"emu = svcnb.Emulator.connect({emulator.base_url!r})\n"
         "svc = emu.client()\n"
@@ -37,7 +37,7 @@ def test_a_cell_is_an_action_and_shows_its_cid(notebook):
 
 def test_a_cell_has_the_cid_of_the_file_it_saves(notebook, tmp_path):
     file = tmp_path / "add.js"
-    # Front ends send a cell without the line end of its last line; IPython puts it there.
+    # Front ends send a cell without its final line end. IPython adds it.
     notebook.run(f"%%action add --save {file}\n" + ADD.rstrip("\n"))
     assert file.read_bytes() == ADD.encode()
     assert notebook.run(f"add.cid == svcnb.Action.from_file({str(file)!r}).cid").value == "True"
@@ -143,7 +143,7 @@ def test_a_file_of_others_is_not_written_over(notebook, tmp_path):
     assert "--force" in refused.trace
     assert file.read_text() == "// mine\n"
     assert not notebook.run(f"%%action --save {file} --force\n" + ADD).error
-    # What this notebook wrote itself is written over when the cell changes.
+    # After a change of the cell, the magic overwrites the file that this notebook wrote.
     assert not notebook.run(f"%%action --save {file}\n" + ADD.replace("1", "2")).error
     assert file.read_text() == ADD.replace("1", "2")
 
@@ -215,7 +215,7 @@ def test_tab_offers_options_services_and_functions(notebook):
     assert notebook.complete(first + "await Svc.") == ["Actions", "Auth", "Headers"]
     assert notebook.complete(first + "await Svc.Actions.getP") == ["getPrivateKey"]
     assert notebook.complete(first + "ethe") == ["ethers"]
-    # Names of Python mean nothing in JavaScript.
+    # Names of Python have no meaning in JavaScript.
     assert notebook.complete(first + "giv") == ["giv"]
     assert "given" in notebook.complete("giv")
 

@@ -1,4 +1,4 @@
-"""`svcnb report`, as a scheduler runs it: by exit code."""
+"""`svcnb report` in a scheduler, which reads its exit code."""
 
 from __future__ import annotations
 
@@ -206,7 +206,7 @@ def test_a_failed_cell_of_ones_own_notebook_is_saved_without_the_secrets_that_it
         new_code_cell("raise ValueError(os.environ['SVC_API_KEY'])"),
     ]
     (tmp_path / "notebooks").mkdir()
-    (tmp_path / "notebooks/helper.py").touch()  # beside the notebook, as in Jupyter
+    (tmp_path / "notebooks/helper.py").touch()  # in the folder of the notebook, as in Jupyter
     nbformat.write(new_notebook(cells=cells), tmp_path / "notebooks/mine.ipynb")
     done = report("notebooks/mine.ipynb", "--file", "mine", MY_PASSWORD="marked-password")
     assert done.returncode == ExitCode.FAILED

@@ -1,4 +1,4 @@
-"""Notebooks of reports in their kernels."""
+"""Execution of report notebooks in kernels."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ pytestmark = pytest.mark.slow
 
 
 SPOKEN = (
-    # As it says that the interrupt which ends it came between two cells, on a busy machine,
+    # On a busy machine, the kernel reports that the interrupt arrived between two cells, ...
     "get_ipython().kernel.log.error('an interrupt came')",
-    # or that the socket of its outputs was shut before its last word.
+    # ... or that its output socket closed before its last message.
     "import sys; print('Socket operation on non-socket', file=sys.__stderr__, flush=True)",
     "print('past the notebook', file=sys.__stdout__, flush=True)",
 )

@@ -1,4 +1,4 @@
-"""Notebooks of one's own as reports: parameters, types, and what cannot be used."""
+"""Notebooks of users as reports: parameters, types, and unusable notebooks."""
 
 from __future__ import annotations
 

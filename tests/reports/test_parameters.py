@@ -1,4 +1,4 @@
-"""Parameters are typed and checked before anything runs."""
+"""Parameters have types, and svcnb checks them before the run."""
 
 from __future__ import annotations
 

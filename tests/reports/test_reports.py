@@ -1,4 +1,4 @@
-"""Every report runs for real against the emulator, tells the truth, and holds no secret."""
+"""Every report runs with the emulator, shows correct data, and contains no secrets."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from svcnb.toolkit.history import History
 pytestmark = [pytest.mark.chain, pytest.mark.engine, pytest.mark.slow]
 
 KINDS = {kind.name: kind for kind in reports.catalogue}
-# What makes each report call for attention on the account of `place`, and what its page must say then.
+# Settings with which each report finds a problem in the account of `place`, and the expected text of its page.
 CASES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "run-history": (
         {"max_failed_percent": "49"},
@@ -51,7 +51,7 @@ CASES: dict[str, tuple[dict[str, Any], list[str]]] = {
 
 
 class Page(HTMLParser):
-    """What a page loads, and how many pictures it has."""
+    """Returns the resources that a page loads, and the number of its images."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -168,7 +168,7 @@ def test_many_reports_are_made_by_an_executor_each_with_settings_of_its_own(plac
 
 @pytest.fixture
 def template(monkeypatch, tmp_path):
-    """Puts a notebook with one cell of one's own in the place of a report."""
+    """Replaces a report with a notebook that has one given cell."""
 
     def make(source: str) -> None:
         notebook = nbformat.read(KINDS["permission-audit"].template, as_version=4)

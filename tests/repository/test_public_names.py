@@ -1,4 +1,4 @@
-"""What is public is on purpose."""
+"""All public names are intentional."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import svcnb
 if TYPE_CHECKING:
     from pathlib import Path
 
-# Public modules that need an extra are loaded only where it is installed; in the tests all of them are.
+# Python imports public modules of an extra only if the extra is installed. The tests install all extras.
 
 
 def test_the_public_names_are_sorted_and_each_once() -> None:

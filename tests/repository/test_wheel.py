@@ -1,4 +1,4 @@
-"""What is shipped is complete: bundles, lessons, locks, and nothing that should stay behind."""
+"""The distribution is complete: it contains bundles, lessons and locks, and no other files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def built(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Wheel and sdist, built from the working copy with the bundles that are there (no network)."""
+    """Builds the wheel and the sdist from the working copy with its existing bundles, without network access."""
     folder = tmp_path_factory.mktemp("dist")
     done = subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-d", str(folder)],

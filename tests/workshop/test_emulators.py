@@ -1,4 +1,4 @@
-"""Each learner has emulators of their own: on demand, apart from the others, kept, reset and restored alone."""
+"""Emulators of learners: start on demand, separation, storage, reset and restore."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ START_S = lessons.LESSON_TIME_S
 
 
 def own(room: Workshop, name: str) -> svcnb.Client:
-    """A client of a learner's own emulator, as `svcnb.Client()` is in the learner's notebook."""
+    """Returns a client of a learner's own emulator, like `svcnb.Client()` in the learner's notebook."""
     return svcnb.Client(base_url=room.environment(name)["SVC_BASE_URL"])
 
 
@@ -70,7 +70,7 @@ def test_the_first_cell_starts_a_lesson_afresh_and_may_go_on_instead(monkeypatch
     emu = lesson("again")
     emu.faucet(owner.address)
     first = emu.client().chain_secured.create(owner, "mine")
-    # A kernel that was restarted runs the same cells: without a fresh start this is AccountAlreadyExists.
+    # After a restart, a kernel runs the same cells again. Without a new state, they would raise AccountAlreadyExists.
     again = lesson("again")
     again.faucet(owner.address)
     assert again.client().chain_secured.create(owner, "mine").api_key_hash == first.api_key_hash
@@ -92,7 +92,7 @@ def test_an_idle_emulator_stops_and_the_next_cell_finds_it_as_it_was(folder: Pat
         assert room.emulators is not None
         [process] = [each.process for each in room.emulators._of("ada").values()]
         assert process is not None
-        process.wait()  # which nothing but idleness ends
+        process.wait()  # only the idle limit stops this emulator
         assert handle.clock.now() == START_S + 600
         assert handle.client(api_key=account.api_key).billing.balance().available_cents == 500
         handle.close()
@@ -182,7 +182,7 @@ def test_a_lesson_is_called_by_a_word(room: Workshop, ada: str, name: str) -> No
 
 
 def test_a_learner_cannot_keep_more_emulators_than_allowed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("svcnb.workshop.emulators.MOST_EMULATORS", 2)
+    monkeypatch.setattr("svcnb.workshop.emulators.MAX_LEARNER_EMULATORS", 2)
     with Workshop(["ada"], folder=folder) as room:
         assert room.emulators is not None
         kept = [room.emulators.open("ada", name, {}) for name in ("one", "two", "three")]
@@ -193,7 +193,7 @@ def test_a_learner_cannot_keep_more_emulators_than_allowed(folder: Path, monkeyp
 def test_a_learner_has_a_few_emulators_running_and_the_oldest_rests_until_it_is_asked(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("svcnb.workshop.emulators.MOST_RUNNING", 1)
+    monkeypatch.setattr("svcnb.workshop.emulators.MAX_LEARNER_RUNNING", 1)
     with Workshop(["ada", "grace"], folder=folder) as room:
         first = room.emulator("ada")
         key = first.client().accounts.create("ada").api_key.reveal()

@@ -1,4 +1,4 @@
-"""The workshop's server: which token opens what, and what is refused."""
+"""The workshop's server: permissions of each token, and rejected requests."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ import pytest
 
 import svcnb
 from svcnb.control import EmulatorUnreachable
+from svcnb.protocol.limits import MAX_LEARNER_REQUESTS
 from svcnb.workshop import Workshop, WorkshopServer
 from svcnb.workshop.connection import LimitedConnection
-from svcnb.workshop.server import MOST_REQUESTS
 
 
 def ask(url: str, token: str = "", body: object = None) -> tuple[int, str]:
@@ -48,7 +48,7 @@ def test_the_address_of_the_board_opens_the_board_and_nothing_else(
     assert ask(server.board_url)[0] == ask(f"{server.url}/board.json?token={token}")[0] == 200
     for path in (f"/learners/{ada}/add", f"/learners/{ada}/reset", "/faults", "/lessons/quickstart"):
         assert ask(f"{server.url}{path}?token={token}", token, {})[0] == 401
-        # Also the instructor's own token is taken from the header alone: addresses are seen by others.
+        # The server also reads the instructor's token only from the header, because other people can see addresses.
         assert ask(f"{server.url}{path}?token={server.instructor_token}", "", {})[0] == 401
     for path in ("/progress", "/solutions/01-quickstart.ipynb"):
         assert ask(f"{server.url}{path}?token={token}", token)[0] == 401
@@ -66,7 +66,7 @@ def test_a_learners_token_opens_no_command_of_the_instructor(room: Workshop, ser
 
 
 def test_a_verdict_reaches_the_board_and_the_answer_does_not(room: Workshop, at_desk: str) -> None:
-    svcnb.exercises.check("cids.changes", ...)  # not tried yet
+    svcnb.exercises.check("cids.changes", ...)  # the learner has not tried the exercise
     svcnb.exercises.check("cids.changes", {"different js_params"})
     assert room.board().as_dict()[at_desk] == {"cids.changes": {"right": False, "tries": 1}}
     right = {"a space after the last brace", "a comment with other words", "Windows line endings instead of Unix ones"}
@@ -143,7 +143,7 @@ def test_requests_of_one_learner_wait_for_each_other_and_keep_nobody_else_waitin
         first = pool.submit(ask, f"{server.url}/lessons/quickstart", token, {})
         assert begun.acquire(timeout=60)
         many = [pool.submit(ask, f"{server.url}/lessons/quickstart", token, {}) for _ in range(50)]
-        while sum(each.done() for each in many) < 50 - (MOST_REQUESTS - 1):
+        while sum(each.done() for each in many) < 50 - (MAX_LEARNER_REQUESTS - 1):
             time.sleep(0.01)
         assert not begun.acquire(timeout=0.2), "one at a time"
         grace = room.learner(room.add(f"grace-{ada}").name).token
@@ -151,7 +151,7 @@ def test_requests_of_one_learner_wait_for_each_other_and_keep_nobody_else_waitin
         assert ask(server.board_url)[0] == 200
         go_on.set()
         statuses = Counter(each.result()[0] for each in [first, *many])
-    assert statuses == {422: MOST_REQUESTS, 429: 51 - MOST_REQUESTS}
+    assert statuses == {422: MAX_LEARNER_REQUESTS, 429: 51 - MAX_LEARNER_REQUESTS}
     assert ask(f"{server.url}/verdicts", token, {"exercise": "cids.changes", "right": True})[0] == 200
 
 
@@ -184,7 +184,7 @@ def test_a_request_that_is_cut_off_or_unreadable_writes_nothing_into_the_instruc
     for sent in (f"{head}Content-Length: 9\r\n\r\n{{".encode(), b"\x00\xff\r\n\r\n"):
         with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
             connection.sendall(sent)
-            time.sleep(0.2)  # the server waits for the rest
+            time.sleep(0.2)  # the server waits for the remaining bytes
     assert ask(f"{server.url}/health")[0] == 200
     time.sleep(0.2)
     assert not caplog.records

@@ -1,4 +1,4 @@
-"""The roster and the board of a workshop."""
+"""Roster and board of a workshop."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_the_board_counts_solved_exercises_and_names_who_is_stuck() -> None:
     with Workshop(["ada", "grace"]) as room:
         room.record("ada", "quickstart.length", right=False)
         room.record("ada", "quickstart.length", right=True)
-        room.record("ada", "quickstart.length", right=False)  # once solved, solved
+        room.record("ada", "quickstart.length", right=False)  # a solved exercise stays solved
         for _ in range(3):
             room.record("grace", "cids.derive", right=False)
         board = room.board()
@@ -190,7 +190,7 @@ def test_a_learner_who_comes_while_tokens_are_looked_for_disturbs_no_one(tmp_pat
     ada = roster.add("ada")
 
     class Token(str):
-        """One that takes its time to be encoded: meanwhile another learner comes."""
+        """Text whose encoding takes a long time. During this time, the test adds another learner."""
 
         __slots__ = ()
 

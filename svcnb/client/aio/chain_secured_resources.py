@@ -118,7 +118,7 @@ class AsyncOnChainUsageKeys(AsyncOnChainResource):
             form: Form of the key that determines the on-chain hash: the 32 ``bytes`` (specification), or the
                 ``text``, which some services require.
             verify: Seconds to wait until the service resolves the key, or None to skip this check. The check executes a
-                small action. It costs one cent if the key can execute in all groups, otherwise nothing.
+                small action. It costs one cent if the key can execute in all groups. Otherwise, it is free.
 
         Returns:
             The key with its secret. The service never shows the secret again.

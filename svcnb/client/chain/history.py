@@ -82,8 +82,8 @@ class History:
         logs: Events of the account, oldest first.
         transactions: The transactions that caused the events, by hash.
         times: Time of each block, in Unix seconds.
-        contract: Address of the contract, lower case.
-        payers: Addresses of the service's payers, lower case.
+        contract: Address of the contract in lowercase.
+        payers: Addresses of the service's payers in lowercase.
     """
 
     logs: Sequence[Log]

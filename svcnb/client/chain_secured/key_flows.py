@@ -241,6 +241,7 @@ def _expiration(account: Ownership, expires_in: Span | None) -> Flow[int]:
         raise InvalidArgument(str(error), hint="Pass expires_in='30d', a number of seconds, or a timedelta.") from None
     if span < 1:
         raise InvalidArgument(
-            "the key would expire immediately", hint="Pass expires_in='30d', or None for a key that never expires."
+            f"invalid expires_in {expires_in!r}: expected at least 1 second",
+            hint="Pass expires_in='30d', or None for a key that never expires.",
         )
     return int((yield from account.chain.time()) + span)

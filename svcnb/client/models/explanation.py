@@ -25,7 +25,7 @@ Missing: TypeAlias = Literal[
     "master_only",
     "owner_only",
 ]
-"""The first missing link, in the order of the service's checks. Empty if nothing is missing."""
+"""The first missing link, in the order of the service's checks. Empty if no link is missing."""
 
 WarningCode: TypeAlias = Literal[
     "master_key",
@@ -66,7 +66,7 @@ class Repair(Model):
     """Change that permits the run or the call."""
 
     says: str
-    """Description in words."""
+    """Description of the change."""
 
     code: str
     """Python code of the change, one call per line.
@@ -94,7 +94,7 @@ class Explanation(Model):
     """True if the service permits the run, and the use of the wallet if one was given."""
 
     missing: Missing = ""
-    """Code of the missing link, for programs. Empty if nothing is missing."""
+    """Code of the missing link, for programs. Empty if no link is missing."""
 
     reason: str
     """The result in one sentence."""

@@ -29,7 +29,7 @@ _TAG: Final = "ChainSecured"
 
 
 async def _nothing(_call: Call) -> None:
-    """Accepts every call, because the handler makes this check, and only for the signature of a contract wallet."""
+    """Accepts every call. The handler calls the chain, and only for the signature of a contract wallet."""
 
 
 _CONTRACT_ASKED: Final = Guard(_nothing, frozenset({503}))
@@ -145,7 +145,7 @@ class ChainSecured:
             raise EndpointFailure(
                 400,
                 (
-                    f"The envelope is signed by {signer}, but new_admin_wallet_address is "
+                    f"the envelope is signed by {signer}, but new_admin_wallet_address is "
                     f"{body.new_admin_wallet_address}: sign with the new admin wallet"
                 ),
             )

@@ -38,7 +38,9 @@ def test_a_preview_shows_the_decoded_write_before_the_signature(mine, witness) -
 def test_the_preview_function_can_cancel_a_write(mine, witness) -> None:
     before = witness.nonce(mine.owner.address)
     mine.on_preview = lambda preview: "create group" not in preview.what
-    with pytest.raises(SigningError, match="stopped before signing, because on_preview returned False: create group"):
+    with pytest.raises(
+        SigningError, match="the call was stopped before signing, because on_preview returned False: create group"
+    ):
         mine.groups.create("never")
     assert witness.nonce(mine.owner.address) == before
     assert list(mine.groups.list()) == []

@@ -1,4 +1,4 @@
-"""The order of checks behind a signed request, with a contract wallet that answers as told."""
+"""Order of the checks of a signed request, with a simulated contract wallet."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CONTRACT = "0x" + "c0" * 20
 
 
 class ContractWallet:
-    """Records what it is asked; its answer is set by the test."""
+    """Contract wallet that records its calls, and returns the result that the test sets."""
 
     def __init__(self, *, answer: bool | Exception = False) -> None:
         self.answer = answer
@@ -124,7 +124,7 @@ async def test_a_signature_for_one_flow_is_refused_by_every_other() -> None:
             signature = _sign(typed_data)
             with pytest.raises(EndpointFailure, match="a signature is valid for one flow only"):
                 await _verify(typed_data, signature, ContractWallet(), flow=endpoint)
-            # Rewritten to fit the endpoint, it is somebody else's signature.
+            # The attacker changed the envelope for this endpoint, so the signature belongs to another address.
             with pytest.raises(EndpointFailure, match="was not made by"):
                 await _verify(_envelope(flow=endpoint), signature, ContractWallet(), flow=endpoint)
 

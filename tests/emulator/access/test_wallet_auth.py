@@ -1,4 +1,4 @@
-"""The header X-Wallet-Auth: ignored, accepted, or refused for good."""
+"""The header X-Wallet-Auth, which the service ignores, accepts, or rejects permanently."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ran is written down behind the answers, whoever stops waiting for it."""
+"""The service writes its record of executions after the responses, even if a caller stops waiting."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ async def test_a_hold_grows_within_the_credit_and_no_further(ledger):
     await fund(ledger, 5)
     hold, other = await ledger.hold(ANNA), await ledger.hold(ANNA)
     await hold.grow(4)
-    await hold.grow(2)  # never shrinks
+    await hold.grow(2)  # the hold never decreases
     with pytest.raises(StructuredError) as caught:
         await hold.grow(5)
     assert caught.value.status == 402
@@ -143,7 +143,7 @@ async def test_a_hold_grows_within_the_credit_and_no_further(ledger):
     other.release()
     await hold.grow(5)
     hold.release()
-    await hold.grow(9)  # ended: nothing to grow
+    await hold.grow(9)  # the hold has ended
     async with await ledger.hold(ANNA, 5):
         pass
     assert await ledger.credit_cents(ANNA) == 5
@@ -157,7 +157,7 @@ async def test_a_caller_who_leaves_before_the_hold_leaves_no_cent_behind(ledger)
         if waiting.cancel():
             with pytest.raises(asyncio.CancelledError):
                 await waiting
-        else:  # in memory a hold begins at once: nobody can leave before it
+        else:  # in memory, a hold begins immediately, so a caller cannot be cancelled before
             waiting.result().release()
     hold = await ledger.hold(ANNA)
     assert await hold.settle(1, reason="add_group", request_id="r") == 0
@@ -168,14 +168,14 @@ async def test_a_caller_who_hangs_up_while_settling_pays_all_the_same(ledger, st
     hold = await ledger.hold(ANNA)
     settling = asyncio.ensure_future(hold.settle(1, reason="add_group", request_id="r"))
     await asyncio.sleep(0)
-    if settling.cancel():  # not in memory, where it is done by now
+    if settling.cancel():  # not in memory, where the hold has already ended
         with pytest.raises(asyncio.CancelledError):
             await settling
-    await store.run(lambda _: None)  # all that was queued before has been committed
+    await store.run(lambda _: None)  # the database has committed all earlier functions
     assert await ledger.credit_cents(ANNA) == 4
 
 
-# --- the books ----------------------------------------------------------------------------------------------------
+# --- consistency of balances and entries ---------------------------------------------------------------------------
 
 
 async def test_the_books_are_kept_over_a_restart(tmp_path, clock):

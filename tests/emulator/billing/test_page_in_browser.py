@@ -1,4 +1,4 @@
-"""The payment pages in a real Chromium: paid with the mouse, with the keyboard, without script."""
+"""The payment pages in a real Chromium: payment by mouse, by keyboard, and without scripts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def browser(start_chromium):
 
 @pytest.fixture
 def open_tab(browser, api):
-    """Opens tabs that may reach the emulator and nothing else, and in which no script fails."""
+    """Opens tabs that can reach only the emulator, and in which no script fails."""
     contexts, troubles = [], []
 
     def requested(request):

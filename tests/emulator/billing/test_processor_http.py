@@ -1,4 +1,4 @@
-"""The processor as a browser library and a browser without script meet it."""
+"""HTTP API of the processor, as used by a browser library and by a browser without scripts."""
 
 from __future__ import annotations
 

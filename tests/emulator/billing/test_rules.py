@@ -10,6 +10,7 @@ from svcnb.emulator.billing.rules import (
     payment_required,
 )
 from svcnb.emulator.errors import EndpointFailure
+from svcnb.protocol.limits import MAX_PAYMENT_CENTS, MIN_PAYMENT_CENTS
 
 
 @pytest.mark.parametrize(
@@ -42,7 +43,7 @@ def test_the_402_names_what_is_needed_what_is_there_and_the_way_out():
         assert word in error.fix
 
 
-@pytest.mark.parametrize("amount", [500, 501, 99_999_999])
+@pytest.mark.parametrize("amount", [MIN_PAYMENT_CENTS, 501, MAX_PAYMENT_CENTS])
 def test_amounts_from_the_minimum_on_can_be_paid(amount):
     check_payment_amount(amount)
 
@@ -50,10 +51,10 @@ def test_amounts_from_the_minimum_on_can_be_paid(amount):
 @pytest.mark.parametrize(
     ("amount", "why"),
     [
-        (499, "minimum payment is 500 cents"),
+        (MIN_PAYMENT_CENTS - 1, "minimum payment is 500 cents"),
         (0, "minimum"),
         (-500, "minimum"),
-        (100_000_000, "send a smaller amount, in cents"),
+        (MAX_PAYMENT_CENTS + 1, "send a smaller amount, in cents"),
         (2**63 - 1, "maximum"),
     ],
 )

@@ -1,4 +1,4 @@
-"""X-Wallet-Auth on the billing endpoints: a wallet that owns an account asks without any key.
+"""X-Wallet-Auth on the billing endpoints, with which a wallet that owns an account needs no key.
 
 Source: docs/service/signatures.md#x-wallet-auth.
 """
@@ -51,7 +51,7 @@ def now(poor_emulator):
 
 @pytest.fixture
 def converted(api, poor_emulator, now):
-    """An account with 300 cents that was converted: its old key and the wallet that owns it."""
+    """Converted account with 300 cents. Returns its former key and the wallet that owns it."""
     key, wallet = api.account()
     poor_emulator.credit(wallet, 300)
     owner = Account.create()

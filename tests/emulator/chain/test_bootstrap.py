@@ -1,4 +1,4 @@
-"""The chain node boots before the database is there, and only where that cannot be wrong."""
+"""The chain node starts before the database is available, but only if the first block cannot be wrong."""
 
 from __future__ import annotations
 

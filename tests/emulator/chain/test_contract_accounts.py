@@ -1,4 +1,4 @@
-"""Opening, converting and transferring accounts.
+"""Creation, conversion and transfer of accounts.
 
 Source: docs/service/resources.md#states, docs/service/signatures.md#transfer, docs/service/contract.md#writes,
     docs/service/contract.md#access-and-aliases.
@@ -29,7 +29,7 @@ def lower(addresses: Any) -> Any:
 
 @pytest.fixture
 def managed(world: World) -> tuple[Actor, int]:
-    """A managed account: its payer and its master hash. Its admin wallet is 0x1111..."""
+    """Managed account: its payer and its master hash. Its admin wallet is 0x1111..."""
     payer = world.payer()
     payer.send("newAccount", KEY, True, "managed", "", "0x" + "11" * 20)
     return payer, KEY
@@ -44,7 +44,7 @@ def word(value: int | str) -> str:
     return f"0x{int(value, 16) if isinstance(value, str) else value:064x}"
 
 
-# --- opening --------------------------------------------------------------------------------------------------------
+# --- creation --------------------------------------------------------------------------------------------------------
 
 
 def test_anyone_opens_an_account_that_their_wallet_owns(world: World) -> None:
@@ -65,7 +65,7 @@ VECTORS = json.loads((Path(__file__).parents[2] / "vectors" / "hashes.json").rea
 
 @pytest.mark.parametrize(
     "vector",
-    # The zero address can own nothing on chain.
+    # The zero address cannot own anything on chain.
     [vector for vector in VECTORS["wallet_lookup_key"] if int(vector["address"], 16)],
     ids=lambda vector: str(vector["address"]),
 )
@@ -168,7 +168,7 @@ def test_an_account_takes_writes_from_its_admin_and_while_managed_from_payers(
     assert world.admin_payer().refused("addGroup", key, "g", "", [], [])[0] == "NoAccountAccess"
 
 
-# --- converting -----------------------------------------------------------------------------------------------------
+# --- conversion ------------------------------------------------------------------------------------------------------
 
 
 def test_converting_hands_a_managed_account_over_and_keeps_who_pays(world: World, managed: tuple[Actor, int]) -> None:
@@ -221,7 +221,7 @@ def test_an_account_may_be_converted_to_its_own_wallet_but_not_to_anothers(world
     wallet.send("addGroup", world.hash_of(wallet), "", "", [], [])
 
 
-# --- transferring ---------------------------------------------------------------------------------------------------
+# --- transfer --------------------------------------------------------------------------------------------------------
 
 
 def test_transferring_replaces_the_admin_and_nothing_else(world: World, alice: Actor) -> None:
@@ -241,7 +241,7 @@ def test_the_event_carries_the_master_hash_when_an_alias_was_passed(world: World
     alice.send("transferChainSecuredAccountOwnership", own, bob.address)
     receipt = bob.send("transferChainSecuredAccountOwnership", world.hash_of(bob), carol.address)
     assert topics(receipt)[1:] == [word(own), word(bob.address), word(carol.address)]
-    # The old lookup entries stay, and lead to the account that the new admin owns.
+    # The former lookup entries remain, and refer to the account that the new admin owns.
     for wallet in (alice, bob, carol):
         assert carol.ask("getAccountWalletAddress", world.hash_of(wallet)) == carol.address
 
@@ -273,7 +273,7 @@ def test_whoever_was_ever_admin_is_no_target_again(world: World, managed: tuple[
     alice.send("transferChainSecuredAccountOwnership", own, bob.address)
     refusal = bob.refused("transferChainSecuredAccountOwnership", own, alice.address)
     assert refusal == ("AccountAlreadyExists", own)
-    # The wallet of a managed account is its admin too, and has been even after a conversion.
+    # The wallet of a managed account is also its admin, and remains its admin after a conversion.
     first = "0x" + "11" * 20
     hashed = int.from_bytes(world.w3.keccak(bytes.fromhex(first[2:])), "big")
     assert bob.refused("transferChainSecuredAccountOwnership", own, first) == ("AccountAlreadyExists", hashed)

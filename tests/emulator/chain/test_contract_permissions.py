@@ -1,4 +1,4 @@
-"""Who may run what with which wallet.
+"""Permissions to run actions and to use wallets.
 
 Source: docs/service/permissions.md#running-an-action, docs/service/permissions.md#using-a-wallet,
     docs/service/contract.md#views.
@@ -23,7 +23,7 @@ USAGE, A, B, C = 0xBEEF, 5, 6, 7
 
 @pytest.fixture
 def own(world: World, alice: Actor) -> int:
-    """Groups permit: 1 action A with wallet 1, 2 B with wallet 2, 3 any action with wallet 1, 4 A with any wallet."""
+    """Four groups: A with wallet 1, B with wallet 2, any action with wallet 1, and A with any wallet."""
     own = world.hash_of(alice)
     for path, wallet in enumerate((W1, W2), 1):
         alice.send("registerWalletDerivation", own, wallet, path, "", "")
@@ -37,7 +37,7 @@ def grant(alice: Actor, own: int, *groups: int, expiration: int = 0) -> None:
 
 
 def runs(alice: Actor, key: int, action: int) -> bool:
-    """Whether the key may run the action, by every function that answers that."""
+    """Returns whether the key may run the action, according to every view function for this question."""
     answers = {
         alice.ask("canExecuteAction", key, action),
         alice.ask("canExecuteActionFast", key, action),
@@ -48,7 +48,7 @@ def runs(alice: Actor, key: int, action: int) -> bool:
 
 
 def uses(alice: Actor, key: int, action: int, wallet: str) -> bool:
-    """Whether the action may use the wallet, by every function that answers that."""
+    """Returns whether the action may use the wallet, according to every view function for this question."""
     answers = {
         alice.ask("canUseWalletInAction", key, action, wallet),
         alice.ask("canUseWalletInActionFast", key, action, wallet),
@@ -172,7 +172,7 @@ def test_groups_are_found_by_action_and_by_both(alice: Actor, own: int) -> None:
 def test_one_answer_holds_all_that_decides(world: World, alice: Actor, own: int) -> None:
     grant(alice, own, 0, expiration=T0 + 50)
     world.clock.freeze(T0 + 50)
-    # account, usage key, expired, runs, registered, uses, uses strictly: the last four apart from expiration
+    # account, usage key, expired, runs, registered, uses, uses strictly: the last four without the expiration
     assert alice.ask("checkPermission", USAGE, C, W2) == (own, True, True, True, True, True, False)
     assert alice.ask("checkPermission", own, C, W3) == (own, False, False, True, False, False, False)
     assert alice.ask("checkPermission", 404, C, W1) == (0, False, False, False, False, False, False)

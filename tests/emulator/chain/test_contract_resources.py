@@ -150,7 +150,7 @@ def test_removing_costs_the_same_however_many_groups_hold_the_action(alice: Acto
             alice.send("addGroup", own, "g", "", [5], [])
         return int(alice.send("removeAction", own, 5)["gasUsed"])
 
-    removal(1)  # the first one writes the counter's slot, which costs more by itself
+    removal(1)  # the first entry also writes the counter's slot, which costs more
     assert removal(1) == removal(12)
 
 
@@ -220,7 +220,7 @@ def test_a_wallet_keeps_its_number_when_others_go(alice: Actor, own: int) -> Non
 
 
 PAGES: tuple[tuple[int, int, list[int]], ...] = (
-    # page, size, what it holds of 1 to 5
+    # page, size, and the expected part of 1 to 5
     (0, 2, [1, 2]),
     (1, 2, [3, 4]),
     (2, 2, [5]),

@@ -123,10 +123,10 @@ def test_a_removed_key_means_nothing_and_may_be_made_again(world: World, alice: 
     assert alice.ask("canExecuteAction", USAGE, 1) is False
 
 
-# --- what a usage key may write ---------------------------------------------------------------------------------------
+# --- writes with a usage key -----------------------------------------------------------------------------------------
 
 SCOPED: dict[str, tuple[tuple[Any, ...], dict[str, Any], tuple[Any, ...]]] = {
-    # function: arguments after the hash, the permission that allows it, the refusal without
+    # function: arguments after the hash, the required permission, and the error without it
     "addGroup": (("g", "", [], []), {"flags": (True, False, False)}, ("NotAllowedToCreateGroup", USAGE)),
     "removeGroup": ((1,), {"flags": (False, True, False)}, ("NotAllowedToDeleteGroup", USAGE)),
     "registerWalletDerivation": (
@@ -142,13 +142,13 @@ SCOPED: dict[str, tuple[tuple[Any, ...], dict[str, Any], tuple[Any, ...]]] = {
 
 
 def all_groups(permission: dict[str, Any], group: int) -> dict[str, Any]:
-    """The same permission lists with another group in them."""
+    """Returns the same permission lists with another group."""
     return dict.fromkeys(permission, (group,))
 
 
 @pytest.fixture
 def grouped(alice: Actor, own: int) -> Actor:
-    """The account has a group 1 with action 5 and wallet 0x6666..., and a group 2 without members."""
+    """Account with a group 1 (action 5 and wallet 0x6666...), and an empty group 2."""
     alice.send("addGroup", own, "one", "", [5], ["0x" + "66" * 20])
     alice.send("addGroup", own, "two", "", [], [])
     return alice
@@ -219,6 +219,6 @@ def test_a_key_dies_at_the_very_second_of_its_expiration(world: World, grouped: 
 def test_an_expired_key_is_told_so_before_it_is_told_what_it_may_not(world: World, grouped: Actor, own: int) -> None:
     grouped.send("setUsageApiKey", own, *key(expiration=T0 - 1))
     assert grouped.refused("addGroup", USAGE, "", "", [], []) == ("UsageApiKeyExpired", USAGE)
-    # Whether the sender may act for the account at all is another question, and asked first.
+    # The contract first checks whether the sender may act for the account at all.
     stranger = world.wallet()
     assert stranger.refused("addGroup", USAGE, "", "", [], []) == ("NoAccountAccess", USAGE, stranger.address.lower())

@@ -1,4 +1,4 @@
-"""The gateway with anything at all: it always answers by JSON-RPC 2.0, and the chain behind it stays as it was."""
+"""Random requests to the gateway, which always returns a JSON-RPC 2.0 response, and never changes the chain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ABI is complete: every function, event and error of docs/service/contract.md, by independent hashing."""
+"""The ABI contains every function, event and error of docs/service/contract.md. Another library computes the hashes."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ nodeConfigurationValue(string)
 nodeConfigurationValues()
 """.split()  # noqa: SIM905 - in this form
 
-# Beyond that page: what the emulator's server needs.
+# Additional functions that the emulator's server needs.
 OWN_FUNCTIONS = {
     "resolveApiKeyHash(uint256)",
     "canUseWalletInActionStrict(uint256,uint256,address)",
@@ -210,7 +210,7 @@ def test_the_committed_artifacts_are_what_the_sources_compile_to() -> None:
 
 
 def test_the_artifacts_belong_to_the_sources_beside_them() -> None:
-    # Needs no compiler: an edited contract without a new artifact fails everywhere.
+    # This test needs no compiler, so a contract that changes without a new artifact fails on every machine.
     artifact = json.loads(compiler.ARTIFACT.read_text("utf-8"))
     interface = json.loads(contract.INTERFACE.read_text("utf-8"))
     assert artifact["sources_sha256"] == interface["sources_sha256"] == compiler.digest(compiler.sources())

@@ -1,4 +1,4 @@
-"""The journal under every kind of damage: a true beginning of what was written is read, and the rest is told."""
+"""A damaged journal: the chain uses the undamaged entries at its beginning, and reports the others."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def chained(pairs: list[tuple[str, bytes]]) -> list[Entry]:
     return entries
 
 
-# One thing that can go wrong with a row: a bit flips in a member, rows vanish, or change places.
+# Damage of a row: a changed bit in a field, missing rows, or exchanged rows.
 def flip(name: str) -> Callable[[Connection, int, list[Entry]], None]:
     def do(connection: Connection, at: int, entries: list[Entry]) -> None:
         value: Any = getattr(entries[at - 1], name)
@@ -44,7 +44,7 @@ def drop(connection: Connection, at: int, _entries: list[Entry]) -> None:
 
 
 def stranger(connection: Connection, at: int, entries: list[Entry]) -> None:
-    """A row that is sound by itself and follows on something else."""
+    """Returns a valid row that continues another journal."""
     drop(connection, at, entries)
     other = journal.follow(b"\x01" * 32, at, TRANSACTION, 5, b"a transaction of another chain")
     connection.insert("chain_journal", **other._asdict())
@@ -85,7 +85,7 @@ def test_whatever_happens_to_a_row_a_true_beginning_is_read_and_the_rest_set_asi
             written(connection, entries)
             DAMAGES[damage](connection, at, entries)
             if damage == "dropped" and at == 1 and len(entries) > 1:
-                with pytest.raises(journal.JournalUnusable):  # nothing to stand on: refused rather than guessed
+                with pytest.raises(journal.JournalUnusable):  # no undamaged dump, so the chain refuses to start
                     journal.read(connection)
                 return
             history = journal.read(connection)

@@ -1,4 +1,4 @@
-"""The chain as the server uses it: views, relayed writes, signatures of contracts, and a chain that is not ours."""
+"""The chain interface of the server: views, relayed writes, signatures of contract wallets, and an external chain."""
 
 # ruff: noqa: FBT003 - contract functions take their flags by position
 
@@ -61,13 +61,13 @@ def test_the_write_of_one_account_does_not_wait_for_all_those_of_another(world: 
     ended: list[str] = []
 
     async def write(account: str, name: str) -> None:
-        current_account.set(account)  # each task has its own
+        current_account.set(account)  # each task has a separate wallet
         await world.chain.write("addGroup", KEY, name, "", [], [])
         ended.append(name)
 
     async def together() -> None:
         many = [asyncio.create_task(write("greedy", str(n))) for n in range(40)]
-        await asyncio.sleep(0)  # they stand in line
+        await asyncio.sleep(0)  # the writes wait for a payer
         await asyncio.gather(asyncio.create_task(write("modest", "modest")), *many)
 
     world.run(world.chain.write("newAccount", KEY, True, "n", "d", ADMIN))
@@ -80,7 +80,7 @@ def test_a_refused_write_is_named_and_costs_nothing(world: World) -> None:
     with pytest.raises(ContractRevert) as seen:
         world.run(world.chain.write("addGroup", 404, "", "", [], []))
     assert seen.value.name == "NoAccountAccess"
-    # Any payer may have been the free one.
+    # The free payer can be any of them.
     assert seen.value.args_ in [(404, payer) for payer in world.chain.payers]
     assert str(seen.value) == f"NoAccountAccess(404, {seen.value.args_[1]})"
     with pytest.raises(ContractRevert, match="AccountDoesNotExist"):
@@ -177,7 +177,7 @@ def test_a_contract_wallet_takes_its_owners_signature_and_no_other(world: World)
 
 
 def deploy(world: World, runtime: str) -> str:
-    """A contract with this code."""
+    """Deploys a contract with this code."""
     size = len(runtime) // 2
     sender = world.wallet()
     receipt = sender.send_raw(sender.fill({"data": f"0x60{size:02x}600a5f3960{size:02x}5ff3{runtime}"}))
@@ -187,14 +187,14 @@ def deploy(world: World, runtime: str) -> str:
 @pytest.mark.parametrize(
     ("runtime", "accepted"),
     [
-        ("631626ba7e60e01b5f5260205ff3", True),  # the magic value in a full word
-        ("631626ba7e60e01b6001175f5260205ff3", True),  # the rest of the word does not matter
-        ("631626ba7e60e01b5f5260045ff3", False),  # four bytes are no word
+        ("631626ba7e60e01b5f5260205ff3", True),  # the magic value in a complete word
+        ("631626ba7e60e01b6001175f5260205ff3", True),  # the rest of the word has no effect
+        ("631626ba7e60e01b5f5260045ff3", False),  # four bytes are not a complete word
         ("631626ba7f60e01b5f5260205ff3", False),  # another value
         ("5f5ffd", False),  # a revert
-        ("5b5f56", False),  # a loop, ended by the gas cap
+        ("5b5f56", False),  # a loop, which the gas limit ends
         ("fe", False),  # an invalid instruction
-        ("00", False),  # no answer
+        ("00", False),  # no returned data
     ],
 )
 def test_the_answer_of_a_wallet_is_read_to_the_letter(world: World, runtime: str, accepted: bool) -> None:  # noqa: FBT001
@@ -206,12 +206,12 @@ def test_an_address_without_code_signs_nothing(world: World) -> None:
     assert world.run(world.chain.is_valid_signature("0x" + "77" * 20, b"\x00" * 32, b"")) is False
 
 
-# --- a chain that is not ours -----------------------------------------------------------------------------------------
+# --- an external chain -----------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
 async def foreign_url() -> AsyncIterator[str]:
-    """A node that somebody else runs, with a chain id of its own."""
+    """External node with another chain id."""
     process = await asyncio.create_subprocess_exec(
         str(tools.anvil()), "--port", "0", "--chain-id", "777", "--accounts", "0", "--max-persisted-states", "0",
         stdout=asyncio.subprocess.PIPE,

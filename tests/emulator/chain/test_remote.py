@@ -1,4 +1,4 @@
-"""A chain that is not ours, behind a real HTTP server that answers what a test lays out."""
+"""An external chain behind a real HTTP server with scripted responses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LOG = {"address": "0x" + "11" * 20, "topics": [], "data": "0x", "blockNumber": "
 
 
 class Node:
-    """Says the number of the newest block from a list, the last again and again; and one log."""
+    """Returns a log, and block numbers from a list, of which it repeats the last."""
 
     def __init__(self) -> None:
         self.numbers: list[Any] = ["0x2"]

@@ -34,11 +34,11 @@ def test_the_contract_starts_as_the_facts_say(world: World) -> None:
     assert owner.ask("rebalanceAmount") == 0
 
 
-# --- who may --------------------------------------------------------------------------------------------------------
+# --- permissions -----------------------------------------------------------------------------------------------------
 
 SERVER = ("payer", "owner", "admin_payer")
 ROWS: list[tuple[str, tuple[Any, ...], tuple[str, ...], str, str | None, dict[str, Any]]] = [
-    # function, arguments, who may, how others are refused, event, its fields
+    # function, arguments, permitted callers, error for other callers, event, and its fields
     (
         "setRequestedApiPayerCount",
         (5,),

@@ -1,4 +1,4 @@
-"""Reading and making transactions, against eth-account."""
+"""Parsing and creation of transactions, compared with eth-account."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_what_we_sign_eth_account_recovers(to: str | None) -> None:
 
 
 def test_the_address_of_a_created_contract_follows_from_sender_and_nonce() -> None:
-    # The worked example of the Ethereum wiki on contract addresses.
+    # Example from the Ethereum wiki's page on contract addresses.
     assert (
         contract_address("0x6ac7ea33f8831ea9dcc53393aaa88b25a785dbf0", 0)
         == "0xcd234a471b72ba2f1ccf0a70fcaba648a5eecd8d"

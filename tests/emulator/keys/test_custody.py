@@ -25,7 +25,7 @@ def custody(root: bytes = ROOT, *, seed: str | None = "test", **names: str) -> C
 
 
 def by_hand(root: bytes, path: str, purpose: str) -> bytes:
-    """The documented scheme, with HMAC spelled out as in RFC 2104 and keccak from another library."""
+    """Implements the documented derivation with HMAC as in RFC 2104, and keccak from another library."""
     key = root.ljust(64, b"\0")
     inner = hashlib.sha256(bytes(byte ^ 0x36 for byte in key) + purpose.encode() + b"\0" + path.encode()).digest()
     return keccak(hashlib.sha256(bytes(byte ^ 0x5C for byte in key) + inner).digest())

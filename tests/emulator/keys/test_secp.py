@@ -19,7 +19,7 @@ def test_addresses_and_public_keys_agree_with_another_library(secret):
 
 
 def test_the_address_of_the_best_known_key_is_as_published():
-    # Private key 1: the generator point itself.
+    # Private key 1, whose public key is the generator point.
     assert address_of((1).to_bytes(32, "big")) == "0x7e5f4552091a69125d5dfcb7b8c2659029395bdf"
     assert compressed_public_key((1).to_bytes(32, "big")) == (
         "0x0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798"

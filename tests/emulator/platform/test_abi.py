@@ -1,4 +1,4 @@
-"""The ABI codecs of the emulator and the client against eth-abi, both ways, and against malformed bytes."""
+"""ABI codecs of the emulator and the client, compared with eth-abi in both directions, and with malformed bytes."""
 
 from __future__ import annotations
 

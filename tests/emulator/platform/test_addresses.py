@@ -1,4 +1,4 @@
-"""Which addresses actions may connect to."""
+"""Addresses to which actions can connect."""
 
 from __future__ import annotations
 
@@ -66,13 +66,13 @@ def test_the_setting_takes_a_list_and_from_the_environment_a_text_with_commas():
 
 
 def own_addresses() -> list[str]:
-    """Addresses of this machine that other machines may use, and every spelling of loopback."""
+    """Addresses of this machine that other machines can use, and every notation of loopback."""
     found = {"127.0.0.1", "127.0.0.9", "::1", "0.0.0.0", "::", "::ffff:127.0.0.1"}  # noqa: S104 - where to connect
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect(("192.0.2.1", 9))
             found.add(probe.getsockname()[0])
-        except OSError:  # no network at all
+        except OSError:  # without any network
             pass
     return sorted(found)
 
@@ -82,7 +82,7 @@ async def test_of_the_emulator_itself_only_the_api_the_chain_and_webhooks_are_re
     async def resolver(_host: str, _port: int) -> list[str]:
         return [address]
 
-    # Also where the user allows all of this machine: that is meant for other programs.
+    # This also applies if the user permits all addresses of this machine, because that setting is for other programs.
     policy = AddressPolicy([AllowedAddress("localhost", None), AllowedAddress("me.example", None)], resolver=resolver)
     policy.own_port = 8000
     for path in ("/core/v1/svc_action", "/rpc", "/rpc?x=1", "/webhook/3f"):

@@ -1,4 +1,4 @@
-"""Connections: the same statements, errors and transactions in SQLite and PostgreSQL."""
+"""Database connections: the same statements, errors and transactions with SQLite and PostgreSQL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shares of what all accounts use together."""
+"""Fair shares of a resource that all accounts use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chains that are asked over HTTP."""
+"""JSON-RPC requests to chains over HTTP."""
 
 from __future__ import annotations
 

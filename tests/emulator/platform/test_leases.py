@@ -1,4 +1,4 @@
-"""What one of several servers holds is left alone by the others as long as it lives."""
+"""A lease of one server is exclusive until the server stops."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def taking(name: str) -> Callable[..., bool]:
 async def test_what_one_server_holds_another_does_not_get(servers: list[Store]) -> None:
     first, second = servers
     assert await first.run(taking("thing"))
-    assert await first.run(taking("thing"))  # still
+    assert await first.run(taking("thing"))  # the server still has the lease
     assert not await second.run(taking("thing"))
     assert await second.run(taking("another thing"))
 
-    await second.run(partial(give_back, name="thing"))  # not its own to give
+    await second.run(partial(give_back, name="thing"))  # the server cannot release the lease of another server
     assert not await second.run(taking("thing"))
     await first.run(partial(give_back, name="thing"))
     assert await second.run(taking("thing"))
@@ -55,7 +55,7 @@ async def test_a_server_whose_connection_breaks_is_told_once_and_connects_again(
     assert await second.run(lambda connection: connection.value(end, pid=backend))
     with pytest.raises(StoreUnavailable):
         await first.run(taking("thing"))
-    assert await second.run(taking("thing"))  # what it held is free
+    assert await second.run(taking("thing"))  # its leases are free
     assert not await first.run(taking("thing"))
 
 

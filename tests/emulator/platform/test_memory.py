@@ -1,4 +1,4 @@
-"""Memory that an idle service holds and does not need goes back to the operating system."""
+"""An idle service releases unused memory to the operating system."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from svcnb.emulator.platform.memory import GROWN_BYTES, MUCH_BYTES, MemoryKeeper
 
 
 class Ring:
-    """Refers to itself, as a closed connection and its protocol refer to each other."""
+    """Object that refers to itself, like a closed connection and its protocol."""
 
     def __init__(self) -> None:
         self.itself = self

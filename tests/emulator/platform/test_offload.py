@@ -1,4 +1,4 @@
-"""Work on large values is done in turns: a burst of one account leaves another's served."""
+"""The offload thread processes accounts in turn, so that many tasks of one account do not block other accounts."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ async def test_a_piece_that_nobody_waits_for_is_not_done():
     left.cancel()
     with pytest.raises(asyncio.CancelledError):
         await left
-    await asyncio.sleep(0)  # the thread's end of it is told
+    await asyncio.sleep(0)  # the thread reports its end
     release.set()
     await blocked
     await offload(done.append, 2)

@@ -1,4 +1,4 @@
-"""A limit holds for each caller, and servers that share a PostgreSQL count together."""
+"""A limit applies to each caller separately. Servers that share a PostgreSQL database count together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether another process works: its answer counts for a second, unless the process is stopped."""
+"""Health check of another process, whose result is valid for a second unless the process is stopped."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def process() -> Iterator[int]:
 
 
 class Asked:
-    """A process that answers when the test says so."""
+    """Simulated process that responds when the test sets the response."""
 
     def __init__(self) -> None:
         self.count = 0

@@ -1,4 +1,4 @@
-"""The tables: a kept state of the same version has the very same ones, whoever made them."""
+"""Database schema. All states of the same version have the same tables, including migrated ones."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EARLIER = Path(__file__).with_name("state-version-2.sql")
 
 
 def shape(path: Path) -> dict[str, Any]:
-    """Columns, foreign keys and indexes by table, in SQLite's own words."""
+    """Returns the columns, foreign keys and indexes of each table, as SQLite reports them."""
     with closing(sqlite3.connect(path)) as connection:
         found = {}
         for (table,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
@@ -29,7 +29,7 @@ def shape(path: Path) -> dict[str, Any]:
                 "foreign keys": sorted(row[2:] for row in connection.execute(f"PRAGMA foreign_key_list({table})")),
                 "indexes": sorted(
                     (
-                        # Those of constraints have names of their own in every database.
+                        # The names of indexes for constraints differ between databases.
                         name if origin == "c" else "",
                         unique,
                         partial,
@@ -73,7 +73,7 @@ before = tables()
 assert other_endpoints(Service(Settings.load()), [], Forgiven())
 assert tables() == before, {table.name for table in tables()} - {table.name for table in before}
 """
-    # Of its own: here other tests have loaded everything.
+    # Use a separate process, because other tests have loaded all modules into this one.
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=300)
     assert (done.returncode, done.stderr) == (0, "")
 

@@ -1,4 +1,4 @@
-"""The database thread: what was acknowledged is kept, what failed leaves nothing."""
+"""The database thread. Acknowledged changes are durable, and failed functions change nothing."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ async def test_an_acknowledged_write_is_there_after_reopening(tmp_path: Path) ->
 def test_a_damaged_file_is_refused_with_the_next_step(tmp_path: Path) -> None:
     damaged = tmp_path / "state.db"
     damaged.write_bytes(b"this is no database" * 100)
-    with pytest.raises(StateUnusable, match=r"move it away|restore it"):
+    with pytest.raises(StateUnusable, match=r"cannot be opened|restore it"):
         Store(f"sqlite:///{damaged}")
     assert damaged.read_bytes() == b"this is no database" * 100
 
@@ -108,7 +108,7 @@ async def test_text_of_users_comes_back_as_it_was_given(store: Store) -> None:
     assert await store.run(work) == texts
 
 
-# --- nobody waits for ever --------------------------------------------------------------------------------------------
+# --- no endless waits ------------------------------------------------------------------------------------------------
 
 
 async def test_what_comes_after_the_end_fails_and_does_not_wait(store: Store) -> None:
@@ -119,7 +119,7 @@ async def test_what_comes_after_the_end_fails_and_does_not_wait(store: Store) ->
             await store.run(lambda connection: get_meta(connection, "kept"))
     with pytest.raises(StoreUnavailable, match="closed"):
         store.run_now(lambda connection: get_meta(connection, "kept"))
-    store.close()  # once more does no harm
+    store.close()  # a second call has no effect
 
 
 def test_what_another_thread_does_in_memory_is_finished_before_the_end() -> None:
@@ -145,7 +145,7 @@ def test_what_another_thread_does_in_memory_is_finished_before_the_end() -> None
 async def test_what_was_queued_before_the_end_is_done(tmp_path: Path) -> None:
     store = Store(f"sqlite:///{tmp_path / 'state.db'}")
     works = [asyncio.ensure_future(store.run(partial(set_meta, name=f"row{n}", value=str(n)))) for n in range(50)]
-    await asyncio.sleep(0)  # they stand in line
+    await asyncio.sleep(0)  # the functions wait in the queue
     store.close()
     await asyncio.gather(*works)
     again = Store(f"sqlite:///{tmp_path / 'state.db'}")
@@ -178,7 +178,7 @@ async def test_an_error_that_nobody_thought_of_reaches_those_it_concerns_and_the
     waiting = [asyncio.ensure_future(store.run(hold))]
     await asyncio.to_thread(began.wait, 60)
     broken.set()
-    # Behind one that takes its time they share a commit.
+    # Functions that wait for a slow function share one commit.
     waiting += [asyncio.ensure_future(store.run(partial(set_meta, name=f"row{n}", value="1"))) for n in range(3)]
     await asyncio.sleep(0)
     gate.set()
@@ -191,7 +191,7 @@ async def test_an_error_that_nobody_thought_of_reaches_those_it_concerns_and_the
 
 
 def _refusing(store: Store) -> list[str]:
-    """Statements that make a table which takes no row."""
+    """Statements that create a table which rejects every row."""
     if store.shared:
         return [
             "CREATE TABLE refusing (n integer)",
@@ -233,7 +233,7 @@ async def test_long_work_leaves_the_event_loop_free_and_what_follows_keeps_its_o
         order.append("long")
 
     first = asyncio.create_task(store.run_long(long))
-    assert await asyncio.to_thread(begun.wait, 60)  # the event loop runs while the work waits for it
+    assert await asyncio.to_thread(begun.wait, 60)  # the event loop continues while it waits for the function
     later = [asyncio.create_task(store.run(partial(_note, order, str(n)))) for n in range(3)]
     await asyncio.sleep(0)
     assert order == []

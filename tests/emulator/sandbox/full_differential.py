@@ -1,4 +1,4 @@
-"""The whole differential suite, on `fast` and on `auto`, and many random programs. Run by name:
+"""The complete differential suite on `fast` and on `auto`, and many random programs. Run this command:
 
 pytest tests/emulator/sandbox/full_differential.py -o python_files=full_differential.py
 """

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - sources of actions stand on one line, as their authors would write them
-"""What one action can make the service do and hold: each bound is an ordinary error of the action, never the service's."""
+"""Resource limits of one action. Exceeding a limit is an error of the action, never of the service."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ENGINES = ("v8", "auto")
 
 @pytest.fixture
 def little_processor_time() -> Iterator[None]:
-    """Ends a test that uses a minute of processor time. Work that grows with the square of a text would take hours."""
+    """Stops a test after a minute of processor time. Work with quadratic time would take hours."""
 
     def give_up(*_: object) -> None:
         raise AssertionError("it takes more than linear time")
@@ -52,11 +52,11 @@ def test_large_parameters_arrive_whole(room: Any):
     ("call", "error"),
     [
         ("S.Encrypt({ pkpId: WALLET, message: 'x'.repeat(1048577) })", "Encrypt: the message is too long: at most 1048576 bytes are allowed"),
-        ("S.Encrypt({ pkpId: WALLET, message: 'x'.repeat(6e6) })", "Actions: the arguments are too long, maximum 4194048 bytes"),
+        ("S.Encrypt({ pkpId: WALLET, message: 'x'.repeat(6e6) })", "Actions: the arguments are too long: at most 4194048 bytes are allowed"),
         ("S.Decrypt({ pkpId: WALLET, ciphertext: 'a'.repeat(3e6) })", "Decrypt: the ciphertext has 3000000 characters; at most 2097210 are allowed"),
         ("S.getSvcActionPublicKey({ ipfsId: 'Q'.repeat(2000) })", "ipfsId has 2000 characters; at most 1024 are allowed"),
-        ("fetch('http://127.0.0.1/' + 'a'.repeat(5e6))", "fetch: the arguments are too long, maximum 4194048 bytes"),
-        ("fetch('http://127.0.0.1/', { method: 'POST', body: 'a'.repeat(1048576 * 10 + 1) })", "fetch failed: the request body is too long, maximum 10485760 bytes"),
+        ("fetch('http://127.0.0.1/' + 'a'.repeat(5e6))", "fetch: the arguments are too long: at most 4194048 bytes are allowed"),
+        ("fetch('http://127.0.0.1/', { method: 'POST', body: 'a'.repeat(1048576 * 10 + 1) })", "fetch failed: the request body is too long: at most 10485760 bytes are allowed"),
     ],
 )  # fmt: skip
 def test_what_is_too_long_for_a_call_is_an_error_that_the_action_may_catch(

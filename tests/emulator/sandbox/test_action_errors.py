@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - sources of actions stand on one line, as their authors would write them
-"""Error texts (docs/service/runtime.md#errors-of-a-run; docs/service/conformance.md#runtime, items 47 and 48)."""
+"""Error messages (docs/service/runtime.md#errors-of-a-run; docs/service/conformance.md#runtime, items 47 and 48)."""
 
 from __future__ import annotations
 

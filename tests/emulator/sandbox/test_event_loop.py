@@ -11,7 +11,7 @@ import pytest
 pytestmark = pytest.mark.engine
 ENGINES = ("v8", "fast", "auto")
 
-# Ends long before any deadline: a run that waited for one would fail with the timeout error.
+# The limit is far below every deadline. A run that waited for a deadline would fail with the timeout error.
 DEADLINE_MS = 60_000
 RESPONSES = {
     "a timer sets the response after main": (

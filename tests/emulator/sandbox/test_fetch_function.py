@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - sources of actions stand on one line, as their authors would write them
-"""Outbound requests as actions make them.
+"""Outbound requests of actions.
 
 Source: docs/service/runtime.md#globals, docs/service/limits.md#limits-of-a-run; docs/service/conformance.md#runtime, item 44.
 """
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.engine
 
 @pytest.fixture
 def web(room: Any, site: Any, open_network: Any) -> Any:
-    """Runs an action whose parameter is the site's address."""
+    """Runs an action whose parameter is the address of the test's web server."""
 
     def run(source: str, **limits: int) -> Any:
         return room.value(source, site.url, host=room.host(network=open_network("allow")), **limits)
@@ -83,7 +83,7 @@ def test_the_fifty_first_request_rejects_and_redirects_do_not_count(web: Any, si
       let n = 0;
       try { for (;;) { await fetch(url + '/away'); n++; } } catch (e) { return [n, e.constructor === Error, e.message]; }
     }"""
-    assert web(source) == [50, True, "Too many outbound requests: at most 50 are allowed per execution"]
+    assert web(source) == [50, True, "too many outbound requests: at most 50 are allowed per execution"]
     assert len(site.seen) == 100
 
 
@@ -101,7 +101,7 @@ def test_addresses_without_a_host_are_answered_here_and_counted(web: Any):
     assert web(source, max_fetch_count=2) == [
         "hi",
         "blob",
-        "Too many outbound requests: at most 2 are allowed per execution",
+        "too many outbound requests: at most 2 are allowed per execution",
     ]
 
 
@@ -119,7 +119,7 @@ def test_a_request_can_be_aborted_before_and_while_it_waits(web: Any):
 
 def test_a_server_that_does_not_answer_ends_at_the_requests_own_limit(web: Any):
     source = "const main = (url) => fetch(url + '/silent').catch((e) => [e.name, e.message])"
-    assert web(source, fetch_timeout_ms=100) == ["TypeError", "fetch failed: no response within 100 ms"]
+    assert web(source, fetch_timeout_ms=100) == ["TypeError", "fetch failed: the server did not respond within 100 ms"]
 
 
 def test_an_answer_beyond_the_size_limit_is_refused(web: Any):

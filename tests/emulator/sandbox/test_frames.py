@@ -1,4 +1,4 @@
-"""Frames of an isolate: whole ones come out, anything else is refused."""
+"""Frames of an isolate: the parser returns complete frames, and rejects other data."""
 
 from __future__ import annotations
 

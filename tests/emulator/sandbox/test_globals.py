@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - sources of actions stand on one line, as their authors would write them
-"""What an action finds around itself.
+"""Global objects of an action.
 
 Source: docs/service/runtime.md#globals; docs/service/conformance.md#runtime, items 42, 44, 46 and 49.
 """

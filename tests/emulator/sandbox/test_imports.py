@@ -19,7 +19,7 @@ from svcnb.emulator.sandbox.packages import Packages
 
 pytestmark = pytest.mark.engine
 
-# The engine is not what these are about, or never but v8.
+# These tests do not depend on the engine, or need `v8`.
 ENGINES = ("v8",)
 
 
@@ -151,7 +151,7 @@ def test_the_pins_are_whole_whenever_they_are_read(tmp_path: Path):
         (tmp_path / name / "index.js").write_text(f"export default {name!r};")
 
     def load() -> None:
-        packages = Packages(tmp_path)  # of an emulator of its own
+        packages = Packages(tmp_path)  # settings of a separate emulator
         for name in names:
             packages.load(name, None)
 
@@ -163,7 +163,7 @@ def test_the_pins_are_whole_whenever_they_are_read(tmp_path: Path):
 
 def test_without_a_package_folder_the_missing_module_is_named(room: Any):
     error = room.error('import x from "left-pad@1.3.0"; const main = () => x')
-    assert "Cannot import 'left-pad@1.3.0'" in error
+    assert "cannot import 'left-pad@1.3.0'" in error
     assert "SVC_ACTION_PACKAGES" in error
 
 

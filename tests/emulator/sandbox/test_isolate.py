@@ -1,4 +1,4 @@
-"""Isolates, their spawner and the watch over them when one of them is slow, or gone already."""
+"""Isolates, their spawner and their monitor, with slow processes and processes that have exited."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WORKS = "const main = (n) => [n]"
 
 @pytest.fixture
 async def host() -> AsyncIterator[Callable[..., ProcessHost]]:
-    """Makes hosts of a small program that says that it is warm and then waits for its end."""
+    """Creates hosts of a small program that reports its warm-up and then waits for its end."""
     made: list[ProcessHost] = []
 
     def make(on_lost: Callable[[], None] = lambda: None) -> ProcessHost:
@@ -38,11 +38,11 @@ async def host() -> AsyncIterator[Callable[..., ProcessHost]]:
 
 
 async def test_a_process_that_cannot_be_started_leaves_no_socket_open(host: Callable[..., ProcessHost]) -> None:
-    isolate = Isolate(host())  # whose spawner was never started
+    isolate = Isolate(host())  # the host's spawner never started
     with pytest.raises(StartFailed, match="the spawner is not running"):
         await isolate.start(60)
     del isolate
-    gc.collect()  # an open socket would be told of here, as an error
+    gc.collect()  # pytest would report an open socket here as an error
 
 
 async def test_a_spawner_that_died_unseen_is_noticed_by_whoever_needs_it(host: Callable[..., ProcessHost]) -> None:
@@ -51,7 +51,7 @@ async def test_a_spawner_that_died_unseen_is_noticed_by_whoever_needs_it(host: C
     one.start()
     assert one._spawner is not None
     one._spawner.kill()
-    one._spawner.wait()  # and the event loop has had no turn to hear of it
+    one._spawner.wait()  # the event loop has not detected the exit yet
     with pytest.raises(StartFailed):
         await Isolate(one).start(60)
     assert (lost, one.alive) == (["lost"], False)
@@ -60,7 +60,7 @@ async def test_a_spawner_that_died_unseen_is_noticed_by_whoever_needs_it(host: C
 async def test_a_process_is_used_only_once_its_id_is_known(
     host: Callable[..., ProcessHost], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without it nobody could look at its memory. On a busy machine the spawner may tell it late."""
+    """The engine needs the process id to check the memory. On a busy machine, the spawner can report it late."""
     told: list[dict[str, Any]] = []
     one = host()
     hear = one._hear
@@ -113,5 +113,5 @@ def test_a_run_that_took_too_much_memory_before_anybody_looked_is_told_so(
     room = new_room(spares=1)
     outcome = room.run(source)
     assert (outcome.error_kind, "maximum memory of 128 MB" in outcome.error) == ("memory", True)
-    # Who is refused more than there is, and holds little, has made an ordinary mistake.
+    # An action with little memory, whose request exceeds the available memory, has made an ordinary mistake.
     assert room.error("const main = () => new ArrayBuffer(2 ** 40)").startswith("Uncaught (in promise) RangeError")

@@ -1,4 +1,4 @@
-"""When executions are refused because the machine is busy (docs/service/http.md#overload-and-transport)."""
+"""Rejection of executions on a busy machine (docs/service/http.md#overload-and-transport)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - sources of actions stand on one line, as their authors would write them
-"""Finding and calling main.
+"""Definition and call of main.
 
 Source: docs/service/runtime.md#calling-main; docs/service/conformance.md#runtime, items 41 and 43.
 """

@@ -15,8 +15,8 @@ from svcnb.emulator.platform.addresses import AddressPolicy, AllowedAddress
 from svcnb.emulator.sandbox import recording
 from svcnb.emulator.sandbox.network import Network
 from svcnb.emulator.sandbox.protocol import FetchRequest, OperationRefused
-from svcnb.emulator.sandbox.recording import MAX_FILE_BYTES, RecordingError
-from svcnb.protocol.limits import ActionLimits
+from svcnb.emulator.sandbox.recording import RecordingError
+from svcnb.protocol.limits import MAX_RECORDING_FILE_BYTES, ActionLimits
 
 LIMITS = ActionLimits(fetch_timeout_ms=60_000)
 
@@ -114,7 +114,7 @@ def test_what_is_no_file_is_not_opened_as_a_recording(tmp_path: Path):
         with pytest.raises(RecordingError, match="not a file"):
             Network("record", path)
     with (tmp_path / "large").open("wb") as file:
-        file.truncate(MAX_FILE_BYTES + 1)
+        file.truncate(MAX_RECORDING_FILE_BYTES + 1)
     with pytest.raises(RecordingError, match="at most 268435456 are allowed"):
         Network("replay", tmp_path / "large")
 
@@ -127,7 +127,7 @@ async def test_a_recording_is_bounded_and_an_answer_that_does_not_fit_fails(
     network = Network("record", file, addresses=HERE)
     while len(json.loads(file.read_text())["exchanges"] if file.exists() else []) < 2:
         await get(network, site.url + "/bytes")
-    with pytest.raises(OperationRefused, match=r"the recording r\.json is full: it can contain 1500 bytes"):
+    with pytest.raises(OperationRefused, match=r"the recording r\.json is full: it can contain at most 1500 bytes"):
         await get(network, site.url + "/bytes")
     assert len(json.loads(file.read_text())["exchanges"]) == 2
     assert len(file.read_bytes()) < 2_000
@@ -256,7 +256,7 @@ async def test_a_request_stays_under_the_policy_that_it_began_with(site: Any, tm
     send = network._send
 
     async def switch(*given: Any) -> Any:
-        network.configure("record", tmp_path / "later.json")  # while the answer is on its way
+        network.configure("record", tmp_path / "later.json")  # before the response arrives
         return await send(*given)
 
     network._send = switch  # type: ignore[method-assign,assignment]

@@ -1,4 +1,4 @@
-"""What one account can take of the outbound requests that all share: a neighbour is served all the same."""
+"""Limits on the outbound requests of one account, so that other accounts can still send requests."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ import pytest
 from svcnb.emulator.platform.addresses import AddressPolicy, AllowedAddress
 from svcnb.emulator.sandbox.network import Network
 from svcnb.emulator.sandbox.protocol import FetchRequest, FetchResponse, OperationRefused
-from svcnb.emulator.sandbox.repeat import MAX_REPEATABLE_BYTES, RepeatableHost
+from svcnb.emulator.sandbox.repeat import RepeatableHost
 from svcnb.protocol.limits import (
     MAX_HELD_BYTES_PER_ACCOUNT,
     MAX_OUTBOUND_PER_ACCOUNT,
     MAX_OUTBOUND_PER_RUN,
+    MAX_REPEATABLE_BYTES,
     ActionLimits,
 )
 
@@ -31,7 +32,7 @@ HERE = AddressPolicy([AllowedAddress("127.0.0.1", None)])
 
 @pytest.fixture
 def room_host() -> Any:
-    """Makes hosts of one account, without an engine."""
+    """Creates hosts of one account, without an engine."""
     from svcnb.emulator.keys.custody import Custody
     from svcnb.emulator.platform.randomness import Randomness
     from svcnb.emulator.sandbox.host import ActionHost
@@ -47,7 +48,7 @@ def room_host() -> Any:
 
 
 class Slow:
-    """A web server that answers `/quick` at once and holds every other request until it is released."""
+    """Web server that responds to `/quick` immediately, and delays all other responses until the test releases them."""
 
     def __init__(self) -> None:
         self.waiting = 0
@@ -164,7 +165,7 @@ async def test_a_run_that_received_much_from_requests_with_effects_is_not_repeat
 
 
 class Refusing:
-    """A host that answers encryptions with much text, or refuses them."""
+    """Host that returns a long text for encryptions, or rejects them."""
 
     account = ""
 
@@ -189,7 +190,7 @@ async def test_what_is_remembered_of_operations_is_bounded_in_bytes(answer: str 
     remembered = sum(len(str(part)) for entry in host._entries for part in entry.asked)
     assert remembered <= MAX_REPEATABLE_BYTES
     host.repeat(0.0)
-    assert not host.astray  # a key operation may be asked anew
+    assert not host.astray  # a repeated run can execute a key operation again
 
 
 async def test_a_run_that_sent_large_requests_is_not_repeated():
@@ -249,4 +250,4 @@ async def test_a_failed_request_leaves_no_garbage_that_holds_bytes():
 
 
 class Large:
-    """What a frame of a failed request holds."""
+    """Returns the memory that a frame of a failed request still references."""

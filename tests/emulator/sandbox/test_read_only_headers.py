@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - sources of actions stand on one line, as their authors would write them
-"""The request's headers inside of an action cannot be changed, whatever way it takes.
+"""An action cannot change the request headers that it receives.
 
 Source: docs/service/runtime.md#functions.
 """

@@ -1,4 +1,4 @@
-"""Repetition of runs: each answer is used once, in the order of the first attempt, and no effect happens twice."""
+"""Repeated runs use each stored result once, in the order of the first attempt, and repeat no side effect."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ URL = "http://127.0.0.1/"
 
 
 class Web:
-    """A host that answers requests when the test says so, and remembers what was requested."""
+    """Host that records requests, and responds when the test sets the response."""
 
     account = ""
 
@@ -44,7 +44,7 @@ class Attempts:
         self.tasks: list[asyncio.Task[bytes]] = []
 
     async def ask(self, request: FetchRequest) -> asyncio.Task[bytes]:
-        """Starts a request and waits until the host has noted it."""
+        """Starts a request, and waits until the host has recorded it."""
 
         async def body() -> bytes:
             answer = bytes((await self.host.fetch(request, LIMITS)).body)
@@ -57,12 +57,12 @@ class Attempts:
         return task
 
     async def answer(self, number: int, body: bytes | None = None) -> None:
-        """Answers the request with this number, from 0."""
+        """Responds to the request with this number, counted from 0."""
         self.web.answers[number].set_result(f"answer {number}".encode() if body is None else body)
         await turns()
 
     def repeat(self) -> None:
-        """Ends the first attempt and begins the second."""
+        """Ends the first attempt, and starts the second."""
         for task in self.tasks:
             task.cancel()
         self.received.clear()
@@ -70,7 +70,7 @@ class Attempts:
 
 
 async def turns() -> None:
-    """Lets all tasks continue that can."""
+    """Runs all tasks until each one waits."""
     for _ in range(20):
         await asyncio.sleep(0)
 
@@ -160,7 +160,7 @@ async def test_a_request_that_the_action_aborted_is_not_answered_in_the_repetiti
     first = await attempts.ask(post("slow"))
     first.cancel(ABORTED)
     await turns()
-    await attempts.answer(0)  # too late for the first attempt, before the second
+    await attempts.answer(0)  # after the first attempt, and before the second
     attempts.repeat()
     second = await attempts.ask(post("slow"))
     assert not second.done()
@@ -172,7 +172,7 @@ async def test_a_request_that_the_action_aborted_is_not_answered_in_the_repetiti
 
 
 async def test_a_repetition_that_does_not_make_a_request_is_not_kept_waiting_for_it(attempts: Attempts) -> None:
-    """Its own requests are answered, and what it left out is reported."""
+    """The second attempt receives responses to its own requests. The host reports the requests that it omitted."""
     await attempts.ask(post("first only"))
     await attempts.ask(post("both"))
     await attempts.answer(0)
@@ -298,7 +298,7 @@ async def test_no_other_request_with_effects_replaces_one_that_was_made(attempts
 
 ENGINES = ("auto",)
 
-# Two chains of requests side by side. Their numbers count up, as the ids of ethers' providers do.
+# Two parallel sequences of requests. Their ids increase, as with the providers of ethers.
 PARALLEL = """const main = async ({ url }) => {
   let count = 0;
   const ask = async (what) => (await fetch(url, { method: 'POST', body: JSON.stringify(MESSAGE) })).text();
@@ -316,7 +316,7 @@ MESSAGES = {
 
 @pytest.fixture
 def forced_order(room: Any) -> Callable[[list[FetchRequest]], Any]:
-    """Hosts whose network answers A only after D was requested, so C and D come first."""
+    """Creates hosts whose network responds to A only after the request D, so that C and D arrive first."""
 
     def make(made: list[FetchRequest]) -> Any:
         host = room.host()
@@ -353,7 +353,7 @@ def test_parallel_requests_are_repeated_whatever_their_order(
 
 @pytest.mark.engine
 def test_a_request_that_ran_into_its_time_limit_does_so_again_in_the_repetition(room: Any) -> None:
-    """Its answer arrives between the two attempts."""
+    """The response arrives between the two attempts."""
     host, made = room.host(), []
     aborted = asyncio.Event()
 

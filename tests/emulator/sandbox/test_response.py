@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - sources of actions stand on one line, as their authors would write them
-"""What an action answers (docs/service/runtime.md#response)."""
+"""Response of an action (docs/service/runtime.md#response)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - sources of actions stand on one line, as their authors would write them
-"""Running the script of an action: nothing that it does, ends with or looks at shows how it is run."""
+"""An action cannot detect how the engine runs its script."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ pytestmark = pytest.mark.engine
 
 ENGINES = ("v8",)
 
-# What an action can see of its realm; the words of `MARK` make the engine run the same source by `node:vm`.
+# Data that an action can read about its realm. With the text of `MARK`, the engine runs the same source in `node:vm`.
 LOOK = """
 const main = () => ({
   globals: Object.getOwnPropertyNames(globalThis).sort(),

@@ -1,4 +1,4 @@
-"""Processes of `v8` that are copies of a warm one: they answer like any other, and share nothing random."""
+"""Processes of `v8` that are copies of a warm process: they work like others, but share no random numbers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def ready(room: Any) -> list[Any]:
 
 
 def template(room: Any) -> int | None:
-    """The oldest process with the argument that a template and its copies have, apart from copies that are ready.
+    """Returns the oldest process with the argument of a template and its copies, without copies that are ready.
 
     An idle pool stops its template and keeps the copies.
     """
@@ -48,7 +48,7 @@ def template(room: Any) -> int | None:
 
 
 def warm(room: Any) -> None:
-    """Uses processes up until all spares are copies."""
+    """Uses processes until all spares are copies."""
     for _ in range(5):
         room.value(WORKS)
 
@@ -102,7 +102,7 @@ def test_an_action_that_changes_the_prototype_of_arrays_ends_as_on_other_engines
 
 
 def shared(pid: int) -> set[str]:
-    """The files that a process maps so that it sees the changes of other processes."""
+    """Returns the files that a process maps as shared, so that it sees changes by other processes."""
     lines = Path(f"/proc/{pid}/maps").read_text().splitlines()
     return {line.split()[-1] for line in lines if line.split()[1][3] == "s" and "/" in line.split()[-1]}
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from svcnb.emulator.sandbox.trace import MAX_EVENTS, Trace
+from svcnb.emulator.sandbox.trace import Trace
+from svcnb.protocol.limits import MAX_TRACE_EVENTS, MAX_TRACE_HOST_CHARS, MAX_TRACE_METHOD_CHARS, MAX_TRACE_TEXT_CHARS
 
 pytestmark = pytest.mark.engine
 
@@ -64,7 +65,7 @@ def test_refusals_are_marked(room: Any):
 def test_a_flood_of_events_is_counted_and_the_end_is_kept(room: Any):
     outcome = room.run("const main = () => { for (let i = 0; i < 3000; i++) console.log(i); }")
     trace = outcome.trace.as_dict()
-    assert len(trace["events"]) == MAX_EVENTS + 1
+    assert len(trace["events"]) == MAX_TRACE_EVENTS + 1
     assert trace["dropped"] == 3002 - len(trace["events"])
     assert trace["events"][-1]["kind"] == "end"
 
@@ -81,5 +82,9 @@ def test_texts_of_a_trace_are_cut():
     trace = Trace("v8")
     trace.add("fetch", method="M" * 10**6, host="h" * 10**6, refused="r" * 10**6, status=200)
     detail = trace.events[0].detail
-    assert [len(str(detail[name])) for name in ("method", "host", "refused")] == [64, 255, 1_000]
+    assert [len(str(detail[name])) for name in ("method", "host", "refused")] == [
+        MAX_TRACE_METHOD_CHARS,
+        MAX_TRACE_HOST_CHARS,
+        MAX_TRACE_TEXT_CHARS,
+    ]
     assert detail["status"] == 200

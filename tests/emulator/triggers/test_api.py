@@ -1,4 +1,4 @@
-"""The routes of the triggers service, over HTTP, with the real runtime behind them."""
+"""The HTTP API of the triggers service, with the real runtime."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ async def refused(door: Any, method: str, path: str, given: Any = None, **option
     return answer.status_code, told["error"]
 
 
-# --- who calls ------------------------------------------------------------------------------------------------------
+# --- authentication --------------------------------------------------------------------------------------------------
 
 
 async def test_me_tells_who_approved_the_token(door):
@@ -247,7 +247,7 @@ async def test_a_foreign_trigger_looks_like_a_missing_one(door):
     from svcnb.emulator.triggers.identity import challenge_of
 
     made = await door.ok("POST", "/api/triggers", body())
-    other, email = f"other-token-{uuid4()}", f"{uuid4().hex}@example.org"  # of this test alone
+    other, email = f"other-token-{uuid4()}", f"{uuid4().hex}@example.org"  # only for this test
     order = {"challenge": challenge_of(other), "email": email}
     assert (await door.http.post("/_emulator/agents/approve", json=order, headers=door.control)).status_code == 200
     as_other = {"Authorization": f"Bearer {other}"}
@@ -351,7 +351,7 @@ async def test_a_run_that_waits_to_be_tried_again_is_shown_as_running(door):
 
 
 async def test_a_thrown_error_fails_the_run_at_once_and_is_stored_with_its_stack(door):
-    """An action that throws has failed; only failures of the execution network are tried again.
+    """If an action throws an error, its run has failed. The service retries only failures of the execution itself.
 
     Source: docs/service/resources.md#states.
     """
@@ -366,7 +366,7 @@ async def test_a_thrown_error_fails_the_run_at_once_and_is_stored_with_its_stack
 
 
 async def waits_for_attempt(door: Any, trigger: dict[str, Any], attempt: int) -> None:
-    """Waits until the newest run of a trigger waits to be tried again; the API shows that as running."""
+    """Waits until the newest run of a trigger waits for a retry, which the API shows as running."""
     newest = "SELECT status, attempt FROM trigger_runs WHERE trigger_id = :id"
     async with asyncio.timeout(300):
         while True:
@@ -395,7 +395,7 @@ async def test_runs_come_newest_first_in_pages(door):
 
 
 async def test_runs_of_any_text_and_any_number_end_and_are_listed(door):
-    """JavaScript's text may hold half of a surrogate pair, which UTF-8 has no bytes for; JSON escapes it."""
+    """A JavaScript string can contain half a surrogate pair, which UTF-8 cannot encode. JSON escapes it."""
     key = await door.account()
     trigger = await door.trigger(key, "function main() { throw new Error('half \\ud83d and \\0'); }")
     await door.post(trigger, b'{"n": 123456789012345678901234567890}', content_type="application/json")
@@ -508,7 +508,7 @@ async def test_the_triggers_of_one_owner_are_bounded_in_bytes(door, monkeypatch)
     assert "200000 bytes" in answer.json()["message"]
     answer = await door.ask("PATCH", path, more, headers=other)
     assert (answer.status_code, answer.json()["error"]) == (413, "triggers_too_large")
-    monkeypatch.setattr(admission, "MAX_TRIGGERS_BYTES", 10)  # more than is allowed, as after an upgrade
+    monkeypatch.setattr(admission, "MAX_TRIGGERS_BYTES", 10)  # above the limit, as after an upgrade
     assert (await door.ask("PATCH", path, {"enabled": False}, headers=other)).json()["enabled"] is False
     monkeypatch.undo()
     made = await door.ok("POST", "/api/triggers", body(**more))
@@ -544,7 +544,7 @@ async def test_an_injected_fault_closes_the_service(door):
     assert (await door.ask("GET", "/api/me")).status_code == 200
 
 
-# --- limits that need an emulator of their own ----------------------------------------------------------------------
+# --- limits that need a separate emulator ----------------------------------------------------------------------------
 
 
 @pytest.mark.asyncio(loop_scope="function")
@@ -579,7 +579,11 @@ async def test_an_attempt_that_takes_too_long_is_given_up_and_its_execution_stop
     trigger = await door.trigger(key, "async function main() { while (true) {} }")
     await door.post(trigger)
     (run,) = await door.ended(trigger)
-    assert (run["status"], run["error"], run["response"]) == ("failed", "no response within 0.3 s", None)
+    assert (run["status"], run["error"], run["response"]) == (
+        "failed",
+        "the service did not respond within 0.3 s",
+        None,
+    )
 
 
 @pytest.mark.asyncio(loop_scope="function")
@@ -597,12 +601,12 @@ async def test_a_run_may_take_longer_than_half_a_minute(make_door):
 
 @pytest.mark.asyncio(loop_scope="function")
 async def test_a_run_that_may_still_run_elsewhere_is_not_started_again(make_door):
-    """The other service goes on after the timeout: a second attempt would run the action twice at once."""
+    """The other service continues after the timeout. A second attempt would run the action twice at the same time."""
     calls = []
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         calls.append(await reader.readuntil(b"\r\n\r\n"))
-        await reader.read()  # until the caller has gone
+        await reader.read()  # until the caller has disconnected
         writer.close()
 
     server = await asyncio.start_server(serve, "127.0.0.1")
@@ -635,7 +639,7 @@ async def test_runs_can_be_executed_by_another_service(make_door):
     assert (run["status"], run["error"]) == ("failed", "network error: ConnectError")
 
 
-# --- the description ------------------------------------------------------------------------------------------------
+# --- OpenAPI description ---------------------------------------------------------------------------------------------
 
 NOWHERE = "/api/triggers/not-an-id"
 NOBODY = "/api/triggers/7d1b1f2e-0000-4000-8000-000000000000"

@@ -1,4 +1,4 @@
-"""When triggers begin: with the emulator where some may have been kept, else when somebody asks for them."""
+"""Start of the triggers service: with an emulator that can have stored triggers, otherwise with the first request."""
 
 from __future__ import annotations
 
@@ -55,6 +55,6 @@ async def main():
 
 asyncio.run(main())
 """
-    # Of its own: here other tests have loaded everything.
+    # Use a separate process, because other tests have loaded all modules into this one.
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=300)
     assert (done.returncode, done.stderr) == (0, "")

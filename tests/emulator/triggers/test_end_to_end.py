@@ -1,4 +1,4 @@
-"""Each kind, with the real runtime and the real chain, through the client alone."""
+"""Each kind of trigger with the real runtime and the real chain, only through the client."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ async function main({ event, rpc }) {
 
 
 def transaction(rpc_url: str, identifier: str) -> dict[str, str]:
-    """A transaction as the chain itself has it."""
+    """Returns a transaction as read from the chain."""
     question = {"jsonrpc": "2.0", "id": 1, "method": "eth_getTransactionByHash", "params": [identifier]}
     return dict(httpx.post(rpc_url, json=question, trust_env=False, timeout=300).json()["result"])
 
@@ -172,11 +172,11 @@ def test_the_client_says_what_a_schedule_and_an_event_mean_without_asking():
         svcnb.TriggersClient.event("Transfer")
 
 
-# --- being let in ---------------------------------------------------------------------------------------------------
+# --- sign-in and approval --------------------------------------------------------------------------------------------
 
 
 class Browser:
-    """A browser as far as forms go: it keeps cookies and posts what the page holds."""
+    """Simple browser that stores cookies and submits forms."""
 
     def __init__(self, base_url: str) -> None:
         self.http = httpx.Client(base_url=base_url, trust_env=False, headers={"accept": "text/html"}, timeout=300)
@@ -189,7 +189,7 @@ class Browser:
 
     @property
     def hidden(self) -> dict[str, str]:
-        """What the page posts without showing it."""
+        """Returns the hidden fields of a form."""
         return dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', self.page))
 
     def press(self, path: str, **typed: str) -> httpx.Response:
@@ -296,7 +296,7 @@ def test_another_user_signs_in_with_the_control_token_and_sees_triggers_of_their
 
 @pytest.mark.parametrize("token", [{}, {"token": "a guess"}])
 def test_a_program_of_this_machine_becomes_no_other_user_without_the_control_token(browser, token):
-    """Learners who share an emulator are users: no one may sign in as another."""
+    """Learners who share an emulator are separate users. None of them can sign in as another."""
     for email in ("ada@workshop.local", "OWNER@localhost.org"):
         answer = browser.http.post("/agent/login", data={"email": email} | token)
         assert answer.status_code == 401

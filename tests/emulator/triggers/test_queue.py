@@ -1,4 +1,4 @@
-"""Executing runs: order, independence, retries by the clock, and what a stop leaves behind."""
+"""Execution of runs: order, independence of triggers, retries, and the state after a stop."""
 
 from __future__ import annotations
 
@@ -231,7 +231,7 @@ async def test_queued_runs_survive_a_restart_in_order(make_parts):
 async def test_a_run_that_was_admitted_at_the_very_moment_of_a_restart_is_executed(parts):
     trigger = await parts.trigger()
     await parts.run(trigger, "r1")
-    await parts.queues.restart()  # its queue was woken in this step of the loop and has not begun
+    await parts.queues.restart()  # this iteration of the event loop has woken the queue, but the queue has not started
     assert not any(queue.done() for queue in parts.queues._queues.values())
     (run,) = await parts.ended(trigger)
     assert (run.status, len(parts.execution.calls)) == ("success", 1)
@@ -300,7 +300,7 @@ async def test_a_key_that_cannot_be_opened_fails_the_run_without_a_call(parts):
 
 
 async def test_an_idle_run_is_picked_up_at_once_and_by_no_timer(parts, monkeypatch):
-    """How long that takes is measured in `bench_triggers`; here it counts that nobody waits for a time to look."""
+    """`bench_triggers` measures the delay. This test checks that no queue waits for a poll interval."""
     trigger = await parts.trigger()
     loop = asyncio.get_running_loop()
     call_at, timers = loop.call_at, []
@@ -328,7 +328,7 @@ async def test_the_oldest_ended_runs_of_a_trigger_give_way_and_no_other(make_par
     assert len(await parts.ended(trigger)) == 6, "the rate limit still counts what began within a minute"
     await parts.queues.stop(1)
     clock.advance(61)
-    again = make_parts(kept_runs=3)  # the first end after a start looks
+    again = make_parts(kept_runs=3)  # the first ended run after a start triggers the check
     await again.queues.start()
     await again.run(trigger, "last")
     await again.until(trigger, lambda found: {run.id for run in found} == {"last", "r5", "r4"})
@@ -337,7 +337,7 @@ async def test_the_oldest_ended_runs_of_a_trigger_give_way_and_no_other(make_par
 
 
 async def test_a_run_ends_whatever_text_its_action_throws(parts):
-    """JavaScript's text may hold NUL and halves of surrogate pairs, which no database takes as they are."""
+    """A JavaScript string can contain NUL and half a surrogate pair, which databases cannot store without an escape."""
     trigger = await parts.trigger()
     parts.execution.answers[trigger.action_code] = [
         Answer(500, "boom \0 and \ud83d half"),

@@ -1,4 +1,4 @@
-"""Triggers that are deleted while they are used, numbers beyond a double, and a clock that is set back."""
+"""Deletion of triggers during their use, numbers that do not fit in a double, and a clock that a user sets back."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ async def test_posts_that_servers_count_together_follow_it_too(store) -> None:
 
     assert [await post(now) for now in (START + YEAR_S, START + YEAR_S, START, START)] == [None] * 4
     assert 0 < await post(START + 1) <= 60
-    # Another server's clock is a little ahead: what it counted stays counted.
+    # The clock of another server is slightly ahead. The calls that it counted still count.
     assert [await post(now) for now in (START + 100, START + 101)] == [None, None]
     assert await post(START + 99) is not None
 

@@ -1,7 +1,7 @@
-"""Signatures made by the SDKs of webhook senders, verified inside actions: nothing of a post may get lost on its way.
+"""Signatures of the SDKs of webhook senders, which actions verify. The service must not change any part of a post.
 
-Each SDK is its sender's own package: those in Python of the version pinned in constraints.txt, GitHub's of the version
-pinned in widgets/deno.lock.
+Each SDK is the sender's own package. constraints.txt pins the versions of Python packages, and widgets/deno.lock pins
+that of GitHub's package.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def hooks(emulator: Any) -> Iterator[Any]:
         yield make
 
 
-# The default tier uses what the extra `dev` installs.
+# The default tier uses the packages that the extra `dev` installs.
 LARGE = {"github", "stripe", "twilio"}
 
 

@@ -1,4 +1,4 @@
-"""What is kept of a webhook post, and what is refused."""
+"""Parts of a webhook post that the service passes to the action, and posts that it rejects."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""60 kills of everything an emulator consists of: ``pytest tests/faults -o python_files=fault_*.py -s``.
+"""60 kills of all kinds of an emulator's processes: ``pytest tests/faults -o python_files=fault_*.py -s``.
 
-`SVC_FAULT_KILLS` and `SVC_FAULT_SEED` choose how many, and when.
+`SVC_FAULT_KILLS` sets the number of kills, and `SVC_FAULT_SEED` their times.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The short form of `fault_kills`, for every test run: each kind of process once."""
+"""Short version of `fault_kills` for every test run, with one kill of each kind of process."""
 
 from __future__ import annotations
 
