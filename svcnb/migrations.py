@@ -82,7 +82,7 @@ class DocumentSchema(Schema[dict[str, Any]]):
     """Versions of a JSON document in a file. The arguments are the same as for `Schema`."""
 
     def read(self, document: Any, path: Path) -> dict[str, Any]:
-        """Returns a document in the current version. If the file has an earlier version, keeps a copy of it.
+        """Returns a document in the current version, and keeps a copy of a file that has an earlier version.
 
         Args:
             document: Parsed content of the file.

@@ -193,11 +193,11 @@ class Layers(Shown, alt.LayerChart):
 
 
 class Stack(Shown, alt.VConcatChart):
-    """Charts one below the other."""
+    """Combination of charts in a column."""
 
 
 class Beside(Shown, alt.HConcatChart):
-    """Charts side by side."""
+    """Combination of charts in a row."""
 
 
 class Rows(Shown, alt.FacetChart):

@@ -219,7 +219,7 @@ class AsyncClient(ClientSettings):
         derived._start(self._config, recording, self.on_run, owner=False)  # noqa: SLF001 - our own kind
         return RawResponse(await call(derived), tuple(recording.answers))
 
-    # --- time and end -----------------------------------------------------------------------------------------------
+    # --- time and closing -------------------------------------------------------------------------------------------
 
     @property
     def clock_skew(self) -> float | None:

@@ -62,13 +62,14 @@ class Client(ClientSettings):
 
     Args:
         base_url: Address of the service, the part before ``/core/v1``.
-        api_key: Account or usage key.
+        api_key: Account key or usage key.
         triggers_url: Address of the triggers service.
         rpc_url: JSON-RPC address of the chain.
         control_token: Token of an emulator's control plane. It is required to read traces.
         vocabulary: Names of the service and of the payment processor.
         timeout: Seconds to wait for any response, or `Timeouts` with one value for each kind of call.
-        retries: Maximum number of retries of a safe call, or `Retries` with all details of the retry policy.
+        retries: Maximum number of retries of a call that is safe to repeat, or `Retries` with all details of the retry
+            policy.
         on_run: Listeners that receive a `RunRecord` after every execution.
         history: File that records runs without secrets: a path, False for no file, or None for ``SVC_HISTORY`` or the
             default path. `History` reads the file.
@@ -194,11 +195,11 @@ class Client(ClientSettings):
         retry a request that may have arrived, because actions can have external effects.
 
         Args:
-            action: An action, a source, or the CID of a source that was executed on this node before.
+            action: An action, a source, or the CID of a source that this node has already executed.
             params: Argument of ``main``, any JSON value.
-            until_effective: Seconds for which the client retries while the key is unknown (401) or not permitted (403).
-                A new key or permission takes effect after a few seconds. The method does not retry if the credit is
-                insufficient or the action fails.
+            until_effective: Seconds for which the client retries while the key is unknown (401) or lacks a permission
+                (403). A new key or permission takes effect after a few seconds. The method does not retry if the credit
+                is insufficient or the action fails.
             **named: Parameters by name, instead of ``params`` or merged into it.
 
         Raises:
@@ -246,7 +247,7 @@ class Client(ClientSettings):
         Each run costs one cent per second, and at least one cent. Failed runs are free.
 
         Args:
-            action: An action, a source, or the CID of a source that was executed on this node before.
+            action: An action, a source, or the CID of a source that this node has already executed.
             params: Arguments of ``main``, one for each run. Each row of a DataFrame becomes an object.
             concurrency: Maximum number of simultaneous runs.
             progress: Whether to show a progress bar. None shows one in a terminal or a notebook, if tqdm is installed.
@@ -286,7 +287,7 @@ class Client(ClientSettings):
         return self._session.drive(explanations.explain(self._config, key, action, wallet, self.clock_skew or 0.0))
 
     def with_key(self, key: AnyKey | None) -> Self:
-        """Returns a client with another key that uses the same connections.
+        """Returns a client that uses another key and the same connections.
 
         Args:
             key: Text of a key, or the account or usage key that the creation method returned. None removes the key.
@@ -321,11 +322,11 @@ class Client(ClientSettings):
         correlation_id: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Self:
-        """Returns a client with other settings that uses the same connections.
+        """Returns a client that uses other settings and the same connections.
 
         Args:
             timeout: Seconds to wait for any response.
-            retries: Maximum number of retries of a safe call; 0 disables them.
+            retries: Maximum number of retries of a call that is safe to repeat; 0 disables retries.
             correlation_id: Id to send with every call. The service returns the id, and the action can read it.
             headers: Headers to send with every request to the service, instead of the client's own additional headers.
         """
@@ -356,7 +357,7 @@ class Client(ClientSettings):
         twin._start(self._config, AsyncTransport(self._config.base_url), self.on_run, owner=True)  # noqa: SLF001 - our own twin
         return twin
 
-    # --- time and end -----------------------------------------------------------------------------------------------
+    # --- time and closing -------------------------------------------------------------------------------------------
 
     @property
     def clock_skew(self) -> float | None:

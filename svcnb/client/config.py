@@ -136,14 +136,14 @@ def load(
 
     Args:
         base_url: Address of the service. The client ignores a trailing ``/core/v1``.
-        api_key: Account or usage key.
+        api_key: Account key or usage key.
         triggers_url: Address of the triggers service.
         rpc_url: JSON-RPC address of the chain.
         control_token: Token of an emulator's control plane. The client never reads it from the environment, because it
             could then send it to the wrong service.
         vocabulary: Names of the service and of the payment processor.
         history: File that records runs, or ``off``.
-        environment: Environment to read instead of the environment of the process.
+        environment: Environment variables to use instead of those of the process.
         file: File to read instead of ``$SVCNB_CONFIG`` or ``~/.config/svcnb/config.toml``.
 
     Raises:
@@ -277,7 +277,7 @@ def config_file(environment: Mapping[str, str] | None = None) -> Path | None:
 
 
 def _read_file(file: str | Path | None, environment: Mapping[str, str]) -> tuple[str | None, dict[str, str]]:
-    """Returns the selected profile and its settings. Without a profile, returns the settings at the top of the file."""
+    """Returns the selected profile and its settings, or the settings at the top of the file without a profile."""
     profile = environment.get("SVC_PROFILE", "").strip() or None
     path = Path(file).expanduser() if file else config_file(environment)
     required = bool(file or environment.get("SVCNB_CONFIG"))

@@ -72,7 +72,7 @@ def default_path(environment: Mapping[str, str] = os.environ) -> Path | None:
 
 
 def connect(path: Path, patience: float | None = None) -> sqlite3.Connection:
-    """Opens the record. If the file is missing, creates one that only its owner can read.
+    """Opens the record. The function creates a missing file, which only its owner can read.
 
     Args:
         path: Path of the file.

@@ -254,7 +254,7 @@ def failure(
 
 
 def _skew(answer: Answer) -> float:
-    """Returns by how many seconds the service's clock is ahead, from the ``Date`` header. Without it, returns 0."""
+    """Returns the seconds by which the service's clock is ahead, or 0 for a response without a ``Date`` header."""
     try:
         return parsedate_to_datetime(answer.headers.get("date", "")).timestamp() - answer.sent_at - answer.elapsed
     except (ValueError, TypeError):

@@ -85,7 +85,7 @@ class TriggersSettings(Checked):
             count: Number of times to show.
 
         Raises:
-            InvalidArgument: The text is not a schedule, or can fire twice within 30 seconds.
+            InvalidArgument: The text is not a schedule, or its times are less than 30 seconds apart.
 
         Example:
             >>> TriggersClient.cron("0 9 * * MON", after=0, count=1)

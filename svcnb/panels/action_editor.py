@@ -233,7 +233,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
         self.session.changed("resources")
         return {"name": registered.name, "hashed_cid": action.hashed_cid}
 
-    # --- inside -------------------------------------------------------------------------------------------------
+    # --- internal methods ---------------------------------------------------------------------------------------
 
     def action_code(self, action: Action) -> str:
         """Records the definition of the action, and returns its variable."""

@@ -156,7 +156,7 @@ class RunsPanel(Panel, bundle="runs"):
         told = ", ".join(f"{name}={value!r}" for name, value in wanted.items() if value)
         return f"from svcnb.toolkit.history import History\nruns = History().runs({told})"
 
-    # --- inside -------------------------------------------------------------------------------------------------
+    # --- internal methods ---------------------------------------------------------------------------------------
 
     def _wanted(self, found: list[SeenRun]) -> list[SeenRun]:
         wanted = self.filters

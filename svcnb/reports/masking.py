@@ -48,7 +48,8 @@ def masked(value: Any, secrets: list[str], *, shown: bool = False) -> Any:
     Args:
         value: The value.
         secrets: Strings to mask.
-        shown: Whether the value is an output of a cell. In outputs, also masks everything that looks like a key.
+        shown: Whether the value is an output of a cell. In outputs, the function also masks everything that looks like
+            a key.
     """
     if isinstance(value, str):
         for secret in secrets:

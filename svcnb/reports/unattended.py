@@ -75,7 +75,8 @@ def ipython_folder() -> Iterator[None]:
     """Sets a temporary IPython folder while a report runs if the home folder is not writable.
 
     User accounts of scheduled services often have no home folder. Without the temporary folder, IPython would print a
-    warning to standard error, which cron sends by mail. It would also leave a folder behind for each process.
+    warning to standard error, which cron sends by mail. IPython would also create a folder for each process, and not
+    delete it.
     """
     usual = Path(os.path.expanduser("~/.ipython"))  # noqa: PTH111 - never fails
     if "IPYTHONDIR" in os.environ or os.access(usual if usual.exists() else usual.parent, os.W_OK):

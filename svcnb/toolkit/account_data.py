@@ -38,8 +38,8 @@ class Period:
     """Period between two times.
 
     Attributes:
-        begin: First moment, in UTC.
-        end: First moment after the period.
+        begin: Start of the period, in UTC.
+        end: End of the period. The period does not include this moment.
     """
 
     begin: datetime
@@ -264,7 +264,7 @@ def _keys_of(client: Client, own: str) -> tuple[str, dict[str, str]]:
 
 
 def _with_created(keys: Mapping[str, str], entries: list[LedgerEntry]) -> dict[str, str]:
-    """Adds the keys that the account's keys created. The account may have deleted them since then."""
+    """Adds the keys that the account's keys created. These include keys that the account has deleted."""
     found = dict(keys)
     for each in entries:  # oldest first
         if each.subject and each.key_hash in found and each.subject not in found:
@@ -273,7 +273,7 @@ def _with_created(keys: Mapping[str, str], entries: list[LedgerEntry]) -> dict[s
 
 
 def _served(client: Client, history: History, token: str | None) -> list[str]:
-    """Reads the record of an emulator. If the record is not available, returns a sentence for the report."""
+    """Reads the record of an emulator. The result is a sentence for the report if the record is not available."""
     from svcnb.control import ControlRefused, EmulatorError
     from svcnb.control.plane import ControlPlane
 

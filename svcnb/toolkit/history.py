@@ -58,7 +58,7 @@ class PastRun(Model):
     error_type: str = ""
     error: str = ""
     elapsed: float = 0.0
-    """Seconds from the request to the response. For the run of a trigger, seconds from start to end."""
+    """Seconds from the request to the response. For the run of a trigger, the seconds from start to end."""
 
     cost_cents: int = 0
     """Estimated cost in cents."""
@@ -178,7 +178,8 @@ class History(Checked):
     def measures(self, **wanted: Any) -> DataFrame:
         """Returns the times, durations and costs of past runs as a pandas DataFrame, oldest first.
 
-        The method reads only numbers and names. A million runs take about 3 seconds of processor time and 70 MB.
+        The method reads only numbers and names. Reading a million runs takes about 3 seconds of processor time and 70
+        MB of memory.
 
         Args:
             wanted: Filters of `runs`, without ``limit``.

@@ -63,7 +63,7 @@ class Scope:
         return None
 
     def home(self, kind: str) -> Scope:
-        """Returns the scope to which a declaration of a kind belongs."""
+        """Returns the scope to which a declaration of the given kind belongs."""
         scope = self
         while kind == "var" and not scope.is_function and scope.parent is not None:
             scope = scope.parent

@@ -36,7 +36,7 @@ class TriggerHealth(Model):
     trigger: str
     kind: str
     state: State
-    """``failing``: the success rate is too low. ``late``: the schedule did not fire when it should have. ``idle``: the
+    """``failing``: the success rate is too low. ``late``: the schedule did not fire at the expected time. ``idle``: the
     trigger did not run in this period. ``disabled``: the trigger does not fire."""
 
     runs: int

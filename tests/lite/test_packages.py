@@ -44,7 +44,7 @@ def wheel(tmp_path, npm):
     return write_own_wheel(tmp_path, "1.2.3", npm)
 
 
-def test_the_own_wheel_holds_what_a_page_runs_and_nothing_else(wheel):
+def test_the_wheel_contains_only_modules_that_a_page_runs(wheel):
     with zipfile.ZipFile(wheel) as content:
         names = set(content.namelist())
     for name in (

@@ -41,7 +41,7 @@ class ChainAccess:
         self._selectors: frozenset[bytes] | None = None
         self._warned = False
 
-    # --- where and when -----------------------------------------------------------------------------------------
+    # --- addresses and time -------------------------------------------------------------------------------------
 
     def node(self) -> Flow[ChainConfig]:
         """Chain id and contract, as the service reports them."""

@@ -36,7 +36,7 @@ class AuditEntry(Model):
     """Description of the change, with the names that were valid at the time."""
 
     event: str
-    """The event of the contract."""
+    """Event that the contract emitted."""
 
     transaction: str
     """Hash of the transaction."""

@@ -39,7 +39,7 @@ WarningCode: TypeAlias = Literal[
 
 
 class GroupLink(Model):
-    """Links of one group to the key, the action and the wallet in question."""
+    """Links between one group and the key, the action and the wallet of the explanation."""
 
     id: int
     name: str = ""
@@ -140,8 +140,8 @@ class Explanation(Model):
             lines.append(f"  wallet  {self.wallet}")
         lines += [f"  group {link.id} {link.name!r}: {_said(link)}" for link in self.groups]
         for number, way in enumerate(self.repairs):
-            title = "repair" if number == 0 else "or"
-            lines.append(f"{title}, {dollars(way.cost_cents)}: {way.says}")
+            title = "fix" if number == 0 else "or"
+            lines.append(f"{title} ({dollars(way.cost_cents)}): {way.says}")
             lines += [f"    {line}" for line in way.code.splitlines()]
         lines += [f"warning: {warning.text}" for warning in self.warnings]
         return "\n".join(lines)

@@ -110,7 +110,7 @@ def wait(payment: Payment, timeout: float) -> Flow[Payment]:
 
 
 def top_up(amount_cents: int, method: Method, timeout: float) -> Flow[Payment]:
-    """Starts a payment. With a local processor, also completes the payment and waits for the credit."""
+    """Starts a payment. With a local processor, the flow completes the payment and waits for the credit."""
     payment = yield from create_payment_intent(amount_cents, method)
     body = _opening(payment) | {"payment_method": payment.method}
     try:

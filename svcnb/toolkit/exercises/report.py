@@ -1,4 +1,4 @@
-"""Client that sends results to a workshop's server. A result names the exercise and states whether it is solved."""
+"""Client that sends results to a workshop's server. A result is the name of an exercise, and whether it is solved."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class Step:
     """Step of a plan, which makes one change to the account.
 
     Attributes:
-        sign: ``+`` creates something, ``~`` changes it, ``-`` removes it.
+        sign: ``+`` for a creation, ``~`` for a change, ``-`` for a deletion.
         kind: Kind of resource.
         name: Name in the description, or the name at the service if the description does not contain the resource.
         says: Effect of the step, as text.

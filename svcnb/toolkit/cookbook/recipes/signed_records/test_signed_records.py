@@ -138,7 +138,7 @@ def test_the_plan_contains_the_cid_of_its_issuer() -> None:
     assert actions["consumer"]["constant"]["issuer"] == issuer.cid, "run: svcnb cid account.toml"
 
 
-# --- a store that lies ----------------------------------------------------------------------------------------------
+# --- false records of a store ---------------------------------------------------------------------------------------
 
 
 def test_a_rollback_is_detected_by_the_consumer(world: World) -> None:
