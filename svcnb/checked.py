@@ -33,8 +33,8 @@ def checked(function: F) -> F:
         function: Public function or coroutine function with annotations.
 
     Raises:
-        InvalidType: When called: an argument does not match its annotation, and the function could not use it.
-        InvalidArgument: When called: a string cannot be encoded, or a number is too large.
+        InvalidType: During a call, an argument does not match its annotation, and the function could not use it.
+        InvalidArgument: During a call, a string cannot be encoded, or a number is too large.
     """
     if inspect.iscoroutinefunction(function):
 

@@ -67,7 +67,8 @@ class Client(ClientSettings[SyncSession]):
         control_token: Token of an emulator's control plane. It is required to read traces.
         vocabulary: Names of the service and of the payment processor.
         timeout: Seconds to wait for any response, or `Timeouts` with one value for each kind of call.
-        retries: Maximum number of retries of a safe call, or `Retries` with all details of the retry policy.
+        retries: Maximum number of retries of a call that is safe to repeat, or `Retries` with all details of the retry
+            policy.
         on_run: Listeners that receive a `RunRecord` after every execution.
         history: File that records runs without secrets: a path, False for no file, or None for ``SVC_HISTORY`` or the
             default path. `History` reads the file.
@@ -178,7 +179,7 @@ class Client(ClientSettings[SyncSession]):
         retry a request that may have arrived, because actions can have external effects.
 
         Args:
-            action: An action, a source, or the CID of a source that was executed on this node before.
+            action: An action, a source, or the CID of a source that this node has already executed.
             params: Argument of ``main``, any JSON value.
             until_effective: Seconds for which the client retries while the key is unknown (401) or lacks a permission
                 (403). A new key or permission takes effect after a few seconds. The method does not retry if the credit
@@ -230,7 +231,7 @@ class Client(ClientSettings[SyncSession]):
         Each run costs one cent per second, and at least one cent. Failed runs are free.
 
         Args:
-            action: An action, a source, or the CID of a source that was executed on this node before.
+            action: An action, a source, or the CID of a source that this node has already executed.
             params: Arguments of ``main``, one for each run. Each row of a DataFrame becomes an object.
             concurrency: Maximum number of simultaneous runs.
             progress: Whether to show a progress bar. None shows one in a terminal or a notebook, if tqdm is installed.

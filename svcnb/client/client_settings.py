@@ -104,7 +104,7 @@ class ClientSettings(Checked, Generic[SessionT]):
 
         Args:
             timeout: Seconds to wait for any response.
-            retries: Maximum number of retries of a safe call; 0 disables them.
+            retries: Maximum number of retries of a call that is safe to repeat; 0 disables retries.
             correlation_id: Id to send with every call. The service returns the id, and the action can read it.
             headers: Headers to send with every request to the service, instead of the client's own additional headers.
         """

@@ -143,7 +143,7 @@ def load(
             could then send it to the wrong service.
         vocabulary: Names of the service and of the payment processor.
         history: File that records runs, or ``off``.
-        environment: Environment to read instead of the environment of the process.
+        environment: Environment variables to use instead of those of the process.
         file: File to read instead of ``$SVCNB_CONFIG`` or ``~/.config/svcnb/config.toml``.
 
     Raises:

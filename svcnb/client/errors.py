@@ -74,7 +74,7 @@ class Explicable(SvcnbError):
 
 
 class ConfigError(SvcnbError):
-    """A setting is missing or cannot be used."""
+    """A setting is missing or invalid."""
 
     exit_code = ExitCode.USAGE
 

@@ -21,7 +21,7 @@ class Sources(StandIn):
 
     @property
     def described(self) -> list[dict[str, str]]:
-        """Settings of the oracle: each source's address, and the place of the price and time in its response."""
+        """Settings of the oracle: each source's address, and the location of the price and the time in its response."""
         return [{"url": self.url + path, "price": price, "at": at} for path, (price, at) in PLACES.items()]
 
     def report(self, *prices: object, age_s: float = 0) -> None:
