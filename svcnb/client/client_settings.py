@@ -54,7 +54,7 @@ def keyed(config: Config, key: AnyKey | None) -> Config:
 
     Raises:
         InvalidArgument: The usage key comes from a listing, which never contains secrets.
-        ConfigError: The string cannot be a key.
+        ConfigError: The string is not a valid key.
     """
     if key is None:
         return config.replace(api_key=None, master_key=False)
