@@ -102,7 +102,7 @@ async def test_a_pause_outside_of_a_page_is_an_ordinary_sleep():
     assert time.perf_counter() - began >= 0.02
 
 
-def test_what_a_page_lacks_is_not_to_be_installed(monkeypatch):
+def test_a_page_suggests_no_installation(monkeypatch):
     assert svcnb.ExtraMissing("charts require the package numpy", "lab").hint.startswith("Install it: pip install")
     monkeypatch.setattr("sys.platform", "emscripten")
     assert svcnb.ExtraMissing("charts require the package numpy", "lab").hint == (

@@ -105,7 +105,7 @@ def test_the_envelope_may_be_json_text(api, converted, now):
 
 
 @pytest.mark.parametrize(("seconds", "status"), [(-290, 200), (290, 200), (-310, 401), (310, 401)])
-def test_an_envelope_is_good_for_five_minutes_either_way(api, converted, now, seconds, status):
+def test_an_envelope_is_valid_for_five_minutes_in_both_directions(api, converted, now, seconds, status):
     _, owner = converted
     assert api.get("billing/balance", headers=auth(owner, now + seconds)).status_code == status
 
@@ -138,13 +138,13 @@ def test_a_header_that_does_not_parse_is_ignored(api, converted, value):
     assert api.get("billing/balance", headers={"X-Wallet-Auth": value}).status_code == 401
 
 
-def test_a_wallet_without_an_account_is_told_so(api, now):
+def test_the_error_for_a_wallet_without_an_account_says_so(api, now):
     answer = api.get("billing/balance", headers=auth(Account.create(), now))
     assert answer.status_code == 401
     assert "does not own an account" in answer.json()["message"]
 
 
-def test_it_opens_nothing_but_billing(api, converted, now):
+def test_the_header_is_valid_only_for_billing(api, converted, now):
     _, owner = converted
     for method, path in [("POST", "create_wallet"), ("GET", "list_groups"), ("POST", "svc_action")]:
         assert api.call(method, path, headers=auth(owner, now)).status_code == 401
