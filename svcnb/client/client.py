@@ -235,7 +235,8 @@ class Client(ClientSettings[SyncSession]):
             params: Arguments of ``main``, one for each run. Each row of a DataFrame becomes an object.
             concurrency: Maximum number of simultaneous runs.
             progress: Whether to show a progress bar. None shows one in a terminal or a notebook, if tqdm is installed.
-            resume: File in which the client stores every result immediately. A repeated call reads them.
+            resume: File in which the client stores every result immediately. A repeated call reads the results from
+                this file.
             executor: `concurrent.futures` executor for the runs, for example with processes or a cluster. Its workers
                 receive the key. None executes the runs in this process.
 

@@ -72,7 +72,7 @@ class ClientSettings(Checked, Generic[SessionT]):
 
         Raises:
             InvalidArgument: The usage key comes from a listing, which never contains secrets.
-            ConfigError: The string cannot be a key.
+            ConfigError: The string is not a valid key.
         """
         return self._with(keyed(self._config, key))
 
@@ -88,7 +88,7 @@ class ClientSettings(Checked, Generic[SessionT]):
 
         Raises:
             InvalidArgument: The usage key comes from a listing, which never contains secrets.
-            ConfigError: The string cannot be a key.
+            ConfigError: The string is not a valid key.
         """
         self._config = self._session.config = keyed(self._config, key)
 
@@ -128,7 +128,7 @@ def keyed(config: Config, key: AnyKey | None) -> Config:
 
     Raises:
         InvalidArgument: The usage key comes from a listing, which never contains secrets.
-        ConfigError: The string cannot be a key.
+        ConfigError: The string is not a valid key.
     """
     if key is None:
         return config.replace(api_key=None, master_key=False)

@@ -39,7 +39,7 @@ _LEFT_OUT = (
     "web3/_utils/module_testing/",
     "websockets/trio/",
 )
-"""Files that a page does not need. jedi alone has 5000 stubs of other libraries. The site contains the extensions of
+"""Files that a page does not need. jedi alone has 5,000 stubs of other libraries. The site contains the extensions of
 JupyterLab a second time. The tables of wcwidth are for terminals."""
 _LEFT_OUT_KINDS = (".c", ".h", ".pyx", ".pxd", ".schema.json", "py.typed", ".dist-info/RECORD")
 _LEXERS = ("__init__.py", "_mapping.py", "data.py", "javascript.py", "python.py", "shell.py", "special.py")
@@ -59,7 +59,7 @@ _UNCOMPILED = (
     "xml/",
     "xmlrpc/",
 )
-"""Files that a page rarely imports. They remain sources, which are smaller than bytecode."""
+"""Files that a page rarely imports. They remain source files, which are smaller than bytecode."""
 _UNCHECKED = (1).to_bytes(4, "little")  # Python does not compare the bytecode with the source
 _EPOCH = (2020, 1, 1, 0, 0, 0)
 
