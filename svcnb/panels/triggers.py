@@ -135,7 +135,7 @@ class TriggersPanel(Panel, bundle="triggers"):
             name: Name of the trigger.
             kind: ``webhook``, ``schedule`` or ``chain_event``.
             source: The action.
-            params: JSON text of the object with the default params of every run. Empty for no params.
+            params: JSON text of the object with the default parameters of every run. Empty without parameters.
             config: Settings for this kind of trigger.
             usage_key: Usage key that can execute the action. If it is empty, the method creates a key.
         """
