@@ -80,7 +80,10 @@ class Checked:
 
 
 def _explained(function: Callable[..., Any], args: Any, named: Any, error: Exception) -> SvcnbError | None:
-    called = function.__qualname__.removesuffix(".__init__")
+    owner, _, name = function.__qualname__.rpartition(".")
+    if args and any(owner == kind.__qualname__ for kind in type(args[0]).__mro__):
+        owner = type(args[0]).__qualname__  # the class of the object, not the base class of a method
+    called = f"{owner}.{name}".removeprefix(".").removesuffix(".__init__")
     if (found := next(_misfits(function, args, named), None)) is not None:
         name, wanted, given = found
         return InvalidType(f"invalid argument {name} of {called}: expected {wanted}, got {given}")

@@ -227,7 +227,7 @@ class Skipper:
         self.missing: set[str] = set()
 
     def visit(self, cell: ast.Module) -> ast.Module:
-        """Returns the guarded cell, or a notice instead of it."""
+        """Returns the cell with a handler for expected errors, or a notice that replaces the cell."""
         made = set(_made(cell))
         if _begins_a_lesson(cell):
             return cell

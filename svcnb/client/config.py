@@ -248,7 +248,7 @@ def clean_key(key: str | Secret) -> Secret:
     """Returns a key as a secret, without surrounding whitespace.
 
     Raises:
-        ConfigError: The string cannot be a key. The message does not contain the string.
+        ConfigError: The string is not a valid key. The message does not contain the string.
     """
     text = Secret(key).reveal().strip()
     if not text.isascii() or not text.isprintable() or " " in text:
@@ -299,7 +299,7 @@ def read_settings(path: Path, *, required: bool = False) -> dict[str, Any]:
 
     Args:
         path: Path of the file.
-        required: Whether a missing file is an error. Otherwise it counts as an empty file.
+        required: Whether a missing file is an error. Otherwise, the function treats a missing file as an empty file.
 
     Raises:
         ConfigError: The file cannot be read, is not TOML, has unknown settings, or contains a key that other users can

@@ -43,7 +43,7 @@ class Response:
     """Response with a status and headers.
 
     Attributes:
-        body: Text, or a value for JSON.
+        body: Text, or a value to send as JSON.
         status: HTTP status.
         headers: Additional headers, for example ``{"location": "..."}``.
     """

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,22 +12,6 @@ from svcnb.emulator.sandbox.run_result import response_value
 pytestmark = pytest.mark.engine
 
 ENGINES = ("v8", "auto")
-
-
-@pytest.fixture
-def little_processor_time() -> Iterator[None]:
-    """Stops a test after a minute of processor time. Work with quadratic time would take hours."""
-
-    def give_up(*_: object) -> None:
-        raise AssertionError("it takes more than linear time")
-
-    before = signal.signal(signal.SIGVTALRM, give_up)
-    signal.setitimer(signal.ITIMER_VIRTUAL, 60)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, before)
 
 
 @pytest.mark.usefixtures("little_processor_time")
