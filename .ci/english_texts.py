@@ -51,7 +51,7 @@ class Text(NamedTuple):
 
 
 def texts(path: Path) -> Iterator[Text]:
-    """Returns every piece of text of a file.
+    """Yields every piece of text in a file.
 
     Args:
         path: The file. Its suffix selects the language.

@@ -1,4 +1,4 @@
-"""Prints the bill of materials of this environment as CycloneDX 1.6, or its licences.
+"""Prints the bill of materials of this environment (CycloneDX 1.6), or the licences of its packages.
 
 Usage: ``python .ci/sbom.py [--licences]``.
 

@@ -18,15 +18,15 @@ README = ROOT / "README.md"
 EXTRAS = {
     "": "the client, CIDs, the command line",
     "chain": "ChainSecured accounts: signing, contract calls",
-    "emulator": "the service on this machine",
+    "emulator": "the emulator, which runs the service on this machine",
     "lab": "JupyterLab, panels, charts",
-    "lint": "the linter of actions",
-    "reports": "reports that notebooks create on a schedule",
-    "testing": "tests of your own actions and notebooks",
-    "postgres": "several servers that share a PostgreSQL database",
-    "all": "all of these, and web3",
+    "lint": "the linter for actions",
+    "reports": "reports, which notebooks create on a schedule",
+    "testing": "pytest and nbval, to test your own actions and notebooks",
+    "postgres": "the PostgreSQL driver, for several servers that share a database",
+    "all": "all extras above, and web3",
     "workshop": "the emulator, JupyterLab, and JupyterHub for a workshop",
-    "cluster": "batches and reports on a Dask cluster",
+    "cluster": "Dask, for batches and reports on a cluster",
 }
 BEGIN, END = "<!-- sizes: written by .ci/sizes.py -->", "<!-- end of sizes -->"
 BYTES_PER_MB = 1_000_000

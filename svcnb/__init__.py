@@ -1,6 +1,6 @@
 """Workbook, toolkit and emulator for the account, key-custody and action-execution service.
 
-Importing this package loads almost nothing, because it imports each name below on first use. If a name needs packages
+The import of this package is fast, because the package imports each name below on first use. If a name needs packages
 that are not installed, the error names the extra that installs them.
 """
 

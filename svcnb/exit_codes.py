@@ -19,12 +19,12 @@ class ExitCode(IntEnum):
     PORT_IN_USE = 4
     """Another program uses the requested port."""
     STATE_UNUSABLE = 5
-    """This version cannot use the state folder or the database. The command changed nothing."""
+    """This version cannot use the state folder or the database. The command did not change anything."""
     UNREACHABLE = 6
     """The service does not respond."""
     ATTENTION = 7
     """The command created the report, and the report shows a problem."""
     BUSY = 8
-    """Another process is creating the same report. The command did nothing."""
+    """Another process is creating the same report. The command did not create a second one."""
     INTERRUPTED = 130
     """Ctrl-C interrupted the command."""

@@ -68,7 +68,7 @@ class PortInUse(EmulatorNotStarted):
 
 
 class StateFolderUnusable(EmulatorNotStarted):
-    """The emulator cannot use the state folder or the database. It changed nothing."""
+    """The emulator cannot use the state folder or the database. It did not change anything."""
 
     default_hint = "Use another `state` folder, or move this folder."
     exit_code = ExitCode.STATE_UNUSABLE

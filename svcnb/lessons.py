@@ -59,8 +59,8 @@ def lesson(
     Args:
         name: Name of the lesson, for example ``"quickstart"``.
         resume: Whether to continue with a saved state. In a workshop, this is the state of this notebook's last run,
-            for example before a kernel restart. In a browser page, the state is in the browser's storage. Elsewhere the
-            state is lost when the kernel stops, and this argument has no effect.
+            for example before a kernel restart. In a browser page, the state is in the browser's storage. Elsewhere,
+            the state is lost when the kernel stops, and this argument has no effect.
         confirm: Whether you agree to run the lesson on a live service, where calls cost money. ``SVC_LESSONS=live``
             confirms all lessons.
         **settings: Additional settings of the lesson's own emulator; see `Emulator`.

@@ -34,7 +34,7 @@ class Live(NamedTuple):
 
     Args:
         cents: Approximate cost in US cents.
-        needs: Requirements besides an account with credit, as a sentence, or an empty string.
+        needs: Requirements in addition to an account with credit, as a sentence, or an empty string.
         skips: Description of the skipped cells, as part of a sentence, or an empty string.
         own_wallet: Whether the learner needs their own wallet, because the practice keys are public.
     """
@@ -47,9 +47,9 @@ class Live(NamedTuple):
     @property
     def text(self) -> str:
         """Returns the text of the box at the top of the lesson."""
-        cost = f"It costs about {self.cents} cents." if self.cents else "It costs nothing."
+        cost = f"costs about {self.cents} cents" if self.cents else "costs nothing"
         skipped = f"On a live service, it skips {self.skips}." if self.skips else ""
-        parts = ["This lesson can run on a live service.", self.needs, cost, skipped]
+        parts = [f"This lesson can run on a live service, where it {cost}.", self.needs, skipped]
         return " ".join(filter(None, parts))
 
 
@@ -139,7 +139,7 @@ class LiveService:
         return client
 
     def stop(self) -> None:
-        """Does nothing, because other users share the service."""
+        """Has no effect, because other users share the service."""
 
 
 class LiveClient(Client):
@@ -187,7 +187,7 @@ def begin(name: str, base_url: str, *, confirm: bool) -> LiveService:
         NotConfirmed: The learner has not agreed to the costs. The function sent no paid call.
     """
     live = LIVE[name]
-    key = "the account of SVC_API_KEY" if os.environ.get("SVC_API_KEY") else "a new account that you pay credit for"
+    key = "the account of SVC_API_KEY" if os.environ.get("SVC_API_KEY") else "a new account that you add credit to"
     if not (confirm or os.environ.get("SVC_LESSONS") == CONFIRMED):
         raise NotConfirmed(
             f"this lesson runs on the live service {base_url}",
@@ -227,7 +227,7 @@ class Skipper:
         self.missing: set[str] = set()
 
     def visit(self, cell: ast.Module) -> ast.Module:
-        """Returns the guarded cell, or a notice instead of it."""
+        """Returns the cell with a handler for expected errors, or a notice that replaces the cell."""
         made = set(_made(cell))
         if _begins_a_lesson(cell):
             return cell
@@ -239,7 +239,7 @@ class Skipper:
         return ast.fix_missing_locations(ast.Module([_guarded(cell.body, sorted(made))], [])) if cell.body else cell
 
     def notice(self, reason: str) -> None:
-        """Prints why a cell was skipped or stopped early."""
+        """Prints the reason for which a cell was skipped or stopped early."""
         print(f"{self.TITLE}: {reason}")  # noqa: T201 - a notebook's text
 
     def failed(self, error: Exception, made: Iterable[str]) -> None:
@@ -290,7 +290,7 @@ def begin_in_page() -> None:
 
 
 def _install(kind: type[Skipper], live: Live | None) -> None:
-    """Registers the transformer for all later cells. Does nothing outside IPython."""
+    """Registers the transformer for all later cells. Outside IPython, the function has no effect."""
     end()
     if (shell := ipython_shell()) is not None:
         shell.ast_transformers.append(kind(live, shell.user_ns))

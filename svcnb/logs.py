@@ -22,7 +22,7 @@ _PATTERNS: Final = (
         r"""(?ix) ( \b(?:x-api-key|authorization|x-wallet-auth|cookie|set-cookie)['"]? \s*[:=,]\s*
             (?:b?['"])? (?:bearer\s+)? ) [^\s'",;)\]}]+"""
     ),
-    # A named member: api_key=..., "usage_api_key": "...", client_secret ...
+    # A named field: api_key=..., "usage_api_key": "...", client_secret ...
     re.compile(r"""(?i)(\b(?:usage_)?api_key['"]?\s*[:=]\s*['"]?)[A-Za-z0-9+/=_-]{8,}"""),
     re.compile(r"""(?i)(\b(?:client_secret|private_key|token|seed)['"]?\s*[:=]\s*['"]?)[^\s'",;)\]}]+"""),
     # 32 bytes in base64, the format of a key.

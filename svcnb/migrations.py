@@ -17,10 +17,10 @@ from svcnb.files import replace_file
 T = TypeVar("T")
 
 VERSION_KEY: Final = "version"
-"""Member of a JSON document that contains its version. A document without this member has version 0."""
+"""Field of a JSON document that contains its version. A document without this field has version 0."""
 
 WRITER_KEY: Final = "written_by"
-"""Member of a JSON document that contains the version of the svcnb that wrote it."""
+"""Field of a JSON document that contains the version of the svcnb that wrote it."""
 
 
 class UnreadableVersion(SvcnbError):
@@ -59,7 +59,7 @@ class Schema(Generic[T]):
             UnreadableVersion: The state is newer than this svcnb, or older than all migrations.
         """
         if found > self.current:
-            reader = f"svcnb {writer} or newer" if writer else "the newer svcnb that wrote it"
+            reader = f"svcnb {writer} or newer" if writer else "the newer version of svcnb that wrote it"
             raise UnreadableVersion(
                 f"the {self.what} at {where} has version {found}, but svcnb {program_version()} reads only "
                 f"versions up to {self.current}: use {reader}"
@@ -67,7 +67,7 @@ class Schema(Generic[T]):
         if any(number not in self.steps for number in range(found, self.current)):
             raise UnreadableVersion(
                 f"the {self.what} at {where} has version {found}, but this svcnb reads version {self.current}: use "
-                "the svcnb that wrote it"
+                "the version of svcnb that wrote it"
             )
         return found < self.current
 
@@ -82,7 +82,7 @@ class DocumentSchema(Schema[dict[str, Any]]):
     """Versions of a JSON document in a file. The arguments are the same as for `Schema`."""
 
     def read(self, document: Any, path: Path) -> dict[str, Any]:
-        """Returns a document in the current version. If the file has an earlier version, keeps a copy of it.
+        """Returns a document in the current version, and keeps a copy of a file that has an earlier version.
 
         Args:
             document: Parsed content of the file.

@@ -3,4 +3,4 @@
 from typing import Final
 
 LISTENER: Final = "listener_fd"
-"""Additional member of the settings: the file descriptor of an inherited listening socket."""
+"""Additional field of the settings: the file descriptor of an inherited listening socket."""

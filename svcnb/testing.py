@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from svcnb.checked import checked
 from svcnb.errors import InvalidType
 from svcnb.toolkit.contract_calls import deploy, reverts, second_form, send, vrs
-from svcnb.toolkit.stand_in import StandIn
+from svcnb.toolkit.stub_server import StubServer
 
 if TYPE_CHECKING:
     from svcnb.client.models.runs import Run
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from svcnb.control import EmulatorControl
 
 __all__ = [
-    "Recorded", "StandIn", "assert_signed_by", "assert_trace", "deploy", "recorded", "reverts", "second_form", "send",
-    "vrs",
+    "Recorded", "StubServer", "assert_signed_by", "assert_trace", "deploy", "recorded", "reverts", "second_form",
+    "send", "vrs",
 ]  # fmt: skip
 
 
@@ -48,7 +48,7 @@ def assert_signed_by(signed: dict[str, Any] | str | bytes, signature: str | byte
 
     Args:
         signed: Typed data as a dictionary (EIP-712), or a personal message as text or bytes (EIP-191).
-        signature: 65 bytes, or their hex.
+        signature: 65 bytes, or the same bytes as a hex string.
         address: The expected signer.
 
     Raises:
@@ -72,7 +72,7 @@ def assert_trace(
         trace: Timeline of the run: ``svc.trace(run)``.
         key_operations: Number of keys that the run received.
         fetches: Number of outbound requests, including rejected ones.
-        hosts: Complete list of the hosts that the run may contact.
+        hosts: Complete list of the hosts that the run is allowed to contact.
 
     Raises:
         AssertionError: The run did something else. The message names the difference.

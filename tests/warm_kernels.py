@@ -1,11 +1,11 @@
-"""Kernels that start at once, for notebooks under test: forked from a process that has imported what lessons import.
+"""Kernels that start immediately, for tests of notebooks. They are forks of a process with the imports of the lessons.
 
-A kernel of its own costs two seconds of imports for each of nearly forty notebooks. These are kernels as well, each a
-process of its own with nothing of another's state; only their imports were done before.
+In a new kernel, the imports take two seconds for each of almost forty notebooks. The forks are also separate processes
+without shared state, but they have already imported the modules.
 
-``python warm_kernels.py serve SOCKET`` waits for orders and forks; it ends when its standard input does.
-``python warm_kernels.py start SOCKET ARGUMENT...`` is what Jupyter starts: it asks for a kernel, passes signals on, and
-ends as the kernel ends.
+``python warm_kernels.py serve SOCKET`` forks a kernel for each request. It exits when its standard input closes.
+Jupyter starts ``python warm_kernels.py start SOCKET ARGUMENT...``, which requests a kernel, forwards signals, and exits
+with the kernel's exit code.
 """
 
 import array
@@ -32,10 +32,10 @@ _LENGTH = struct.Struct("!I")
 
 
 class WarmKernels:
-    """Makes kernels warm for the notebooks of one run of pytest.
+    """Provides warm kernels for the notebooks of one pytest run.
 
     Args:
-        folder: An empty folder for the socket and the kernel specification.
+        folder: Empty folder for the socket and the kernel specification.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -43,7 +43,7 @@ class WarmKernels:
         address = folder / "socket"
         spec = folder / "kernels" / NAME
         spec.mkdir(parents=True)
-        # Nothing of the site is needed to pass signals on.
+        # Disable the module site, which is not necessary for forwarding signals.
         command = [sys.executable, "-I", "-S", __file__, "start", str(address), "-f", "{connection_file}"]
         spec.joinpath("kernel.json").write_text(
             json.dumps({"argv": command, "display_name": NAME, "language": "python"}), encoding="utf-8"
@@ -52,15 +52,15 @@ class WarmKernels:
             [sys.executable, __file__, "serve", str(address)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
         assert self._server.stdout is not None
-        self._server.stdout.readline()  # its door is open
+        self._server.stdout.readline()  # the server accepts connections
 
     def stop(self) -> None:
-        """Ends the process that forks, and every kernel that is left."""
+        """Stops the forking process and all remaining kernels."""
         self._server.communicate()
 
 
 class _Server:
-    """Forks kernels and passes signals and exit codes on.
+    """Forks kernels, and forwards signals and exit codes.
 
     Args:
         address: Path of the socket.
@@ -73,10 +73,10 @@ class _Server:
         self._chosen = selectors.DefaultSelector()
         self._chosen.register(0, selectors.EVENT_READ)
         self._chosen.register(self._door, selectors.EVENT_READ)
-        self._kernels: dict[int, tuple[int, socket.socket]] = {}  # by the descriptor of the process
+        self._kernels: dict[int, tuple[int, socket.socket]] = {}  # with the descriptor of the process
 
     def serve(self) -> None:
-        """Forks kernels on order until standard input ends, and ends those that are left."""
+        """Forks a kernel for each request until standard input closes, and then stops the remaining kernels."""
         while True:
             for key, _ in self._chosen.select():
                 if key.fileobj == 0:
@@ -108,7 +108,7 @@ class _Server:
         self._chosen.register(caller, selectors.EVENT_READ, watch)
 
     def _pass_on(self, caller: socket.socket, watch: int) -> None:
-        """Passes a signal on to a kernel; it is killed where whoever asked for it is gone."""
+        """Forwards a signal to a kernel. Kills the kernel if the requesting process has exited."""
         if watch not in self._kernels:
             return
         with contextlib.suppress(ProcessLookupError):
@@ -131,14 +131,14 @@ class _Server:
 
 
 def _warm_up() -> None:
-    """Imports what lessons import, before the first kernel. Most runs of a few tests need none."""
+    """Imports the modules of lessons before the first kernel. Most runs of a few tests need no kernel."""
     if gc.get_freeze_count():
         return
     for name in _IMPORTS:
-        with contextlib.suppress(ImportError):  # of an extra that is not installed
+        with contextlib.suppress(ImportError):  # the extra of this module is not installed
             __import__(name)
     gc.collect()
-    gc.freeze()  # the memory of these objects stays shared: no collection in a kernel writes to it
+    gc.freeze()  # the memory of these objects stays shared, because no garbage collection in a kernel writes to it
 
 
 def _become_kernel(order: dict[str, Any], files: list[int]) -> None:
@@ -150,10 +150,10 @@ def _become_kernel(order: dict[str, Any], files: list[int]) -> None:
         os.setsid()
         os.chdir(order["cwd"])
         os.environ.clear()
-        # The kernel watches its parent, which is this server, and ends with it.
+        # The kernel monitors its parent, which is this server, and ends with it.
         os.environ.update(order["env"], JPY_PARENT_PID=str(os.getppid()))
         sys.argv = ["ipykernel_launcher", *order["arguments"]]
-        sys.path[0] = ""  # as `python -m` does
+        sys.path[0] = ""  # like `python -m`
         from ipykernel import kernelapp
 
         kernelapp.launch_new_instance()
@@ -171,7 +171,7 @@ def _become_kernel(order: dict[str, Any], files: list[int]) -> None:
 
 
 def start(address: str, arguments: list[str]) -> int:
-    """Asks for a kernel and stands for it; its exit code."""
+    """Requests a kernel and represents it for Jupyter. Returns its exit code."""
     with socket.socket(socket.AF_UNIX) as server:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda number, _: server.send(bytes([number])))

@@ -1,6 +1,6 @@
 """Client of the child process that draws charts with vl-convert.
 
-vl-convert is native code and aborts its process on some inputs, for example on a control character in a text.
+vl-convert is native code and aborts its process on some inputs, for example on a control character in a string.
 Therefore, it runs in a child process, which starts with the first chart and draws all later charts. A crash or a
 timeout affects only one chart, and the next chart gets a new process.
 """
@@ -37,7 +37,7 @@ class RenderFailed(SvcnbError):
 
 
 def draw(form: Literal["svg", "png"], spec: Mapping[str, Any], version: str, **options: float) -> bytes:
-    """Draws a chart in the renderer's process. First replaces characters that XML forbids with U+FFFD.
+    """Draws a chart in the renderer's process, after replacing characters that XML forbids with U+FFFD.
 
     Args:
         form: ``svg`` or ``png``.
@@ -124,7 +124,7 @@ class _Renderer:
             return content
         # The rest of the text is a stack trace of the renderer's own code.
         reason = content.decode(errors="replace").partition("\n    at ")[0]
-        raise RenderFailed(f"this chart cannot be drawn: {' '.join(reason.split())[:_KEPT]}")
+        raise RenderFailed(f"cannot draw this chart: {' '.join(reason.split())[:_KEPT]}")
 
     def close(self) -> None:
         """Ends the renderer's process."""
@@ -161,7 +161,7 @@ class _Renderer:
 
 
 def _exchange(child: subprocess.Popen[bytes], request: bytes) -> tuple[bool, bytes] | None:
-    """Returns whether the drawing succeeded, with the drawing or the reason. Returns None if the process ended."""
+    """Returns whether the drawing succeeded, with the drawing or the reason, or None if the process ended."""
     assert child.stdin is not None  # noqa: S101 - it was started so
     assert child.stdout is not None  # noqa: S101 - as above
     try:

@@ -37,7 +37,7 @@ _HEADER: Final = alt.Header(
 def spend(runs: Any, *, zone: str = "UTC") -> Rows | Layers:
     """Draws the cost of runs by day: the total, and one row for each of the most expensive actions.
 
-    If all runs are on a single day, draws one bar for each action.
+    If all runs are on a single day, the chart has one bar for each action.
 
     Args:
         runs: A `svcnb.toolkit.history.History`, its runs, or a DataFrame with ``started_at``, ``action`` and

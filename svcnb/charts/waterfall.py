@@ -48,7 +48,7 @@ def trace(run: Run | Trace) -> Layers | Stack:
     found = run.trace() if isinstance(run, Run) else run
     if not isinstance(found, Trace):
         raise InvalidArgument(
-            f"an argument of type {type(run).__name__} has no timeline",
+            f"invalid argument of type {type(run).__name__}: expected a run or a trace",
             hint="Pass a run, or the result of run.trace().",
         )
     if not found.events:
@@ -60,7 +60,7 @@ def trace(run: Run | Trace) -> Layers | Stack:
     waited = f"{found.waited_ms:.1f} of {found.elapsed_ms:.1f} ms waiting for the service"
     below = (
         f"{count(len(found) + found.dropped, 'event')}, {waited}, engine {found.engine}",
-        f"{count(left_out, 'event')} left out" * bool(left_out),
+        f"{count(left_out, 'event')} omitted" * bool(left_out),
     )
     whole = max(found.elapsed_ms, 0.001)
     described = said(text, *below)

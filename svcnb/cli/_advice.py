@@ -13,8 +13,8 @@ _APPROVAL: Final = "Get a token approved with `svcnb triggers authorize FILE`. T
 
 _IN_PYTHON: Final = ("error.explain()", "triggers.authorize()")
 
-# Class in svcnb.client.errors -> next step. This replaces only the default hint of a class, never a hint for a specific
-# case.
+# Maps the name of a class in svcnb.client.errors to the next step. The text replaces only the default hint of a class,
+# never a hint for a specific case.
 _ADVICE: Final = {
     "Unauthorized": (
         f"{_KEY}. To create an account, run `svcnb account create NAME --save FILE`. A deleted key is no longer valid."

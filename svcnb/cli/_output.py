@@ -22,7 +22,7 @@ _IDENTIFIERS: Final = (
     *("wallet_address", "id", "hash", "api_key_hash", "address", "cid", "hashed_cid", "request_id", "what", "name"),
     *("file", "folder", "event", "status"),
 )
-"""Members that identify an entry. ``--quiet`` prints the first of these members that an entry has."""
+"""Fields that identify an entry. ``--quiet`` prints the first of these fields that an entry has."""
 
 
 def output_options(command: F) -> F:
@@ -64,7 +64,7 @@ def show(value: object, *, as_json: bool, text: str | None = None) -> None:
     Args:
         value: A model, a mapping, a list of them, or a plain value.
         as_json: Whether to print one JSON document, or CSV with the option ``--output csv``.
-        text: Text to print instead of a table. An empty string prints nothing.
+        text: Text to print instead of a table. With an empty string, the function does not print anything.
     """
     plain = jsonable(value)
     if as_json:
@@ -90,7 +90,7 @@ def show(value: object, *, as_json: bool, text: str | None = None) -> None:
 
 
 def json_text(value: object, indent: int | None = None) -> str:
-    """Returns JSON text. Escapes characters that could control a terminal.
+    """Returns JSON text in which characters that could control a terminal are escaped.
 
     Args:
         value: JSON value.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from svcnb.exit_codes import ExitCode
 
-# Name -> help line. The line is also the first line of the command's own help, which a test checks.
+# Maps the name of each command to its help line. The line is also the first line of the command's own help, which a
+# test checks.
 COMMANDS: dict[str, str] = {
     "account": "Create, show, convert and transfer accounts.",
     "actions": "Register actions and add them to groups.",

@@ -62,7 +62,7 @@ def serve(given: Mapping[str, Any]) -> ExitCode:
 def serve_supervised() -> ExitCode:
     """Runs the emulator with settings from one line of JSON on standard input, until standard input ends.
 
-    The member `LISTENER` can also contain the file descriptor of an inherited listening socket.
+    The field `LISTENER` can also contain the file descriptor of an inherited listening socket.
     """
     with _stoppable():
         given = json.loads(sys.stdin.readline() or "{}")

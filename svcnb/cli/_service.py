@@ -58,7 +58,7 @@ def profile_option(function: Callable[..., Any]) -> Callable[..., Any]:
 def environment(**values: str | None) -> Iterator[None]:
     """Sets environment variables during a block, and removes those that are None.
 
-    Restores the old values at the end.
+    The function restores the old values at the end.
     """
     before = {name: os.environ.get(name) for name in values}
     try:
@@ -92,10 +92,10 @@ def read_secret(file: Path) -> str:
 
 
 def read_key(file: Path) -> str:
-    """Reads a key from a file, which contains only the key, or the one-member JSON object that ``svcnb apply`` saves.
+    """Reads a key from a file that contains only the key, or from the JSON file with one key of ``svcnb apply``.
 
     Raises:
-        click.BadParameter: The JSON object has several members. The message contains only their names.
+        click.BadParameter: The JSON object has several fields. The message contains only their names.
     """
     text = read_secret(file)
     if not text.startswith("{"):

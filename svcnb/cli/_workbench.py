@@ -28,7 +28,7 @@ svcnb.panels.Workbench(svc)"""
 
 
 def workbench_folder(folder: Path) -> Path:
-    """Writes the notebook into a folder, and returns the folder. Keeps an existing notebook.
+    """Writes the notebook into a folder unless it already exists, and returns the folder.
 
     Args:
         folder: Path of the folder. The function creates a missing folder.

@@ -109,7 +109,7 @@ def examine(base_url: str | None = None) -> Iterator[Finding]:
 
 
 def _configured(base_url: str | None) -> Iterator[Finding]:
-    """Yields the checks of the service that commands use. Yields nothing if no service is configured."""
+    """Yields the checks of the service that commands use, if a service is configured."""
     from svcnb.client import config
     from svcnb.client.errors import ConfigError
 
@@ -127,7 +127,7 @@ def _configured(base_url: str | None) -> Iterator[Finding]:
 def _forgiven(base_url: str) -> Iterator[Finding]:
     """Yields requests that an emulator accepted but the live service would reject.
 
-    Yields nothing for other services.
+    For other services, the function does not yield anything.
     """
     from svcnb.client.errors import SvcnbError
     from svcnb.control import EmulatorControl

@@ -27,8 +27,8 @@ def command(recipe: str | None, folder: Path | None, *, listed: bool, as_json: b
         return
     if recipe is None or folder is None:
         raise click.UsageError(
-            "the recipe or the folder is missing: run svcnb new RECIPE FOLDER. To list the recipes, run "
-            "svcnb new --list."
+            "the recipe or the folder is missing: run `svcnb new RECIPE FOLDER`. To list the recipes, run "
+            "`svcnb new --list`."
         )
     made = create_project(recipe, folder)
     show({"folder": str(made)}, as_json=as_json, text=f"Created {made}. Next: cd {made} && pytest")

@@ -29,8 +29,9 @@ def command(service: Client, live: bool, folder: Path) -> None:
     """Record the responses of a live service, without secrets.
 
     The command sends the requests of the recorded conversations again, and writes the responses to a folder. With a
-    key, it creates a group, a wallet, an action and two usage keys, and runs small actions. It then deletes everything
-    except the wallet. This costs about 40 cents. Without a key, it records only the conversations that need no key.
+    key, it creates a group, a wallet, an action and two usage keys, and runs small actions. It then deletes these
+    objects, except the wallet. This costs about 40 cents. Without a key, it records only the conversations that need no
+    key.
     """
     if not live:
         raise click.UsageError("recording sends requests and spends credit: confirm with --live.")

@@ -115,7 +115,7 @@ class _Job:
         self._begun = time.monotonic()
 
     def run(self) -> int:
-        """Creates the report, and returns the exit code. Sends an error to the webhook, and raises it again."""
+        """Creates the report, and returns the exit code. The method also sends errors to the webhook."""
         from svcnb.reports.runner import prepare
         from svcnb.reports.summary import Summary
         from svcnb.reports.unattended import delete_old, ipython_folder, locked, webhook
@@ -186,7 +186,7 @@ class _Job:
             click.echo(repr(made.conclusion), err=True)
 
     def _notify(self, summary: Summary) -> bool:
-        """Posts the result to the webhook, if any. Returns False only if the post failed."""
+        """Sends the result to the webhook, if any. The method returns False only if the webhook did not accept it."""
         from svcnb.reports.unattended import NotificationFailed, notify
 
         if not self._options["notify"]:

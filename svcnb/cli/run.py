@@ -42,7 +42,7 @@ def command(
 
     The command reads FILE without changes. Use - for standard input. A file that ends with .toml is a plan, whose
     derived actions run with their constants. The command prints the response on standard output and logs on standard
-    error. A run costs one cent per second, at least one cent. A failed run is free, and the exit code is 1.
+    error. A run costs one cent per second, and at least one cent. A failed run is free, and the exit code is 1.
     """
     from svcnb.client.errors import ActionError
 

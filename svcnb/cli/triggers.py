@@ -43,8 +43,8 @@ def _with_token(function: Callable[..., Any]) -> Callable[..., Any]:
     def command(*given: Any, triggers_url: str | None, token_file: Path | None, **options: Any) -> Any:
         if token_file is None:
             raise click.UsageError(
-                "the triggers service requires a token. To create a token and get it approved, run `svcnb triggers "
-                "authorize FILE`. Then pass --token-file FILE, or set SVC_TRIGGERS_TOKEN_FILE."
+                "the token of the triggers service is missing. To create a token and get it approved, run `svcnb "
+                "triggers authorize FILE`. Then pass --token-file FILE, or set SVC_TRIGGERS_TOKEN_FILE."
             )
         with _client(triggers_url, read_secret(token_file)) as triggers:
             return function(*given, triggers, **options)

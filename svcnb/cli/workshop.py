@@ -18,6 +18,7 @@ import click
 
 from svcnb.cli._output import CommandGroup, examples, output_options, show
 from svcnb.exit_codes import ExitCode
+from svcnb.protocol.limits import LEARNER_IDLE_STOP_S
 from svcnb.protocol.nesting import parse
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def _folder(wrapped: Any) -> Any:
 @click.option(
     "--idle-minutes",
     type=click.FloatRange(min=0, min_open=True),
-    default=4.0,  # IDLE_STOP_S, which the help does not import
+    default=LEARNER_IDLE_STOP_S / 60,
     show_default=True,
     help="Minutes without a request after which a learner's emulator stops. The next request starts it again.",
 )
@@ -179,11 +180,11 @@ def unlock(lessons: tuple[int, ...], folder: Path) -> None:
 @click.option("--email", default="", help="The learner's e-mail address.")
 @_folder
 def add(learner: str, email: str, folder: Path) -> None:
-    """Add one learner. Writes FOLDER/places/NAME.env and updates FOLDER/hand-out.json."""
+    """Add one learner. The command writes FOLDER/places/NAME.env and updates FOLDER/hand-out.json."""
     given = _entry(learner)
     found = _ask(folder, "POST", _path(given.name or given.email, "add"), {"email": email or given.email})
     place = _write_place(folder, found["name"], found["environment"])
-    click.echo(f"{learner or found['name']}: the environment is in {place}")
+    click.echo(f"{learner or found['name']}: the environment file is {place}")
 
 
 @command.command("reset")

@@ -238,7 +238,7 @@ def _not_a_client(given: object, wanted: str) -> InvalidType:
 
 
 def _nothing() -> None:
-    """Does nothing, because the user's own client must stay open."""
+    """Replaces the function that closes the user's own client, which must stay open."""
 
 
 def _explain(error: httpx.HTTPError, request: Request) -> TransportError:

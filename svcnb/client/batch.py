@@ -24,14 +24,13 @@ from svcnb.client.models.outcomes import Outcome
 from svcnb.client.progress import bar
 from svcnb.client.references import ActionRef, source_or_cid
 from svcnb.protocol.action import Action
+from svcnb.protocol.limits import DEFAULT_BATCH_CONCURRENCY, MAX_BATCH_CONCURRENCY
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
     from svcnb.client.models.runs import Run
 
-DEFAULT_CONCURRENCY: Final = 16
-MAX_CONCURRENCY: Final = 256
 INTERRUPT_GRACE_S: Final = 5.0
 """Time that an interrupted batch waits for runs in progress, in seconds."""
 
@@ -49,10 +48,10 @@ class _Results(Sequence[Outcome]):
         resume: str | Path | None,
         progress: bool | None,
     ) -> None:
-        if not 1 <= concurrency <= MAX_CONCURRENCY:
+        if not 1 <= concurrency <= MAX_BATCH_CONCURRENCY:
             raise InvalidArgument(
-                f"invalid concurrency {concurrency!r}: expected 1 to {MAX_CONCURRENCY} runs at once",
-                hint="Omit this argument to use the default of 16.",
+                f"invalid concurrency {concurrency!r}: expected 1 to {MAX_BATCH_CONCURRENCY} concurrent runs",
+                hint=f"Omit this argument to use the default of {DEFAULT_BATCH_CONCURRENCY}.",
             )
         source, cid = source_or_cid(action)
         self.cid: str = cid
@@ -62,9 +61,9 @@ class _Results(Sequence[Outcome]):
         self._run = run
         self._concurrency = concurrency
         self._progress = progress
-        to_dict = getattr(params, "to_dict", None)  # a method of data frames
+        to_dict = getattr(params, "to_dict", None)  # a method of DataFrames
         rows: Any = params if to_dict is None else to_dict("records")
-        # Passing a dictionary or a string is a mistake, because the batch would iterate over its keys or characters.
+        # Reject dictionaries and strings, because the batch would iterate over their keys or characters.
         if isinstance(rows, (Mapping, str, bytes)) or not isinstance(rows, Iterable):
             raise InvalidArgument(
                 f"the parameters of a batch must be a list with one entry per run, not a single {type(rows).__name__}",
@@ -116,7 +115,7 @@ class _Results(Sequence[Outcome]):
         return [None if outcome is None else outcome.response for outcome in self._work.outcomes]
 
     def to_frame(self) -> DataFrame:
-        """Returns a frame with one row for each completed run, in the order of the parameters.
+        """Returns a pandas DataFrame with one row for each completed run, in the order of the parameters.
 
         Raises:
             ExtraMissing: pandas is not installed. The hint names the extra that installs it.
@@ -174,8 +173,8 @@ class Batch(_Results):
             retry_failed: Whether to repeat failed runs as well.
 
         Raises:
-            Forbidden: The service permitted none of the runs. An unknown key raises `Unauthorized`, and missing credit
-                raises `OutOfCredit`.
+            Forbidden: The service permitted none of the runs. An unknown key raises `Unauthorized`, and insufficient
+                credit raises `OutOfCredit`.
         """
         work = self._work
         work.begin(retry_failed=retry_failed)

@@ -33,7 +33,7 @@ The count does not include the client's own retries.
 """
 
 _FATAL: Final = (Unauthorized, Forbidden, OutOfCredit, ConfigError, ExecutorLost)
-"""Errors that affect all other runs of the batch as well."""
+"""Errors that also affect all other runs of the batch."""
 
 _OVERLOAD: Final = (RateLimited, Unavailable)
 _JITTER: Final = random.SystemRandom()

@@ -49,7 +49,7 @@ _VERBS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "/update_action_metadata": ("actions.update", ("hashed_cid",)),
     "/delete_action": ("actions.delete", ("hashed_cid",)),
 }
-"""The client's method for each call, and the members of the body that are the first arguments of the method."""
+"""The client's method for each call, and the fields of the body that are the first arguments of the method."""
 _KEYWORDS: Final[dict[str, str]] = {
     "name": "name",
     "description": "description",
@@ -57,7 +57,7 @@ _KEYWORDS: Final[dict[str, str]] = {
     "cid_hashes_permitted": "actions",
     "pkp_ids_permitted": "wallets",
 }
-"""The client's names for members of the body that are not permissions. Permissions have the same names in both."""
+"""The client's names for fields of the body that are not permissions. Permissions have the same names in both."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ def explain_call(config: Config, call: RefusedCall, clock_skew: float = 0.0) -> 
 
 def _judge(call: RefusedCall, key: UsageKey | None, unix: float, *, managed: bool) -> tuple[Missing, str, list[Repair]]:
     if not managed:
-        says = "the owner makes the change on chain, which costs gas but no credit"
+        says = "the owner makes the change on the chain, which costs gas but no credit"
         reason = "a wallet owns the account, and the contract accepts changes only from that wallet"
         return "owner_only", reason, [Repair(says=says, code=call.code("mine"), cost_cents=0)]
     by_master = Repair(
@@ -149,7 +149,11 @@ def _judge(call: RefusedCall, key: UsageKey | None, unix: float, *, managed: boo
 def _judge_flag(key: UsageKey, flag: str, by_master: Repair) -> tuple[Missing, str, list[Repair]]:
     if getattr(key, flag):
         return "", f"the key has {flag}; a new permission can take a few seconds to take effect", []
-    return "permission", f"the key lacks {flag}", [_update(key, f"gives the key {flag}", f", {flag}=True"), by_master]
+    return (
+        "permission",
+        f"the key does not have {flag}",
+        [_update(key, f"grants the key {flag}", f", {flag}=True"), by_master],
+    )
 
 
 def _judge_list(call: RefusedCall, key: UsageKey, field: str, by_master: Repair) -> tuple[Missing, str, list[Repair]]:

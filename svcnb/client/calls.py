@@ -33,9 +33,9 @@ class Call(Generic[T]):
         key: Whether to send the configured key.
         control: Whether to send the token of the emulator's control plane, if there is one.
         repeatable: Whether the client may retry the call although the first request may have arrived.
-        patience: Which timeout applies.
-        in_doubt: Only for calls that must not be retried: a hint with the possible effect of the call, and how to
-            check whether it occurred.
+        patience: Timeout class of the call.
+        in_doubt: Hint for calls that the client must not retry. It describes the possible effect of the call, and how
+            to check whether this effect occurred.
         statuses: Statuses other than 2xx whose response body is a result.
         base: Address to use instead of the service's address.
         headers: Headers for this call only. They take precedence over the headers of the configuration. They can
@@ -86,7 +86,7 @@ class Answer:
 
     Attributes:
         status: HTTP status.
-        headers: Header values by lower-case name.
+        headers: Header values by lowercase name.
         content: The body. Displays never show it, because it can contain a new key.
         sent_at: Time of the request in Unix seconds.
         elapsed: Seconds from the request to the complete response.

@@ -62,7 +62,7 @@ class Timeouts:
 
 @dataclass(frozen=True)
 class Retries:
-    """Retry policy for calls that the service did not charge (429, 503) and calls that change nothing.
+    """Retry policy for calls that the service did not charge (429, 503) and calls that do not change anything.
 
     Attributes:
         attempts: Maximum number of attempts of one call, including the first.
@@ -137,14 +137,14 @@ def load(
 
     Args:
         base_url: Address of the service. The client ignores a trailing ``/core/v1``.
-        api_key: Account or usage key.
+        api_key: Account key or usage key.
         triggers_url: Address of the triggers service.
         rpc_url: JSON-RPC address of the chain.
         control_token: Token of an emulator's control plane. The client never reads it from the environment, because it
             could then send it to the wrong service.
         vocabulary: Names of the service and of the payment processor.
         history: File that records runs, or ``off``.
-        environment: Environment to read instead of the environment of the process.
+        environment: Environment variables to use instead of those of the process.
         file: File to read instead of ``$SVCNB_CONFIG`` or ``~/.config/svcnb/config.toml``.
 
     Raises:
@@ -264,7 +264,7 @@ def clean_key(key: str | Secret) -> Secret:
     """Returns a key as a secret, without surrounding whitespace.
 
     Raises:
-        ConfigError: The string cannot be a key. The message does not contain the string.
+        ConfigError: The string is not a valid key. The message does not contain the string.
     """
     text = Secret(key).reveal().strip()
     if not text.isascii() or not text.isprintable() or " " in text:
@@ -293,7 +293,7 @@ def config_file(environment: Mapping[str, str] | None = None) -> Path | None:
 
 
 def _read_file(file: str | Path | None, environment: Mapping[str, str]) -> tuple[str | None, dict[str, str]]:
-    """Returns the selected profile and its settings. Without a profile, returns the settings at the top of the file."""
+    """Returns the selected profile and its settings, or the settings at the top of the file without a profile."""
     profile = environment.get("SVC_PROFILE", "").strip() or None
     path = Path(file).expanduser() if file else config_file(environment)
     required = bool(file or environment.get("SVCNB_CONFIG"))
@@ -315,7 +315,7 @@ def read_settings(path: Path, *, required: bool = False) -> dict[str, Any]:
 
     Args:
         path: Path of the file.
-        required: Whether a missing file is an error. Otherwise it counts as an empty file.
+        required: Whether a missing file is an error. Otherwise, the function treats a missing file as an empty file.
 
     Raises:
         ConfigError: The file cannot be read, is not TOML, has unknown settings, or contains a key that other users can

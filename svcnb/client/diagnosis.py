@@ -119,9 +119,9 @@ class _Diagnosis:
             return None
         if not key.execute_in_groups:
             return _Found("key_executes_nowhere", "the key cannot execute in any group", self._ways())
-        named = ", ".join(str(number) for number in key.execute_in_groups)
+        named = groups_in_words(key.execute_in_groups)
         if not any(number in self.live for number in key.execute_in_groups):
-            reason = f"every group that the key can execute in was deleted (its list: {named})"
+            reason = f"the key can execute only in {named}, which the account no longer has"
             return _Found("groups_removed", reason, self._ways())
         there = [link.id for link in self.links if link.action]
         if not there:

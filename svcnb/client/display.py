@@ -43,7 +43,10 @@ def shorten(value: object, limit: int = MAX_CELL) -> str:
 
 
 def cell(value: object) -> str:
-    """Returns one value as HTML. Escapes strings without quotes, joins lists, and replaces None with an empty text."""
+    """Returns one value as HTML, without quotes around strings.
+
+    The function joins the elements of lists, and replaces None with an empty string.
+    """
     if isinstance(value, (tuple, list)):
         return escape(shorten(", ".join(str(item) for item in value)))
     return "" if value is None else escape(shorten(str(value)))

@@ -74,13 +74,13 @@ class Explicable(SvcnbError):
 
 
 class ConfigError(SvcnbError):
-    """A setting is missing or cannot be used."""
+    """A setting is missing or invalid."""
 
     exit_code = ExitCode.USAGE
 
 
 class NotConfirmed(SvcnbError):
-    """The caller requested an irreversible operation without ``confirm=True``. The client did nothing.
+    """The caller requested an irreversible operation without ``confirm=True``. The client did not execute it.
 
     Attributes:
         consequences: The consequences of the operation, each in one or two sentences.
@@ -99,13 +99,13 @@ class NotConfirmed(SvcnbError):
 
 
 class TransportError(SvcnbError):
-    """No usable response arrived: the connection failed or broke."""
+    """No usable response arrived, because the connection failed or was interrupted."""
 
     default_hint = "Check the address, and check that the service is running."
     exit_code = ExitCode.UNREACHABLE
 
     unsent: bool = False
-    """True if the client sent nothing, so that any call can be repeated."""
+    """True if the client did not send anything, so that you can repeat any call."""
 
     refused: bool = False
     """True if no server listens at the address on this machine, so that an immediate retry would fail again."""

@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 
 from svcnb.brief import NO_MATH
 from svcnb.client import display
+from svcnb.client.models.billing import dollars
 from svcnb.client.models.explanation import Explanation, GroupLink
 from svcnb.protocol.text import xml_text
 
@@ -52,9 +53,9 @@ def draw(explanation: Explanation) -> str:
     parts = [image, f"<div><b>{'Allowed' if explanation.allowed else 'Refused'}</b>: "]
     parts.append(f"{escape(explanation.reason)}</div>")
     for number, way in enumerate(explanation.repairs):
-        title = "Repair" if number == 0 else "Or"
+        title = "Fix" if number == 0 else "Or"
         parts.append(
-            f"<div style='margin-top:4px'>{title} ({way.cost_cents} ct): {escape(way.says)}"
+            f"<div style='margin-top:4px'>{title} ({dollars(way.cost_cents)}): {escape(way.says)}"
             f"<pre style='{_CODE}'>"
             f"{escape(way.code)}</pre></div>"
         )

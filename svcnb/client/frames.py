@@ -1,4 +1,4 @@
-"""Conversion of models to pandas frames whose column types follow the fields."""
+"""Conversion of models to pandas DataFrames whose column types match the fields."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _OPTIONAL = {bool: "boolean", int: "Int64", float: "float64"}
 
 
 def frame(items: Iterable[Model], kind: type[Model]) -> DataFrame:
-    """Returns models of one class as a frame.
+    """Returns models of one class as a DataFrame.
 
     Args:
         items: The models.

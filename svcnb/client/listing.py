@@ -21,7 +21,7 @@ class Listing(Sequence[M], Generic[M]):
     Args:
         items: The models.
         of: Plural name of the models, which an empty list shows in a sentence.
-        kind: Class of the models, which determines the columns of a frame, even if the list is empty.
+        kind: Class of the models, which determines the columns of a DataFrame, even if the list is empty.
 
     Example:
         >>> from svcnb.client.models.wallets import Wallet
@@ -72,7 +72,7 @@ class Listing(Sequence[M], Generic[M]):
         )
 
     def to_frame(self) -> DataFrame:
-        """Returns the models as a pandas frame: one row for each model, and one column for each field except secrets.
+        """Returns the models as a pandas DataFrame: a row for each model, and a column for each field except secrets.
 
         Times are UTC timestamps, amounts in cents are integers, and states and kinds are categories.
 

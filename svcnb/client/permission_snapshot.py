@@ -49,7 +49,7 @@ class Picture:
 
     Attributes:
         kind: Kind of the key: a usage key of the account, its master key, an unknown key, or another account's key.
-        key_hash: The key's hash, ``0x`` and 64 digits.
+        key_hash: The key's hash, ``0x`` followed by 64 hex digits.
         key: Record of the usage key, or None for other kinds.
         action_hash: The action's hashed CID.
         cid: The action's raw CID, or None if only the hash is available.

@@ -36,7 +36,7 @@ class RawResponse(Generic[T]):
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """Headers of the last response, by lower-case name."""
+        """Headers of the last response, by lowercase name."""
         return self.responses[-1].headers
 
     @property

@@ -128,7 +128,7 @@ def _version(connection: sqlite3.Connection) -> int:
 
 
 def _copy(path: Path, found: int) -> None:
-    """Copies the file as it was before the transaction. Only the owner can read the copy. Keeps an existing copy."""
+    """Copies the file as it was before the transaction, unless a copy exists. Only the owner can read the copy."""
     import sqlite3
 
     copy = copy_path(path, found)

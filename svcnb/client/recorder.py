@@ -23,6 +23,7 @@ from svcnb.client.errors import ConfigError
 from svcnb.client.record_schema import bring_forward
 from svcnb.logs import MASK, redact
 from svcnb.protocol.hashes import api_key_hash
+from svcnb.protocol.limits import KEPT_RECORDED_DETAILS, KEPT_RECORDED_RUNS, MAX_RECORDED_CHARS
 
 if TYPE_CHECKING:
     import sqlite3
@@ -32,14 +33,7 @@ if TYPE_CHECKING:
     from svcnb.client.running import RunRecord
 
 OFF: Final = "off"
-MAX_STORED: Final = 16_384
-"""Maximum length of stored parameters, responses and logs, in characters. The record truncates longer values."""
 
-KEPT_RUNS: Final = 2_000_000
-"""Maximum number of stored runs. The record deletes the oldest excess runs, a thousand at a time."""
-
-KEPT_DETAILS: Final = 200_000
-"""Number of the newest runs for which the record keeps parameters, responses and logs."""
 
 COLUMNS: Final = (
     "source", "run_id", "started_at", "base_url", "key_hash", "cid", "action", "status", "params", "response", "logs",
@@ -78,7 +72,7 @@ def default_path(environment: Mapping[str, str] = os.environ) -> Path | None:
 
 
 def connect(path: Path, patience: float | None = None) -> sqlite3.Connection:
-    """Opens the record. If the file is missing, creates one that only its owner can read.
+    """Opens the record. The function creates a missing file, which only its owner can read.
 
     Args:
         path: Path of the file.
@@ -226,14 +220,14 @@ class Recorder:
 
 
 def prune(connection: sqlite3.Connection) -> None:
-    """Deletes the oldest runs beyond `KEPT_RUNS`, and the details of those beyond `KEPT_DETAILS`."""
-    connection.execute("DELETE FROM runs WHERE id <= (SELECT max(id) FROM runs) - ?", (KEPT_RUNS,))
+    """Deletes the oldest runs beyond `KEPT_RECORDED_RUNS`, and the details of those beyond `KEPT_RECORDED_DETAILS`."""
+    connection.execute("DELETE FROM runs WHERE id <= (SELECT max(id) FROM runs) - ?", (KEPT_RECORDED_RUNS,))
     connection.execute(
         "UPDATE runs SET params = NULL, response = NULL, logs = '' WHERE id <= (SELECT max(id) FROM runs) - ? "
         "AND id > (SELECT max(id) FROM runs) - ?",
-        (KEPT_DETAILS, KEPT_DETAILS + 2 * _PRUNE_EVERY),
+        (KEPT_RECORDED_DETAILS, KEPT_RECORDED_DETAILS + 2 * _PRUNE_EVERY),
     )
-    connection.execute("DELETE FROM ledger WHERE id <= (SELECT max(id) FROM ledger) - ?", (KEPT_RUNS,))
+    connection.execute("DELETE FROM ledger WHERE id <= (SELECT max(id) FROM ledger) - ?", (KEPT_RECORDED_RUNS,))
 
 
 def row_of(record: RunRecord) -> dict[str, Any]:
@@ -251,9 +245,9 @@ def row_of(record: RunRecord) -> dict[str, Any]:
             "status": "success" if run else "failed",
             "params": stored(record.params),
             "response": stored(run.response) if run else None,
-            "logs": strip_text(run.logs if run else getattr(error, "logs", ""))[:MAX_STORED],
+            "logs": strip_text(run.logs if run else getattr(error, "logs", ""))[:MAX_RECORDED_CHARS],
             "error_type": type(error).__name__ if error else "",
-            "error": strip_text(getattr(error, "message", ""))[:MAX_STORED],
+            "error": strip_text(getattr(error, "message", ""))[:MAX_RECORDED_CHARS],
             "elapsed": record.elapsed,
             "cost_cents": run.cost_cents if run else 0,
             "trigger_id": "",
@@ -273,9 +267,9 @@ def stored(value: Any) -> str:
         text = json.dumps(strip(value), ensure_ascii=False, separators=(",", ":"), default=str)
     except (ValueError, TypeError, RecursionError):
         text = json.dumps("(not stored: it cannot be written as JSON)")
-    if len(text) <= MAX_STORED:
+    if len(text) <= MAX_RECORDED_CHARS:
         return text
-    return json.dumps({"cut": text[: MAX_STORED // 2], "characters": len(text)}, ensure_ascii=False)
+    return json.dumps({"cut": text[: MAX_RECORDED_CHARS // 2], "characters": len(text)}, ensure_ascii=False)
 
 
 _SECRET_NAME: Final = re.compile(
@@ -292,13 +286,13 @@ _PEM: Final = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z
 def strip(value: Any, name: str = "") -> Any:
     """Masks every secret and every possible secret in a JSON value.
 
-    The function masks members whose names refer to a secret, and strings that look like a secret. Such strings are 32
+    The function masks fields whose names refer to a secret, and strings that look like a secret. Such strings are 32
     bytes in base64 or hex, words of a wallet's recovery phrase, signed tokens, and PEM keys. A 32-byte hex value stays
-    if the member's name indicates a public value, for example ``transactionHash``.
+    if the field's name indicates a public value, for example ``transactionHash``.
 
     Args:
         value: Any JSON value.
-        name: Name of the member that contains the value.
+        name: Name of the field that contains the value.
 
     Example:
         >>> strip({"to": "0x01", "apiKey": "c2VjcmV0"})
@@ -316,10 +310,10 @@ def strip(value: Any, name: str = "") -> Any:
 
 
 def names_secret(name: str) -> bool:
-    """Returns whether a member's name indicates a secret value.
+    """Returns whether a field's name indicates a secret value.
 
     Args:
-        name: Name of the member, for example ``apiKey``.
+        name: Name of the field, for example ``apiKey``.
     """
     return bool(_SECRET_NAME.search(name)) and not _PUBLIC_HASH_NAME.search(name)
 

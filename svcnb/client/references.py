@@ -98,7 +98,7 @@ def _group_number(value: object) -> int:
 
 
 def wallet_address(value: WalletRef) -> str:
-    """Returns the address of one wallet in lower case. 0 becomes the zero address, which means every wallet.
+    """Returns the address of one wallet in lowercase. 0 becomes the zero address, which means every wallet.
 
     Raises:
         InvalidArgument: The value is not a 20-byte address.
@@ -120,7 +120,7 @@ def wallet_address(value: WalletRef) -> str:
 
 
 def one_wallet_address(value: WalletRef, account: str = "svc") -> str:
-    """Returns the address of one wallet in lower case.
+    """Returns the address of one wallet in lowercase.
 
     Args:
         value: The wallet.
@@ -139,7 +139,7 @@ def one_wallet_address(value: WalletRef, account: str = "svc") -> str:
 
 
 def wallet_addresses(values: Iterable[WalletRef] | WalletRef) -> list[str]:
-    """Returns the addresses of a group's wallets in lower case, without duplicates.
+    """Returns the addresses of a group's wallets in lowercase, without duplicates.
 
     Raises:
         InvalidArgument: An entry is not a 20-byte address.

@@ -33,8 +33,8 @@ _MAX_MESSAGE = 4_000
 def exchange(call: Call[T], config: Config) -> Flow[T]:
     """Sends a call, with retries, and returns its result.
 
-    The flow retries every call after 429 and 503, because the service then charged and changed nothing. After a broken
-    connection, the flow retries only repeatable calls.
+    The flow retries every call after 429 and 503, because the service then did not charge or change anything. After a
+    broken connection, the flow retries only repeatable calls.
 
     Raises:
         TransportError: No response arrived, or the response is not from the API.
@@ -254,7 +254,7 @@ def failure(
 
 
 def _skew(answer: Answer) -> float:
-    """Returns by how many seconds the service's clock is ahead, from the ``Date`` header. Without it, returns 0."""
+    """Returns the seconds by which the service's clock is ahead, or 0 for a response without a ``Date`` header."""
     try:
         return parsedate_to_datetime(answer.headers.get("date", "")).timestamp() - answer.sent_at - answer.elapsed
     except (ValueError, TypeError):

@@ -35,7 +35,7 @@ Topics = Sequence[str | Sequence[str] | None] | None
 
 
 class TriggersSettings(Checked):
-    """Base class of both clients, with the methods that send no request."""
+    """Base class of both clients, with the methods that do not send a request."""
 
     _access: flows.ServiceAccess
     _config: Config
@@ -72,7 +72,7 @@ class TriggersSettings(Checked):
         return self._access.challenge
 
     def webhook_url(self, trigger: TriggerRef) -> str:
-        """Returns the public address of a webhook. Anyone who has the address can send posts to it."""
+        """Returns the public address of a webhook. Anyone who has the address can send requests to it."""
         return f"{self._access.url}/webhook/{trigger if isinstance(trigger, str) else trigger.id}"
 
     @staticmethod
@@ -85,7 +85,7 @@ class TriggersSettings(Checked):
             count: Number of times to show.
 
         Raises:
-            InvalidArgument: The text is not a schedule, or can fire twice within 30 seconds.
+            InvalidArgument: The text is not a schedule, or its times are less than 30 seconds apart.
 
         Example:
             >>> TriggersClient.cron("0 9 * * MON", after=0, count=1)
@@ -154,7 +154,7 @@ class TriggersClient(TriggersSettings):
             open_page: Function that receives the page's address instead of the browser, for example ``print``.
 
         Raises:
-            TimedOut: No one approved the token in time. The page stays valid, so you can call `authorize` again.
+            TimedOut: No user approved the token in time. The page stays valid, so you can call `authorize` again.
         """
         if (user := self.who()) is not None:
             return user
@@ -182,7 +182,7 @@ class TriggersClient(TriggersSettings):
     def webhook(
         self, name: str, action: ActionRef, usage_key: UsageKeySecret, **options: Unpack[TriggerOptions]
     ) -> Trigger:
-        """Creates a trigger that runs its action for every post to `webhook_url`.
+        """Creates a trigger that runs its action for every POST request to `webhook_url`.
 
         Args:
             name: Name of the trigger.
@@ -270,7 +270,7 @@ class TriggersClient(TriggersSettings):
             name: Name of the trigger. The names of the group and the key are ``trigger`` followed by this name.
             kind: ``webhook``, ``schedule`` or ``chain_event``.
             config: Settings for this kind of trigger, for example ``{"cron": "0 9 * * *"}``.
-            wallets: Wallets that the action may use.
+            wallets: Wallets that the action can use.
             **options: See `webhook`.
 
         Raises:
@@ -351,7 +351,7 @@ class TriggersClient(TriggersSettings):
     # --- runs ---------------------------------------------------------------------------------------------------
 
     def runs(self, trigger: TriggerRef, *, limit: int | None = 100, offset: int = 0) -> Listing[TriggerRun]:
-        """Returns runs, newest first. ``.to_frame()`` converts them to a frame.
+        """Returns runs, newest first. ``.to_frame()`` converts them to a pandas DataFrame.
 
         Args:
             trigger: The trigger.
@@ -374,15 +374,15 @@ class TriggersClient(TriggersSettings):
         return self._session.drive(flows.wait_for_run(self._access, trigger, run, timeout))
 
     def fire(self, trigger: TriggerRef, body: object = None, *, headers: Mapping[str, str] | None = None) -> Accepted:
-        """Sends a post to a webhook as an external sender would, without a token and with exactly the given bytes.
+        """Sends a POST request to a webhook like an external sender, without a token and with exactly the given bytes.
 
         Args:
             trigger: A webhook trigger.
-            body: Body of the post. The client sends bytes and strings unchanged, and all other values as JSON.
+            body: Body of the request. The client sends bytes and strings unchanged, and all other values as JSON.
             headers: Additional headers, for example the signature of a sender.
 
         Raises:
-            RateLimited: The sender made too many posts, or the queue is full.
+            RateLimited: The sender sent too many requests, or the queue is full.
             ServiceError: The trigger is disabled (410).
         """
         return self._session.drive(flows.fire(self._config, self._access.url, trigger, body, headers))

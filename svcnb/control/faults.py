@@ -1,4 +1,4 @@
-"""Injector of faults into an emulator."""
+"""Fault injector of an emulator."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Part = Literal["chain", "billing", "runtime", "cpu", "triggers"]
 
 
 class FaultControl(Checked):
-    """Injector of faults into an emulator."""
+    """Fault injector of an emulator."""
 
     def __init__(self, plane: ControlPlane) -> None:
         self._plane = plane
@@ -41,7 +41,7 @@ class FaultControl(Checked):
     def until_cleared(
         self, part: Part, *, status: int | None = None, delay: float | str | timedelta | None = None
     ) -> None:
-        """Works like `next`, but affects every call until `clear`."""
+        """Makes all calls to a part of the service fail or wait until `clear`. The arguments are those of `next`."""
         self._inject(part, status, delay, None)
 
     def clear(self) -> None:

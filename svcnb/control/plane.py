@@ -102,7 +102,7 @@ class ControlPlane:
 
 
 def given(**members: object) -> dict[str, object]:
-    """Removes members whose value is None."""
+    """Removes fields whose value is None."""
     return {name: value for name, value in members.items() if value is not None}
 
 

@@ -1,4 +1,4 @@
-"""Complete local emulator of the service, with API, action runtime, contract on a real EVM, billing and triggers.
+"""Complete local emulator of the service: the API, the runtime, the contract on a real EVM, billing and triggers.
 
 Only the start command imports this package. All other code connects to the emulator over the network.
 """

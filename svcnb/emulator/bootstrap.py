@@ -1,7 +1,7 @@
 """First phase of the start, which creates all components that need no database.
 
-The import of the database library takes the largest part of the start. This phase runs before the import, so that the
-chain node starts at the same time.
+Importing the database library takes most of the start-up time. This phase runs before the import, so that the chain
+node starts at the same time.
 """
 
 from __future__ import annotations

@@ -105,7 +105,7 @@ async def _serve(settings: Settings, listener: socket.socket, on_ready: Callable
         if settings.idle_stop_s is not None:
             from svcnb.emulator.platform.idle import stop_when_idle
 
-            idle = stop_when_idle(app.activity, settings.idle_stop_s, server.stop, is_busy)
+            idle = stop_when_idle(service.quiesce, settings.idle_stop_s, server.stop, is_busy)
             watching.append(asyncio.create_task(idle))
         await server.run(listener, lambda: on_ready(_announce(service, kept)))
     finally:

@@ -261,7 +261,7 @@ class Service:
         return triggers
 
     def attach(self, app: ASGIApp) -> None:
-        """Sets the application that runs of triggers call. Call this method on the event loop."""
+        """Sets the application that executes the runs of triggers. Call this method on the event loop."""
         self._app = app
         if self._triggers is not None:
             self._triggers.attach(app)

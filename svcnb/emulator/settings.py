@@ -2,7 +2,7 @@
 
 The value of a setting is the argument, otherwise the environment variable ``SVC_NAME`` (with the setting's name in
 uppercase), otherwise the default. `Settings.load` implements this in a few lines, because the import of
-pydantic-settings takes 40 milliseconds, a tenth of the start.
+pydantic-settings takes 40 milliseconds, a tenth of the start-up time.
 """
 
 from __future__ import annotations

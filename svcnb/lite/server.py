@@ -23,7 +23,7 @@ class _Handler(SimpleHTTPRequestHandler):
         super().end_headers()
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the signature of the library
-        """Logs nothing, because a page requests hundreds of files."""
+        """Disables the log of requests, because a page requests hundreds of files."""
 
 
 class _Server(ThreadingHTTPServer):

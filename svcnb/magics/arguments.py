@@ -129,7 +129,7 @@ def value_of(text: str, names: Mapping[str, Any], what: str) -> Any:
 
 
 def parameters(words: Sequence[str], names: Mapping[str, Any]) -> Any:
-    """Returns the parameters of ``main``: one JSON value or variable, and members ``name=value`` that override it.
+    """Returns the parameters of ``main``: one JSON value or variable, and fields ``name=value`` that override it.
 
     The function parses valid JSON after ``=``, and replaces ``@name`` with the value of a variable. Any other text is a
     string.
@@ -139,7 +139,7 @@ def parameters(words: Sequence[str], names: Mapping[str, Any]) -> Any:
         names: The notebook's variables.
 
     Raises:
-        InvalidArgument: A word has none of these forms, or the first value is not an object, so members cannot override
+        InvalidArgument: A word has none of these forms, or the first value is not an object, so fields cannot override
             it.
 
     Example:

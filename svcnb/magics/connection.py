@@ -47,7 +47,7 @@ class Status(Model):
     quiet: ClassVar[frozenset[str]] = frozenset({"service"})
 
     def summary(self) -> dict[str, Any]:
-        """Returns the values to display. Omits a local address, because its port differs between runs."""
+        """Returns the values to display, without a local address, because its port differs between runs."""
         return {
             "service": "this machine" if _is_local(self.service) else self.service,
             "node": self.node,

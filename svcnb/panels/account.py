@@ -136,7 +136,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     def use_key_file(self, text: str, password: str, name: str) -> None:
-        """Uses the key in an encrypted key file as the owner's wallet until the panel closes."""
+        """Uses the wallet in an encrypted key file as the owner until the panel closes."""
         with field("file"):
             if len(text) > MAX_KEY_FILE:
                 raise InvalidArgument(
@@ -192,7 +192,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     async def convert(self, *, confirm: bool = False) -> None:
-        """Converts the account permanently to the owner's wallet. Without ``confirm``, only describes the effect."""
+        """Converts the account permanently. Without ``confirm``, the method only describes the effect."""
         account = await self.service.accounts.convert(await self._signer(), confirm=confirm)
         account.on_preview = self._confirmed
         self._record_owner("mine = svc.accounts.convert(owner, confirm=True)")
@@ -200,7 +200,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     async def transfer(self, to: str, *, confirm: bool = False) -> None:
-        """Transfers the ChainSecured account to another wallet. Without ``confirm``, only describes the effect."""
+        """Transfers the account to another wallet. Without ``confirm``, the method only describes the effect."""
         account = self._on_chain()
         with field("to"):
             await account.transfer_ownership(to, confirm=confirm)
@@ -216,7 +216,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     async def resume(self, mint: str) -> dict[str, str]:
-        """Completes one of these creations. For a usage key, returns its secret once."""
+        """Completes one of these creations. For a usage key, the method returns its secret once."""
         made = await self.service.chain_secured.resume(mint, await self._signer(), on_preview=self._confirmed)
         self.record("for mint in svc.chain_secured.pending():\n    svc.chain_secured.resume(mint, owner)")
         self.session.changed("resources")
@@ -228,7 +228,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     def abandon(self, mint: str, *, confirm: bool = False) -> None:
-        """Deletes the record of one of these creations. Without ``confirm``, only describes the loss."""
+        """Deletes the record of one of these creations. Without ``confirm``, the method only describes the loss."""
         self.service.chain_secured.delete_pending(mint, confirm=confirm)
         # The recorded code deletes only this record, so that it is safe on other machines.
         self.record(
@@ -254,7 +254,7 @@ class AccountPanel(WalletPanel, bundle="account"):
         return self.owner
 
     async def _confirmed(self, preview: Preview) -> bool:
-        """Asks for confirmation before each transaction.
+        """Requests the user's confirmation before each transaction.
 
         A browser wallet shows the same preview in its own dialog.
         """
@@ -281,7 +281,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     async def refresh(self) -> None:
-        """Refreshes the credit. In ChainSecured mode the owner's wallet signs the request."""
+        """Refreshes the credit. In ChainSecured mode, the owner's wallet signs the request."""
         self.session.show_balance(await self.session.billing.balance())
         self.record(f"print({self.session.subject}.billing.balance())")
 

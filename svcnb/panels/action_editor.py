@@ -172,7 +172,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
 
     @command
     async def verify(self, message: str, signature: str) -> dict[str, str]:
-        """Recovers the signer of a message (EIP-191) locally. Also returns the name of its wallet in the account."""
+        """Recovers the signer of a message (EIP-191) locally, and returns it with its wallet's name in the account."""
         with field("signature", SigningError):
             recovered = recover(message, signature)
         self.record(f"signer = svcnb.recover({message!r}, {signature!r})")
@@ -233,10 +233,10 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
         self.session.changed("resources")
         return {"name": registered.name, "hashed_cid": action.hashed_cid}
 
-    # --- inside -------------------------------------------------------------------------------------------------
+    # --- internal methods ---------------------------------------------------------------------------------------
 
     def action_code(self, action: Action) -> str:
-        """Returns the variable of the action. Records its definition first."""
+        """Records the definition of the action, and returns its variable."""
         self._tell_action(action)
         return "action"
 

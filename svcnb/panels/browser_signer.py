@@ -17,8 +17,8 @@ class BrowserSigner(Signer):
     The panel is a `SigningPanel`, an `AccountPanel` or a `Workbench`.
 
     The user must confirm each signature, so the caller must await the flows. Use `svcnb.AsyncClient`, or
-    ``svc.to_async()``. The panel describes every envelope and every transaction in words before it sends the request to
-    the wallet.
+    ``svc.to_async()``. The panel describes every envelope and every transaction in plain language before it sends the
+    request to the wallet.
 
     Args:
         panel: A displayed panel. Without one, the first signature displays a new panel.
@@ -34,7 +34,7 @@ class BrowserSigner(Signer):
 
     @property
     def panel(self) -> WalletPanel:
-        """The panel that sends requests to the wallet. Displays a new panel if none exists."""
+        """The panel that sends requests to the wallet. If none exists, the property displays a new panel."""
         if self._panel is None:
             from IPython.display import display
 

@@ -23,7 +23,7 @@ class CodePanel(Panel):
 
     @command
     def editor_bundle(self, *, with_script: bool) -> dict[str, str]:
-        """Returns the hash of the editor's bundle. Sends the bundle to a page that does not have it yet."""
+        """Returns the hash of the editor's bundle, and sends the bundle to a page that does not have it yet."""
         script = _script(BUNDLE)
         told = {"hash": hashlib.sha256(script.encode()).hexdigest()}
         return told | {"script": script} if with_script else told
@@ -48,7 +48,7 @@ def names(vocabulary: Vocabulary) -> dict[str, list[Name]]:
     ]
     members: list[Name] = [{"name": member, "kind": "namespace"} for member in spaces.values() if member]
     around: list[Name] = [
-        {"name": name, "kind": "namespace", "says": "The service's functions, seen from inside an action."}
+        {"name": name, "kind": "namespace", "says": "Functions of the service that actions can call."}
         for name in spaces
     ]
     around += [{"name": name, "kind": _kind(name)} for name in sorted(GLOBALS - {"arguments"})]

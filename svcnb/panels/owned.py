@@ -18,7 +18,7 @@ OWNER_LINE: Final = 'import os\nowner = svcnb.LocalSigner.from_key(os.environ["S
 
 
 async def connected(owner: Signer, channel: Channel) -> Signer:
-    """Returns a wallet that has an address. Waits until the user connects a browser wallet.
+    """Returns a wallet that has an address. For a browser wallet, the function waits until the user connects it.
 
     Args:
         owner: The wallet.
@@ -64,7 +64,7 @@ class Owned:
         return cls(account, await service.chain_secured.open(owner, api_key_hash=account.api_key_hash))
 
     async def rehearse(self, edit: Edit) -> Preview:
-        """Simulates a call on the current state of the chain. The method signs and sends nothing.
+        """Simulates a call on the current state of the chain. The method does not sign or send anything.
 
         Args:
             edit: The call. If it needs several transactions, the method simulates only the first one.

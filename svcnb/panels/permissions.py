@@ -87,7 +87,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
         return self._given_owner or (session.owner if session.account is not None else None)
 
     def about(self) -> dict[str, object]:
-        """Returns nothing, because the panel reads the account only when a notebook displays it."""
+        """Returns an empty dictionary, because the panel reads the account only when a notebook displays it."""
         return {}
 
     @command
@@ -240,7 +240,7 @@ def _gas(rehearsed: Sequence[tuple[Edit, Preview]]) -> str:
 
 
 def _is_several(edit: Edit) -> bool:
-    """Returns whether a change rewrites a group with more members than one transaction can contain."""
+    """Returns whether a change rewrites a group with more entries than one transaction can contain."""
     return any(len(edit.options.get(kind, ())) > MAX_GROUP_ENTRIES for kind in ("actions", "wallets"))
 
 

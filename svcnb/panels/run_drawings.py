@@ -17,7 +17,7 @@ CODE: Final = "charts.run_timeline(runs), charts.latency(runs), charts.success_r
 
 
 def draw(runs: Sequence[SeenRun]) -> list[str]:
-    """Returns the charts as SVG. Omits charts for which the runs have no data.
+    """Returns the charts as SVG. The result omits charts for which the runs have no data.
 
     Args:
         runs: The runs, with names.

@@ -64,7 +64,7 @@ class RunsPanel(Panel, bundle="runs"):
         self._seen: dict[str, SeenRun] = {}
 
     def session_changed(self, what: frozenset[str]) -> None:
-        """Reads the names again, because they can be different now."""
+        """Marks the cached names as outdated, because they may have changed."""
         if what & {"account", "resources"}:
             self._named_at = -NAMES_KEPT_S
         if "account" in what:
@@ -83,7 +83,7 @@ class RunsPanel(Panel, bundle="runs"):
 
     @command
     async def read(self, seen: str) -> dict[str, Any]:
-        """Reads the runs. Returns them unless the view already has them."""
+        """Reads the runs, and returns them unless the view already has them."""
         await self._read_names()
         found = await asyncio.to_thread(self._feed.read)
         shown = self._wanted(found)
@@ -114,7 +114,7 @@ class RunsPanel(Panel, bundle="runs"):
                 trace = trace_view(await self.service.trace(run.request_id))
                 self.record(f"svc.trace({run.request_id!r})")
             except SvcnbError:
-                trace = None  # the emulator has deleted the trace, but the other data are still useful
+                trace = None  # the emulator has deleted the trace, but the other data is still useful
         past = run.past
         return {
             **self._row(run),
@@ -156,7 +156,7 @@ class RunsPanel(Panel, bundle="runs"):
         told = ", ".join(f"{name}={value!r}" for name, value in wanted.items() if value)
         return f"from svcnb.toolkit.history import History\nruns = History().runs({told})"
 
-    # --- inside -------------------------------------------------------------------------------------------------
+    # --- internal methods ---------------------------------------------------------------------------------------
 
     def _wanted(self, found: list[SeenRun]) -> list[SeenRun]:
         wanted = self.filters

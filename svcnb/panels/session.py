@@ -234,7 +234,7 @@ class Session:
             self._watchers.append(watcher)
 
     def unwatch(self, watcher: Watcher) -> None:
-        """Removes a callback. Closes the connections if it was the last one."""
+        """Removes a callback, and closes the connections if it was the last one."""
         with self._lock:
             if watcher in self._watchers:
                 self._watchers.remove(watcher)
@@ -244,7 +244,7 @@ class Session:
             self.hang_up()
 
     def changed(self, *what: str) -> None:
-        """Announces a change. Refreshes the credit if the change can have a cost."""
+        """Announces a change, and refreshes the credit if the change can have a cost."""
         self._announce(*what)
         if {"account", "balance", "resources", "runs"} & set(what):
             self._refresh_balance()

@@ -40,6 +40,6 @@ def _row(event: TraceEvent) -> dict[str, Any]:
 
 
 def _label(event: TraceEvent) -> str:
-    """Returns the event in words. Omits the kind of a key operation, because the operation's name contains it."""
+    """Returns a description of the event, without the kind of a key operation, which the operation's name contains."""
     kind, _, rest = event.label.partition(" ")
     return rest if event.operation and rest else f"{kind}, {rest}" if kind == "end" and rest else event.label

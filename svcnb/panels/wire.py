@@ -7,8 +7,8 @@ Messages from the browser:
 - ``hello``: a view opened
 - ``command``: id, name, args
 - ``cancel``: id
-- ``shown``: id of an ask
-- ``reply``: id of an ask, ok, value or error
+- ``shown``: id of an ``ask`` message
+- ``reply``: id of an ``ask`` message, ok, value or error
 
 Messages from the kernel:
 
@@ -16,10 +16,10 @@ Messages from the kernel:
 - ``progress``: id, text
 - ``answer``: id, ok, value or error
 - ``ask``: id, name, args
-- ``settled``: id of an ask
+- ``settled``: id of an ``ask`` message
 - ``tell``: name, args
 
-An error is an object with the members ``type``, ``message``, ``hint`` and ``consequences``. If the user can fix the
+An error is an object with the fields ``type``, ``message``, ``hint`` and ``consequences``. If the user can fix the
 error in another panel, ``place`` is the name of that panel. If a field of this panel contains an invalid value,
 ``field`` is the name of that field. If a wallet cannot pay the gas, ``wallet`` is its address.
 """
@@ -135,7 +135,7 @@ class Channel:
     # --- from the browser ---------------------------------------------------------------------------------------
 
     def receive(self, message: object) -> None:
-        """Handles a message from the browser. Ignores unknown messages."""
+        """Handles a message from the browser. The method ignores unknown messages."""
         match message:
             case {"type": "command", "id": str(number), "name": str(name), **rest}:
                 self._begin(number, name, rest.get("args"))
@@ -199,7 +199,7 @@ class Channel:
         self._send({"type": "tell", "name": name, "args": args})
 
     def progress(self, text: str) -> None:
-        """Reports the progress of the calling command. Does nothing outside a command."""
+        """Reports the progress of the calling command. Outside a command, the method has no effect."""
         number = _current.get("")
         if number:
             self._send({"type": "progress", "id": number, "text": text})

@@ -52,4 +52,4 @@ def _opened() -> Any:
 
 
 library: Final[Any] = _opened()
-"""Loaded C functions. The module keeps this library object, because its deletion would unload the functions."""
+"""Loaded C functions. The module keeps this library object, because deleting it would unload the functions."""

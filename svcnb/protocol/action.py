@@ -30,7 +30,7 @@ class Action:
     source are trustworthy. Values in ``js_params`` come from the caller, so the action must check them.
 
     Args:
-        source: JavaScript that defines ``main``. Every character is part of the CID, including trailing white space.
+        source: JavaScript that defines ``main``. Every character is part of the CID, including trailing whitespace.
         name: Name to show in lists.
         description: Description to show in lists.
 
@@ -110,7 +110,7 @@ class Action:
 
         The derived source starts with the unchanged bytes of the audited template. Each constant results in a different
         CID, and therefore in a different key. The action declares the constant after all other code. Functions of the
-        template can therefore use it, but statements that run during the loading of the source cannot.
+        template can therefore use it, but statements that run while the source loads cannot.
 
         Args:
             constant: Value that consists of strings, numbers, booleans, None, lists and dictionaries. Equal constants
@@ -148,10 +148,10 @@ class Action:
         )
 
     def stamp_in(self, derived: Action) -> Stamp | None:
-        """Returns the constant that another action appends to this template, for example to audit the action.
+        """Returns the constant that another action appends to this template, so that you can audit the action.
 
         Args:
-            derived: An action that is supposedly derived from this template.
+            derived: The action to compare with this template.
 
         Returns:
             The constant. None if the action is not exactly this template followed by one constant.
@@ -164,10 +164,10 @@ class Action:
         return Stamp.read(self.source, derived.source)
 
     def diff(self, other: Action) -> ActionDiff:
-        """Shows which bytes differ from another action, including invisible ones.
+        """Returns the differences between this action and another one, including invisible characters.
 
         Args:
-            other: The action to compare with, which counts as the newer one.
+            other: The newer action.
 
         Raises:
             InvalidType: ``other`` is not an action.

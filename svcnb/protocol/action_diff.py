@@ -24,8 +24,8 @@ class ActionDiff:
         first_byte: Offset of the first byte that differs. None if the sources are equal.
         changed_bytes: Number of bytes of the newer source from the first to the last difference. 0 if bytes were only
             removed.
-        lines: Changed lines with two lines of context, marked ``-``, ``+`` or a space. Changed lines contain visible
-            characters for carriage returns, tabs, byte order marks and trailing spaces.
+        lines: Changed lines with two lines of context, marked with ``-``, ``+`` or a space. In changed lines, visible
+            characters replace carriage returns, tabs, byte order marks and trailing spaces.
     """
 
     before: str

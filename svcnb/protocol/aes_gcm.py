@@ -24,7 +24,7 @@ def seal(key: bytes, nonce: bytes, plain: bytes, about: bytes = b"") -> bytes:
 
     Args:
         key: 32 bytes.
-        nonce: 12 bytes. Never use a nonce twice with one key.
+        nonce: 12 bytes. Never use a nonce twice with the same key.
         plain: Bytes to encrypt.
         about: Additional authenticated data, which the cipher does not encrypt.
 
@@ -35,7 +35,10 @@ def seal(key: bytes, nonce: bytes, plain: bytes, about: bytes = b"") -> bytes:
         ValueError: The key or the nonce has the wrong length.
     """
     if len(key) != KEY_BYTES or len(nonce) != NONCE_BYTES:
-        raise ValueError(f"AES-256-GCM requires a key of {KEY_BYTES} bytes and a nonce of {NONCE_BYTES} bytes")
+        raise ValueError(
+            f"the key has {len(key)} bytes and the nonce has {len(nonce)}: AES-256-GCM requires {KEY_BYTES} bytes "
+            f"and {NONCE_BYTES} bytes"
+        )
     if IN_PAGE:
         return bytes.fromhex(primitives().encrypt(key.hex(), nonce.hex(), plain.hex(), about.hex()))
     from Crypto.Cipher import AES
@@ -47,7 +50,7 @@ def seal(key: bytes, nonce: bytes, plain: bytes, about: bytes = b"") -> bytes:
 
 
 def unseal(key: bytes, nonce: bytes, sealed: bytes, about: bytes = b"") -> bytes:
-    """Reverses `seal`.
+    """Decrypts a result of `seal`, and checks its tag.
 
     Raises:
         ValueError: The ciphertext was changed, or was encrypted with a different key, nonce or additional data.

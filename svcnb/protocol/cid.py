@@ -14,8 +14,8 @@ from functools import lru_cache
 from typing import Final, Protocol
 
 from svcnb.errors import InvalidType
-from svcnb.protocol import base58, source_digest
-from svcnb.protocol.cid_text import ParsedCid, is_cid, is_cid_v0, parse_cid, to_v0, to_v1
+from svcnb.protocol import source_digest
+from svcnb.protocol.cid_text import ParsedCid, base58, is_cid, is_cid_v0, parse_cid, to_v0, to_v1
 from svcnb.protocol.errors import MalformedValue, shown
 from svcnb.protocol.limits import CID_CHUNK_BYTES
 from svcnb.protocol.source_digest import Progress
@@ -121,13 +121,13 @@ def encode_source(source: str) -> bytes:
 
 @lru_cache(maxsize=_CACHED_SOURCES)
 def _of_short_text(source: str) -> str:
-    # Each source has at most 32 KiB, so it is a single leaf.
+    # The cached sources have at most 32 KiB, so each one is a single leaf.
     digest, _, _ = leaf(encode_source(source))
     return _text(digest)
 
 
 def _text(root_digest: bytes) -> str:
-    return base58.encode(_MULTIHASH + root_digest)
+    return base58(_MULTIHASH + root_digest)
 
 
 class CidHasher:

@@ -1,8 +1,8 @@
 """Interface of the AccountConfig contract: functions, events, errors, and their encoding.
 
-The data is in ``account_config.json``, a file from the compiler's output. The module reads it on first use. This module
-does not access a chain. The methods take the encoder as an argument. The client uses eth-abi, and the emulator uses its
-own encoder, which imports faster.
+The data is in ``account_config.json``, which `svcnb.emulator.chain.compile` writes. The module reads it on first use.
+This module does not access a chain. The methods take the encoder as an argument. The client uses eth-abi, and the
+emulator uses its own encoder, which imports faster.
 
 Source: docs/service/contract.md#account-contract.
 """
@@ -20,7 +20,7 @@ from svcnb.errors import InvalidArgument
 INTERFACE: Final = Path(__file__).with_name("account_config.json")
 SELECTOR_BYTES: Final = 4
 
-# Reverts of Solidity itself (Solidity documentation, "Panic via assert and Error via require").
+# Reverts that Solidity itself generates (Solidity documentation, "Panic via assert and Error via require").
 _BUILT_IN: Final = {"0x08c379a0": ("Error", ("string",)), "0x4e487b71": ("Panic", ("uint256",))}
 
 
@@ -42,7 +42,7 @@ class Codec(Protocol):
         ...
 
     def decode(self, types: Sequence[str], data: bytes) -> tuple[Any, ...]:
-        """Decodes one value for each type. Addresses become lower-case text, and arrays become tuples.
+        """Decodes one value for each type. Addresses become lowercase text, and arrays become tuples.
 
         Raises:
             AbiError: The bytes are not an encoding of these types.

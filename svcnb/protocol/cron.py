@@ -1,4 +1,4 @@
-"""Cron schedules: parsing, times of the ticks, and the limits of the triggers service.
+"""Cron schedules: their parser, their ticks (the times when they fire), and the limits of the triggers service.
 
 All times are UTC. The five fields are minute, hour, day of month, month and day of week. An optional field before these
 contains seconds. The library cronsim parses the fields by the rules of Debian's cron.
@@ -27,7 +27,7 @@ _LAST_HOUR: Final = 23
 
 
 class InvalidCron(MalformedValue):
-    """Error for a string that is not a schedule, never fires, or fires more often than every 30 seconds."""
+    """Error for a string that is not a schedule, or for a schedule that never starts a run or is too frequent."""
 
 
 class Cron:
@@ -37,7 +37,7 @@ class Cron:
         text: Five fields, or six fields with seconds first.
 
     Raises:
-        InvalidCron: The string is not a schedule, never fires, or can fire twice within less than 30 seconds.
+        InvalidCron: The string is not a schedule, or its times never occur or are less than 30 seconds apart.
 
     Example:
         >>> [tick.isoformat() for tick in Cron("0 12 * * *").ticks(after=0)][:1]
@@ -54,15 +54,17 @@ class Cron:
         if _finest_s(parsed) < SCHEDULE_SCAN_S:
             raise InvalidCron(
                 (
-                    f"the schedule {shown(text)} can fire twice within {_finest_s(parsed)} s, but schedules are "
-                    f"scanned every {SCHEDULE_SCAN_S} s"
+                    f"the schedule {shown(text)} has two times within {_finest_s(parsed)} s, but the service checks "
+                    f"schedules only every {SCHEDULE_SCAN_S} s"
                 ),
                 hint=f"Use an interval of at least {SCHEDULE_SCAN_S} s, {_EXAMPLES}.",
             )
         try:
             next(parsed)
         except StopIteration:
-            raise InvalidCron(f"the schedule {shown(text)} never fires", hint="Correct the day or the month.") from None
+            raise InvalidCron(
+                f"the schedule {shown(text)} never starts a run", hint="Correct the day or the month."
+            ) from None
 
     def __repr__(self) -> str:
         return f"Cron({self.text!r})"

@@ -24,7 +24,7 @@ ORDER: Final = 0xFFFFFFFF_FFFFFFFF_FFFFFFFF_FFFFFFFE_BAAEDCE6_AF48A03B_BFD25E8C_
 
 SECRET_BYTES: Final = 32
 
-_WALLY_HEADER: Final = 31  # 27, and 4 for a compressed public key
+_WALLY_HEADER: Final = 31  # 27, plus 4 for a compressed public key
 
 
 class SlowSignatures(UserWarning):
@@ -75,7 +75,7 @@ def _wallycore() -> Library:
         # exit.
         simplefilter("ignore", DeprecationWarning)
         import wallycore
-    # When SWIG releases its data at exit, it creates another such type. A further reference prevents this.
+    # When SWIG releases its data at exit, it creates another such type. An additional reference prevents this.
     for name in [name for name in sys.modules if name.startswith("swig_runtime_data")]:
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(sys.modules[name].type_pointer_capsule))
 

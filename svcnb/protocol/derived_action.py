@@ -73,7 +73,7 @@ class Stamp:
                 f"the constant already contains {VERSION_MEMBER!r}, which is reserved for protocol_version",
                 hint=f"Omit this member and pass protocol_version={shown(self.constant[VERSION_MEMBER])}.",
             )
-        # Store a copy in the form that JavaScript reads, with lists instead of tuples. Later changes of the argument do
+        # Store a copy in the form that JavaScript reads, with lists instead of tuples. Later changes to the argument do
         # not affect it.
         object.__setattr__(self, "constant", parse(_json(self.constant)))
 

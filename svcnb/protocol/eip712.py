@@ -117,7 +117,7 @@ def _integer(value: Any, bits: int, *, signed: bool, name: str) -> bytes:
         raise MalformedValue(f"{name} is {shown(value)}: expected an integer of at most {bits} bits")
     try:
         number = int(value, 0) if isinstance(value, str) else value
-        # Extend the sign of a signed number that is narrower than a word.
+        # Sign-extend a signed number that is narrower than a word.
         number.to_bytes(bits // 8, "big", signed=signed)
         return number.to_bytes(_WORD, "big", signed=signed)
     except (ValueError, TypeError, OverflowError):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from dataclasses import dataclass
 from sys import getrecursionlimit
 from typing import Any, Final, NoReturn
@@ -58,7 +59,7 @@ class CheckedEnvelope:
 
     Attributes:
         flow: Purpose of the signature.
-        address: Address that claims to have signed, ``0x`` and 40 lower-case hex digits.
+        address: Address of the claimed signer, ``0x`` and 40 lowercase hex digits.
         issued_at: Unix seconds.
         digest: The 32 bytes that the wallet signs.
     """
@@ -115,7 +116,7 @@ def signature_bytes(signature: object) -> bytes:
     """Parses the signature of a received envelope.
 
     Args:
-        signature: Hex text, with or without ``0x``. The function ignores white space around it. The signature can be
+        signature: Hex text, with or without ``0x``. The function ignores whitespace around it. The signature can be
             empty, because some contract wallets accept an empty signature.
 
     Raises:
@@ -155,7 +156,8 @@ def _small_enough(typed_data: object) -> object:
 
 def _too_deep(value: object) -> bool:
     # The C encoder depends on Python's recursion limit, which some libraries raise. For example, py_ecc, which
-    # eth-account loads, sets it to 100,000. A nested list would then crash the process instead of causing an error.
+    # eth-account loads, sets it to 100,000. A deeply nested list would then crash the process instead of causing an
+    # error.
     if getrecursionlimit() <= _SAFE_RECURSION:
         return False
     level = [value]
@@ -189,7 +191,8 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     # different data.
     members = dict(pairs)
     if len(members) != len(pairs):
-        raise ValueError("the same member occurs twice")
+        [(repeated, _)] = Counter(name for name, _ in pairs).most_common(1)
+        raise ValueError(f"the member {shown(repeated)} occurs more than once")
     return members
 
 

@@ -192,7 +192,7 @@ class Event:
 
         Returns:
             A dictionary with ``arg0``, ``arg1``, … in the order of the signature, and each named argument also under
-            its name. Addresses are lower-case hex. Integers are decimal strings, or ``0x`` and 64 hex digits from
+            its name. Addresses are lowercase hex. Integers are decimal strings, or ``0x`` and 64 hex digits from
             2**128 upwards. Bytes are ``0x`` hex, and arrays and tuples are lists. An indexed argument of a dynamic type
             is its raw topic, because a log contains only its hash.
 
@@ -293,7 +293,7 @@ def _type_and_words(text: str) -> tuple[str, list[str]]:
     return trimmed[: close + 1] + tail, [word for word in words if word]
 
 
-# --- decoding and formatting values----------------------------------------------------------------------------------
+# --- decoding and formatting values --------------------------------------------------------------------------------
 
 
 def _word(topic: str) -> bytes:
@@ -329,8 +329,8 @@ def _shown_value(kind: Type, value: Any, *, raw: bool = False) -> Any:
     if isinstance(value, (bool, str)):
         return value
     if isinstance(value, int):
-        # Numbers of this size are mostly hashes and ids. They have the same form as hashes, so that they are
-        # comparable.
+        # Numbers of this size are mostly hashes and ids. They have the same form as hashes, so that you can compare
+        # them.
         return str(value) if value < _DECIMAL_LIMIT else f"0x{value:064x}"
     parts = (kind.element,) * len(value) if kind.is_array else kind.members
     return [_shown_value(part, item) for part, item in zip(parts, value, strict=True)]

@@ -49,7 +49,7 @@ def parse_hex(text: str, size: int | None = None, what: str = "value") -> bytes:
     """Parses hex text.
 
     Args:
-        text: Hex digits in either case, with or without ``0x``. The function ignores surrounding white space.
+        text: Hex digits in either case, with or without ``0x``. The function ignores surrounding whitespace.
         size: Expected number of bytes. None allows any number.
         what: Name of the value for the error message.
 
@@ -83,7 +83,7 @@ def uint256_hex(number: int) -> str:
         number: A number from 0 to 2**256 - 1.
 
     Returns:
-        ``0x`` and 64 lower-case hex digits.
+        ``0x`` and 64 lowercase hex digits.
 
     Raises:
         MalformedValue: The number is out of range.
@@ -100,10 +100,10 @@ def normal_address(address: str) -> str:
     """Normalises an address to the form that the service uses.
 
     Args:
-        address: 40 hex digits in either case, with or without ``0x``. The function ignores surrounding white space.
+        address: 40 hex digits in either case, with or without ``0x``. The function ignores surrounding whitespace.
 
     Returns:
-        ``0x`` and 40 lower-case hex digits.
+        ``0x`` and 40 lowercase hex digits.
 
     Raises:
         InvalidType: The argument is not a string.
@@ -170,7 +170,7 @@ def key_hash(text: str) -> int:
     """Returns the number that identifies an account key or a usage key in the contract.
 
     Args:
-        text: The key in the format of the header. The function ignores surrounding white space.
+        text: The key in the format of the header. The function ignores surrounding whitespace.
 
     Returns:
         keccak256 of its UTF-8 bytes, as a number.
@@ -235,7 +235,7 @@ def hashed_cid(cid: str) -> str:
         cid: The raw CID as text, for example ``Qm…``. Like the service, the function does not check its syntax.
 
     Returns:
-        keccak256 of the UTF-8 bytes of the text, as ``0x`` and 64 lower-case hex digits.
+        keccak256 of the UTF-8 bytes of the text, as ``0x`` and 64 lowercase hex digits.
 
     Raises:
         InvalidType: The argument is not a string.

@@ -17,7 +17,7 @@ Result = TypeVar("Result")
 
 
 def cores() -> int:
-    """Returns the number of processors that this process may use."""
+    """Returns the number of processors that this process can use."""
     affinity = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 
@@ -82,9 +82,10 @@ class _Shared(Generic[Item, Result]):
 
 
 def working_along(work: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Generator[Result, None, None]:
-    """Yields results in the order of the items, for items that are cheap to create. The caller's thread also works.
+    """Yields results in the order of the items, for items that are cheap to create.
 
-    Each idle thread takes the next item, so no thread waits for a thread that the operating system delays.
+    The caller's thread also processes items. Each idle thread takes the next item, so no thread waits for a
+    thread that the operating system delays.
 
     Args:
         work: Function that processes one item. The iterator raises its first error, and starts no item after it.

@@ -108,7 +108,7 @@ def _without_wrapper() -> Callable[[bytes], bytes]:
         # Each call has its own state, because threads and signal handlers can hash at the same time.
         holder, out = new("void *[1]"), new("uint8_t[]", 32)
         if init(holder, 64, 24):
-            raise MemoryError("not enough memory for a hash state")
+            raise MemoryError("there is not enough memory for a hash state")
         state = holder[0]
         try:
             absorb(state, data, len(data))

@@ -12,6 +12,11 @@ from typing import Final, NamedTuple
 MANAGEMENT_COST_CENTS: Final = 1
 EXECUTION_COST_CENTS_PER_SECOND: Final = 1
 MIN_PAYMENT_CENTS: Final = 500
+MAX_PAYMENT_CENTS: Final = 99_999_999
+"""Maximum amount of one payment in cents: eight digits, as with card processors."""
+MAX_PAYMENT_DELAY_S: Final = 30 * 24 * 3600
+MAX_PROCESSOR_BODY_BYTES: Final = 16 * 1024
+"""Maximum size of a request to the simulated payment processor, in bytes."""
 EXECUTION_FUNDS_CHECK_MS: Final = 5_000
 PAYMENT_PACKAGES_CENTS: Final = (500, 1000, 2500, 5000)
 
@@ -25,6 +30,8 @@ MAX_SIGNATURE_BYTES: Final = 4_096
 ISSUED_AT_WINDOW_S: Final = 300
 MAX_ISSUED_AT: Final = 2**63 - 1
 CONTRACT_SIGNATURE_GAS: Final = 1_000_000
+MAX_TYPED_DATA_DEPTH: Final = 32
+"""Maximum depth of structs and arrays in a message that the client signs."""
 
 # --- contract (docs/service/contract.md#writes) ----------------------------------------------------------------------
 MAX_GROUP_ENTRIES: Final = 10
@@ -40,6 +47,16 @@ USAGE_KEY_CHAIN_BALANCE: Final = 10_000_000
 # --- HTTP (docs/service/http.md#value-formats, docs/service/http.md#overload-and-transport) --------------------------
 MAX_BODY_BYTES: Final = 10 * 1024 * 1024
 MAX_CONNECTIONS: Final = 1_000
+HEAD_TIMEOUT_S: Final = 15.0
+"""Maximum time in seconds from the first byte of a request, or the start of a connection, to the end of the head."""
+BODY_TIMEOUT_S: Final = 60.0
+"""Maximum time in seconds to receive a request body."""
+WRITE_TIMEOUT_S: Final = 60.0
+"""Maximum time in seconds for a client to read a response that is larger than the buffers."""
+MAX_HEAD_BYTES: Final = 128 * 1024
+MAX_HEADERS: Final = 256
+MAX_PIPELINED_REQUESTS: Final = 16
+MAX_QUERY_PARAMETERS: Final = 100
 MAX_BODIES_BYTES: Final = 128 * 1024 * 1024
 """Maximum total size of all request bodies in the emulator's memory at the same time, in bytes."""
 MAX_BODIES_BYTES_PER_CALLER: Final = 64 * 1024 * 1024
@@ -53,12 +70,40 @@ JS_PARAMS_ADVICE_BYTES: Final = 64 * 1024
 MAX_JSON_VALUES: Final = 250_000
 """Maximum number of values in one JSON body, so that parsing takes milliseconds, not seconds."""
 
+# --- chain node (docs/service/contract.md#json-rpc) ------------------------------------------------------------------
+RPC_TIMEOUT_S: Final = 30.0
+MAX_RPC_BATCH: Final = 100
+MAX_RPC_DEPTH: Final = 64
+"""Maximum nesting depth of parameters. The node's own limit is 128."""
+MAX_RPC_LOGS: Final = 10_000
+"""Maximum number of logs in one response, the same as with Infura and other providers of Geth nodes.
+
+The logs of a single block can exceed the limit, because callers cannot request a smaller range."""
+MAX_RPC_RESPONSE_BYTES: Final = 25_000_000
+"""Maximum size of one response in bytes, the same as Geth's limit for a batch (`BatchResponseMaxSize`)."""
+MAX_TRANSACTION_BYTES: Final = 131_072
+"""Maximum length of a signed transaction in bytes, as in the pools of public nodes (`txMaxSize` of Geth)."""
+MAX_CALL_GAS: Final = 50_000_000
+"""Maximum gas of one call. As in Geth, a higher value causes no error, because wallets send such values."""
+MAX_FEE_HISTORY_BLOCKS: Final = 1_024
+"""Maximum number of blocks of one eth_feeHistory request. A very large number crashes the node."""
+MAX_FEE_HISTORY_PERCENTILES: Final = 100
+"""Maximum number of percentiles of one eth_feeHistory request.
+
+Each must be between 0 and 100. The node does not respond to a request with a very large percentile."""
+
 # --- triggers (docs/service/triggers.md#sources-of-runs, docs/service/triggers.md#errors) -----------------------------
 SCHEDULE_SCAN_S: Final = 30
 CHAIN_EVENT_SCAN_S: Final = 15
 CHAIN_CONFIRMATIONS: Final = 12
+CHAIN_EVENT_SCAN_BLOCKS: Final = 500
+CHAIN_EVENT_LOOK_BACK_BLOCKS: Final = 100
 MIN_TRIGGERS_TOKEN: Final = 20
 MAX_TRIGGERS_TOKEN: Final = 1_024
+MAX_TOKEN_LABEL_CHARS: Final = 200
+APPROVAL_SESSION_S: Final = 7 * 24 * 3600
+MAX_APPROVAL_FORM_BYTES: Final = 16_384
+RATE_WINDOW_S: Final = 60
 WEBHOOK_POSTS_PER_ADDRESS: Final = 60
 WEBHOOK_POSTS_PER_USER: Final = 120
 RUN_RETRIES: Final = 3
@@ -70,6 +115,7 @@ DEFAULT_QUEUED_RUNS: Final = 100
 RUNS_PAGE_DEFAULT: Final = 50
 RUNS_PAGE_MAX: Final = 100
 KEPT_TRIGGER_RUNS: Final = 10_000
+MAX_RUN_ERROR_CHARS: Final = 65_536
 
 # --- the emulator's clock (times that block timestamps, HTTP dates and RFC 3339 can express, with a margin) -----------
 CLOCK_EARLIEST_S: Final = 0  # 1970-01-01T00:00:00Z
@@ -89,16 +135,46 @@ MAX_HELD_BYTES: Final = 160 * 1024 * 1024
 MAX_HELD_BYTES_PER_ACCOUNT: Final = 64 * 1024 * 1024
 SMALL_ANSWER_BYTES: Final = 64 * 1024
 """Responses up to this size do not count towards `MAX_HELD_BYTES`."""
+OUTBOUND_CONNECT_S: Final = 10.0
+MAX_REDIRECTS: Final = 20
+"""Maximum number of redirects of one outbound request, as in the Fetch standard (HTTP-redirect fetch)."""
+MAX_PENDING_OPERATIONS: Final = 64
+"""Maximum number of pending operations of one run. At the limit, the service stops reading from the isolate."""
+MAX_PENDING_OPERATION_BYTES: Final = 4 * 1024 * 1024
+MAX_OPERATION_BYTES: Final = 4 * 1024 * 1024
+"""Maximum length of the arguments of one operation as JSON, in bytes. The engine rejects a longer call."""
+MAX_RESPONSE_DEPTH: Final = 128
+"""Maximum nesting depth of a response that the service parses. It returns a deeper response as a string."""
+MAX_MODULE_BYTES: Final = 10 * 1024 * 1024
+MAX_REPEATABLE_BYTES: Final = 8 * 1024 * 1024
+"""Maximum total length of stored operations and results, in bytes.
+
+The engine ``auto`` cannot repeat a run with more data and with side effects."""
+MAX_RECORDING_BYTES: Final = 64 * 1024 * 1024
+"""Maximum total length of the bodies in one recording, in bytes.
+
+The bodies stay in memory while the recording is in use."""
+MAX_RECORDING_FILE_BYTES: Final = 4 * MAX_RECORDING_BYTES
+"""Maximum size of a recording file in bytes. UTF-8 needs at most four bytes per character."""
 
 # --- stored data -------------------------------------------------------------------------------------------------
+MAX_TRACE_EVENTS: Final = 1_000
 MAX_TRACE_METHOD_CHARS: Final = 64
 MAX_TRACE_HOST_CHARS: Final = 255
 MAX_TRACE_TEXT_CHARS: Final = 1_000
+KEPT_EXECUTIONS: Final = 10_000
 KEPT_EXECUTION_BYTES: Final = 64 * 1024 * 1024
 """Maximum size of the logs, errors and traces in the execution history, in bytes.
 
 Above this size, the service deletes the oldest entries.
 """
+MAX_EXECUTIONS_PAGE: Final = 1_000
+MAX_EXECUTIONS_PAGE_BYTES: Final = 8 * 1024 * 1024
+"""Maximum size of one page of executions, in bytes. The limit prevents responses that contain the whole history."""
+KEPT_SOURCE_BYTES: Final = 64 * 1024 * 1024
+"""Maximum size of the sources that runs by CID use, in bytes."""
+MAX_PENDING_FAULTS: Final = 1_000
+MAX_SNAPSHOT_NAME_CHARS: Final = 200
 MAX_TRIGGERS_BYTES: Final = 16 * 1024 * 1024
 """Maximum size of all triggers of one owner, in bytes: names, code, parameters and settings."""
 TRIGGER_BYTES: Final = 1_000
@@ -126,6 +202,38 @@ MAX_SCANNED_SOURCE: Final = 256 * 1024
 
 # --- client behaviour (docs/service/client.md#timeouts-and-retries) --------------------------------------------------
 CLOCK_SKEW_WARNING_S: Final = 120
+"""Clock difference in seconds that causes a warning. A signature is valid for `ISSUED_AT_WINDOW_S`."""
+RECEIPT_TIMEOUT_S: Final = 180.0
+"""Maximum time that the client waits for the receipt of a transaction, in seconds."""
+DEFAULT_BATCH_CONCURRENCY: Final = 16
+MAX_BATCH_CONCURRENCY: Final = 256
+KEPT_RECORDED_RUNS: Final = 2_000_000
+"""Maximum number of runs in the run history. The history deletes the oldest excess runs, a thousand at a time."""
+KEPT_RECORDED_DETAILS: Final = 200_000
+"""Number of the newest runs for which the history keeps parameters, responses and logs."""
+MAX_RECORDED_CHARS: Final = 16_384
+"""Maximum length of stored parameters, responses and logs, in characters. The history truncates longer values."""
+
+# --- workshop (docs/workshop.md#limits) ------------------------------------------------------------------------------
+MAX_LEARNERS: Final = 1_000
+MAX_LEARNER_NAME_CHARS: Final = 200
+"""Maximum length of a display name and of an e-mail address."""
+MAX_ROSTER_BYTES: Final = 1024 * 1024
+MAX_LEARNER_EMULATORS: Final = 64
+"""Maximum number of emulators of one learner. Above it, the workshop deletes the emulator with the earliest start."""
+MAX_LEARNER_RUNNING: Final = 8
+"""Maximum number of emulators of one learner that run at the same time.
+
+Above this number, the workshop stops the emulator with the earliest start. The next request starts it again."""
+LEARNER_IDLE_STOP_S: Final = 240.0
+"""Time without a request after which a learner's emulator stops, in seconds. The next request restores its state."""
+MAX_LEARNER_REQUESTS: Final = 8
+"""Maximum number of pending requests of one learner. The server processes them one at a time."""
+MAX_WORKSHOP_CONNECTIONS: Final = 500
+MAX_WORKSHOP_HEAD_BYTES: Final = 64 * 1024
+MAX_WORKSHOP_BODY_BYTES: Final = 64 * 1024
+WORKSHOP_REQUEST_TIMEOUT_S: Final = 30.0
+"""Maximum time from the start of a connection or of a later request to the end of the request body, in seconds."""
 
 
 class ActionLimits(NamedTuple):

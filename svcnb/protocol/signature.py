@@ -53,7 +53,7 @@ def recover_address(digest: bytes, signature: bytes) -> str:
         signature: 65 bytes: r, s, and v, which is 27, 28, 0 or 1.
 
     Returns:
-        ``0x`` and 40 lower-case hex digits.
+        ``0x`` and 40 lowercase hex digits.
 
     Raises:
         MalformedSignature: The length or v is wrong, or r and s do not belong to a point of the curve.
@@ -85,7 +85,7 @@ def address_of_secret(secret: bytes) -> str:
         secret: 32 bytes.
 
     Returns:
-        ``0x`` and 40 lower-case digits.
+        ``0x`` and 40 lowercase hex digits.
 
     Raises:
         ValueError: The bytes are not a private key. The message does not contain them.

@@ -20,11 +20,11 @@ class Vocabulary:
     """The two names from which this module derives all other names.
 
     Args:
-        service: Lower-case name of the service, for example ``svc``.
-        processor: Lower-case name of the payment processor, for example ``processor``.
+        service: Lowercase name of the service, for example ``svc``.
+        processor: Lowercase name of the payment processor, for example ``processor``.
 
     Raises:
-        ValueError: A name is not a lower-case letter followed by at most 31 letters or digits.
+        ValueError: A name is not a lowercase letter followed by at most 31 letters or digits.
 
     Example:
         >>> Vocabulary(service="acme").run_path

@@ -59,7 +59,8 @@ def service(*, record: History | None = None) -> Client:
     """Returns a client with the settings of the environment.
 
     Args:
-        record: Record in which the client stores the balances that it reads. Without it, the client stores nothing.
+        record: Record in which the client stores the balances that it reads. Without it, the client does not store
+            them.
 
     Raises:
         ConfigError: The address or the key is missing.
@@ -124,13 +125,13 @@ def account_data(
 ) -> AccountData:
     """Reads the runs and the spending of the account to which the key in the environment belongs.
 
-    Also reads the runs of triggers if ``SVC_TRIGGERS_URL`` and ``SVC_TRIGGERS_TOKEN_FILE`` are set. Reads the record
-    of an emulator if ``SVC_CONTROL_TOKEN`` is set.
+    The function also reads the runs of triggers if ``SVC_TRIGGERS_URL`` and ``SVC_TRIGGERS_TOKEN_FILE`` are set, and
+    the record of an emulator if ``SVC_CONTROL_TOKEN`` is set.
 
     Args:
         since: Length of the period that ends now, for example ``"7d"``.
-        action: Only runs of this action, by its name or CID.
-        source: Only runs from this source: ``client``, ``trigger`` or ``service``.
+        action: Name or CID of an action. The result then contains only its runs.
+        source: ``client``, ``trigger`` or ``service``. The result then contains only runs from this source.
         history: Record of past runs. None means the record of the environment.
 
     Raises:
@@ -175,5 +176,5 @@ def failures(data: AccountData, limit: int, history: History | None = None) -> l
 
 @checked
 def stripped(text: object) -> str:
-    """Masks everything that looks like a secret in a text from another source."""
+    """Masks everything that looks like a secret in a string from another source."""
     return strip_text(str(text or ""))

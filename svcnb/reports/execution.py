@@ -43,8 +43,8 @@ class Executed(NamedTuple):
         notebook: The notebook.
         error: Error that stopped the execution. None if it completed.
         said: Output of the kernel process on its standard output and standard error. The command does not display it,
-            because a scheduler would mail the messages of a normal end, such as an interrupt. A kernel that crashes can
-            print the reason there.
+            because a scheduler would send messages about a normal end, such as an interrupt, by e-mail. A kernel that
+            crashes can print the reason there.
     """
 
     notebook: NotebookNode

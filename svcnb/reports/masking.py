@@ -16,7 +16,7 @@ from svcnb.reports.data import TOKEN_FILE
 
 _SECRETS: Final = ("SVC_API_KEY", "SVC_CONTROL_TOKEN")
 _LEAST: Final = 8
-"""Minimum length of other variables' values that reports mask. Shorter values can occur in texts by chance."""
+"""Minimum length of the secrets in all other variables. Shorter values can occur in text by chance."""
 
 
 def secrets_of(environment: Mapping[str, str]) -> list[str]:
@@ -43,12 +43,13 @@ def secrets_of(environment: Mapping[str, str]) -> list[str]:
 
 
 def masked(value: Any, secrets: list[str], *, shown: bool = False) -> Any:
-    """Masks every secret in a JSON value and returns it. Changes lists and mappings in place.
+    """Masks every secret in a JSON value and returns it. The function changes lists and mappings in place.
 
     Args:
         value: The value.
-        secrets: Texts to mask.
-        shown: Whether the value is an output of a cell. In outputs, also masks everything that looks like a key.
+        secrets: Strings to mask.
+        shown: Whether the value is an output of a cell. In outputs, the function also masks everything that looks like
+            a key.
     """
     if isinstance(value, str):
         for secret in secrets:

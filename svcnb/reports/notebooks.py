@@ -147,7 +147,9 @@ def read_notebook(file: str | Path) -> OwnNotebook:
     path = Path(file).expanduser()
     try:
         if path.stat().st_size > _MOST_BYTES:
-            raise NotebookUnusable(f"{path} is larger than {_MOST_BYTES // 1_000_000} MB", hint="Clear its outputs.")
+            raise NotebookUnusable(
+                f"{path} is larger than {_MOST_BYTES // 1_000_000} MB", hint="Clear the outputs of the notebook."
+            )
         notebook = parse(path.read_bytes())
         cells = [(str(cell["cell_type"]), _text(cell["source"]), _tags(cell)) for cell in notebook["cells"]]
         language = notebook.get("metadata", {}).get("kernelspec", {}).get("language", "python")
@@ -187,7 +189,7 @@ def create_notebook(file: str | Path) -> Path:
         with path.open("xb") as new, STARTING_POINT.open("rb") as template:
             shutil.copyfileobj(template, new)
     except FileExistsError:
-        raise NotebookUnusable(f"{path} already exists", hint="Choose another name.") from None
+        raise NotebookUnusable(f"{path} already exists", hint="Choose another name for the notebook.") from None
     return path
 
 

@@ -31,7 +31,7 @@ def print_pdf(page: Path) -> Path | None:
         page: Path of the HTML file.
 
     Returns:
-        Path of the PDF. If Chromium is missing or fails, logs a warning and returns None.
+        Path of the PDF. If Chromium is missing or fails, the function logs a warning and returns None.
     """
     program = chromium()
     if program is None:

@@ -117,7 +117,7 @@ def run(
 
     Args:
         name: Name of a report in `catalogue`, or path of a notebook that ends with ``.ipynb``.
-        parameters: Parameters of the report. The function converts texts to the types of the parameters.
+        parameters: Parameters of the report. The function converts strings to the types of the parameters.
         out: Folder for the files. The function creates a missing folder.
         file: File name without an extension. None means the name of the report and the current time.
         code: Whether the page also shows the code of cells.

@@ -62,7 +62,7 @@ class Summary:
         return cls(name, "failed", exit_code, attention=texts, files=files)
 
     def json(self) -> dict[str, Any]:
-        """Returns the summary as JSON. The member ``text`` contains the Markdown, which chats show."""
+        """Returns the summary as JSON. The field ``text`` contains the Markdown, which chats show."""
         return {
             "report": self.report,
             "status": self.status,
@@ -88,5 +88,5 @@ class Summary:
 
 
 def _plain(text: str) -> str:
-    """Returns a text on one line, escaped for Markdown."""
+    """Returns a string on one line, escaped for Markdown."""
     return _SPECIAL.sub(r"\\\1", " ".join(text.split()))

@@ -75,7 +75,8 @@ def ipython_folder() -> Iterator[None]:
     """Sets a temporary IPython folder while a report runs if the home folder is not writable.
 
     User accounts of scheduled services often have no home folder. Without the temporary folder, IPython would print a
-    warning to standard error, which cron sends by mail. It would also leave a folder behind for each process.
+    warning to standard error, which cron sends by mail. IPython would also create a folder for each process, and not
+    delete it.
     """
     usual = Path(os.path.expanduser("~/.ipython"))  # noqa: PTH111 - never fails
     if "IPYTHONDIR" in os.environ or os.access(usual if usual.exists() else usual.parent, os.W_OK):
@@ -107,11 +108,11 @@ def webhook(url: str) -> str:
 
 
 def notify(url: str, summary: Mapping[str, Any]) -> None:
-    """Posts a summary as JSON to a webhook. Does not follow redirects.
+    """Sends a summary as JSON to a webhook. The function does not follow redirects.
 
     Args:
         url: Address of the webhook.
-        summary: The summary to post.
+        summary: The summary to send.
 
     Raises:
         NotificationFailed: The webhook is not reachable, or did not respond with a 2xx status.
@@ -136,7 +137,7 @@ def notify(url: str, summary: Mapping[str, Any]) -> None:
 
 
 def delete_old(folder: Path, name: str, keep: int) -> list[Path]:
-    """Deletes all reports of one name except the newest ones. Does not delete files with a name from ``--file``.
+    """Deletes all reports of one name except the newest ones and those with a file name from ``--file``.
 
     Args:
         folder: Folder of the reports.

@@ -38,8 +38,8 @@ class Period:
     """Period between two times.
 
     Attributes:
-        begin: First moment, in UTC.
-        end: First moment after the period.
+        begin: Start of the period, in UTC.
+        end: End of the period. The period does not include this moment.
     """
 
     begin: datetime
@@ -89,7 +89,7 @@ class BalanceCheck(NamedTuple):
 
     @property
     def unexplained(self) -> int:
-        """Actual balance minus the expected balance, in cents. Negative if credit is missing."""
+        """Actual balance minus the expected balance, in cents. The value is negative if the actual balance is lower."""
         return self.balance - self.expected
 
 
@@ -264,7 +264,7 @@ def _keys_of(client: Client, own: str) -> tuple[str, dict[str, str]]:
 
 
 def _with_created(keys: Mapping[str, str], entries: list[LedgerEntry]) -> dict[str, str]:
-    """Adds the keys that the account's keys created. The account may have deleted them since then."""
+    """Adds the keys that the account's keys created. These include keys that the account has deleted."""
     found = dict(keys)
     for each in entries:  # oldest first
         if each.subject and each.key_hash in found and each.subject not in found:
@@ -273,7 +273,7 @@ def _with_created(keys: Mapping[str, str], entries: list[LedgerEntry]) -> dict[s
 
 
 def _served(client: Client, history: History, token: str | None) -> list[str]:
-    """Reads the record of an emulator. Returns a sentence for the report if the record is not available."""
+    """Reads the record of an emulator. The result is a sentence for the report if the record is not available."""
     from svcnb.control import ControlRefused, EmulatorError
     from svcnb.control.plane import ControlPlane
 
@@ -287,7 +287,7 @@ def _served(client: Client, history: History, token: str | None) -> list[str]:
     try:
         for _ in range(_SERVED_PAGES):
             found = plane.request("GET", f"/runs?limit={_SERVED_RUNS}&offset={len(rows)}")["runs"]
-            if not found:  # a page with long texts contains fewer runs than its limit
+            if not found:  # a page with long strings contains fewer runs than its limit
                 break
             rows += found
     except ControlRefused:

@@ -129,7 +129,8 @@ class Cost:
     def __str__(self) -> str:
         shown = f"about {self.gas:,} gas" if self.gas and not self.cents else dollars(self.cents)
         if (self.least, self.most) != (self.cents, self.cents):
-            shown += f" (from {dollars(self.least)}, {'no limit' if self.most is None else 'to ' + dollars(self.most)})"
+            most = "no maximum" if self.most is None else f"at most {dollars(self.most)}"
+            shown += f" (at least {dollars(self.least)}, {most})"
         return f"{shown}: {self.why}" if self.why else shown
 
 
@@ -192,10 +193,16 @@ def of_run(
     """
     most = None if longest is None else of_seconds(longest)
     if seconds is not None:
-        return Cost(of_seconds(seconds), 1, max(most or 0, of_seconds(seconds)) if most else None, 1, why="a run")
+        return Cost(
+            of_seconds(seconds),
+            1,
+            max(most or 0, of_seconds(seconds)) if most else None,
+            1,
+            why=f"a run of {seconds:g} s",
+        )
     past = history.seconds_of(action) if history is not None and action is not None else []
     if not past:
-        return Cost(1, 1, most, 1, why="an estimate for a run of less than two seconds, because there are no past runs")
+        return Cost(1, 1, most, 1, why="a run of less than two seconds, because there are no past runs")
     middle = past[len(past) // 2]
     return Cost(of_seconds(middle), 1, most, 1, why=f"a run of {middle:.1f} s, based on {len(past)} past runs")
 
@@ -204,7 +211,7 @@ def of_run(
 def of_batch(count: int, action: ActionRef | None = None, **known: Any) -> Cost:
     """Returns the cost of several runs of an action. The arguments are the same as for `of_run`."""
     one = of_run(action, **known)
-    return one.times(count, why=f"{count} times {one.why}")
+    return one.times(count, why=f"{count:,} runs, each calculated as {one.why}")
 
 
 @checked
@@ -221,12 +228,12 @@ def of_schedule(cron: str, run: Cost | None = None, *, days: float = 30, after: 
         InvalidCron: The text is not a valid schedule.
 
     Example:
-        >>> str(of_schedule("0 * * * *", days=1))
-        '$0.24 (from $0.24, no limit): 24 runs in 1 days by 0 * * * *'
+        >>> str(of_schedule("0 * * * *", days=2))
+        '$0.48 (at least $0.48, no maximum): 48 runs in 2 days with the schedule 0 * * * *'
     """
     until = after + days * _DAY_S
     ticks = sum(1 for _ in takewhile(lambda tick: tick.timestamp() <= until, Cron(cron).ticks(after)))
-    return (run or of_run()).times(ticks, why=f"{ticks} runs in {days:g} days by {cron}")
+    return (run or of_run()).times(ticks, why=f"{ticks:,} runs in {days:g} days with the schedule {cron}")
 
 
 @checked

@@ -30,7 +30,7 @@ _TRIGGERS: Final = ("/api/", "/webhook/")
 
 _ANYTHING: Final = frozenset({"string", "number", "boolean", "array", "object"})
 _OWN_OPTIONAL: Final = frozenset({"success", "rpc_url", "hashed_cid", "has_error"})
-"""Optional members of responses. The emulator adds some of them. The others repeat the HTTP status."""
+"""Optional fields of responses. The emulator adds some of them. The others repeat the HTTP status."""
 
 _MAX_DEPTH: Final = 12
 
@@ -196,7 +196,7 @@ def _route(route: Route, operation: Mapping[str, Any], theirs: _Reader) -> Itera
 
 
 def _sent(route: Route, ours: Mapping[str, Any], live: Mapping[str, Any], where: str) -> Iterator[Drift]:
-    """Compares the members that the client sends with those that the service accepts."""
+    """Compares the fields that the client sends with those that the service accepts."""
     yield from _kinds(route, ours, live, where)
     for name in sorted(live["required"] - set(ours["members"])):
         yield Drift(
@@ -226,13 +226,13 @@ def _sent(route: Route, ours: Mapping[str, Any], live: Mapping[str, Any], where:
 
 
 def _read(route: Route, ours: Mapping[str, Any], live: Mapping[str, Any], where: str) -> Iterator[Drift]:
-    """Compares the members that the service returns with those that the client reads."""
+    """Compares the fields that the service returns with those that the client reads."""
     yield from _kinds(route, ours, live, where)
     if ours.get("items") and live.get("items"):
         yield from _read(route, ours["items"], live["items"], f"{where}[]")
         return
     if not live["members"]:
-        return  # the description does not list the members of the object
+        return  # the description does not list the fields of the object
     for name, member in ours["members"].items():
         if name in live["members"]:
             yield from _kinds(route, member, live["members"][name], f"{where}.{name}")
@@ -296,7 +296,7 @@ class _Reader:
         return schema
 
     def shape(self, schema: Any, depth: int = 0) -> dict[str, Any]:
-        """Returns the types, members, required members and items of a schema, with all its alternatives combined."""
+        """Returns the types, fields, required fields and items of a schema, with all its alternatives combined."""
         schema = self.resolve(schema)
         shape: dict[str, Any] = {"kinds": frozenset(), "members": {}, "required": set(), "items": None}
         if not isinstance(schema, Mapping) or depth > _MAX_DEPTH:

@@ -58,7 +58,7 @@ class PastRun(Model):
     error_type: str = ""
     error: str = ""
     elapsed: float = 0.0
-    """Seconds from the request to the response. For the run of a trigger, seconds from start to end."""
+    """Seconds from the request to the response. For the run of a trigger, the seconds from start to end."""
 
     cost_cents: int = 0
     """Estimated cost in cents."""
@@ -148,17 +148,18 @@ class History(Checked):
         until: datetime | None = None,
         limit: int = 1_000,
     ) -> Listing[PastRun]:
-        """Returns past runs, newest first.
+        """Returns past runs, newest first. The result contains only runs that match every given filter.
 
         Args:
-            action: Only runs of this action.
-            key: Only runs with this key.
-            keys: Only runs with keys that have these hashes.
-            service: Only runs at the service with this address, in the form of ``client.base_url``.
-            status: Only runs that succeeded (``success``), or only runs that did not.
-            source: Only runs from this source: clients, triggers, or runs that only the service recorded.
-            since: Only runs after this time. A duration such as ``"7d"`` counts back from now.
-            until: Only runs before this time.
+            action: Action of the runs.
+            key: Key of the runs.
+            keys: Hashes of the keys of the runs.
+            service: Address of the service of the runs, in the form of ``client.base_url``.
+            status: ``success`` for successful runs, or ``failed`` for failed runs.
+            source: ``client`` for runs of clients, ``trigger`` for runs of triggers, or ``service`` for runs that only
+                the service recorded.
+            since: Start of the period. A duration such as ``"7d"`` counts back from now.
+            until: End of the period.
             limit: Maximum number of runs.
         """
         wanted = {
@@ -177,7 +178,8 @@ class History(Checked):
     def measures(self, **wanted: Any) -> DataFrame:
         """Returns the times, durations and costs of past runs as a pandas DataFrame, oldest first.
 
-        The method reads only numbers and names. A million runs take about 3 seconds of processor time and 70 MB.
+        The method reads only numbers and names. Reading a million runs takes about 3 seconds of processor time and 70
+        MB of memory.
 
         Args:
             wanted: Filters of `runs`, without ``limit``.
@@ -279,7 +281,7 @@ class History(Checked):
             Number of added runs and ledger entries.
 
         Raises:
-            ConfigError: A file does not exist or is not a history file. In this case, the method adds nothing.
+            ConfigError: A file does not exist or is not a history file. In this case, the method does not add any runs.
         """
         with closing(self._connect()) as connection:
             return merge_files(connection, [Path(file).expanduser() for file in files])
@@ -291,8 +293,8 @@ class History(Checked):
 
         Args:
             service: Address of the service, in the form of ``client.base_url``.
-            since: Only entries after this time.
-            until: Only entries before this time.
+            since: Start of the period.
+            until: End of the period.
         """
         query = "SELECT * FROM ledger WHERE base_url = ? AND at >= ? AND at < ? ORDER BY at, id"
         begin, end = (since.timestamp() if since else 0.0), (until.timestamp() if until else float("inf"))
@@ -324,7 +326,7 @@ class History(Checked):
         """Deletes runs permanently.
 
         Args:
-            before: Only runs that began before this time. None means all runs.
+            before: Time before which the deleted runs began. None deletes all runs.
 
         Returns:
             Number of deleted runs.
@@ -355,7 +357,7 @@ class History(Checked):
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection | None]:
-        """Opens a connection for reading. Yields None if the record does not exist yet."""
+        """Context manager with a connection for reading, or None if the record does not exist yet."""
         if not self.path.exists():
             yield None
             return

@@ -12,7 +12,8 @@ from typing import Any, Final, NamedTuple, Self
 
 from svcnb.client.errors import ConfigError
 from svcnb.client.record_schema import check_version
-from svcnb.client.recorder import COLUMNS, INSERT, KEPT_RUNS, LEDGER_COLUMNS, prune, storable, stored, strip_text
+from svcnb.client.recorder import COLUMNS, INSERT, LEDGER_COLUMNS, prune, storable, stored, strip_text
+from svcnb.protocol.limits import KEPT_RECORDED_RUNS
 
 _NUMBERS: Final = "typeof({0}.started_at) IN ('real', 'integer') AND typeof({0}.elapsed) IN ('real', 'integer')"
 
@@ -83,7 +84,7 @@ def triggered(trigger: Any, run: Any, service: str) -> dict[str, Any]:
 
 
 def add_triggered(connection: sqlite3.Connection, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Adds runs of triggers. Keeps the key and the amount that an emulator reported for the same executions."""
+    """Adds runs of triggers, and keeps the key and the amount that an emulator reported for the same executions."""
     connection.execute("BEGIN IMMEDIATE")
     for row in rows:
         query = "SELECT key_hash, base_url, cost_cents FROM runs WHERE source = 'trigger' AND run_id = ?"
@@ -96,7 +97,7 @@ def add_triggered(connection: sqlite3.Connection, rows: Sequence[Mapping[str, An
 
 
 def add_served(connection: sqlite3.Connection, rows: Iterable[Mapping[str, Any]], service: str) -> int:
-    """Adds the runs that an emulator recorded. Returns the number of new runs."""
+    """Adds the runs that an emulator recorded, and returns the number of new runs."""
     connection.execute("BEGIN IMMEDIATE")
     [before] = connection.execute("SELECT count(*) FROM runs").fetchone()
     for row in rows:
@@ -124,7 +125,7 @@ def merge_files(connection: sqlite3.Connection, files: Sequence[Path]) -> Merged
                 entries += connection.execute(_MERGE_LEDGER).rowcount
             if "account_keys" in tables[file]:
                 connection.execute("INSERT OR IGNORE INTO account_keys SELECT * FROM other.account_keys")
-            connection.execute(_DELETE_OLDEST, (KEPT_RUNS,))
+            connection.execute(_DELETE_OLDEST, (KEPT_RECORDED_RUNS,))
             connection.execute("COMMIT")
         except sqlite3.Error as error:
             raise _no_history(file, error) from None

@@ -63,7 +63,7 @@ class Scope:
         return None
 
     def home(self, kind: str) -> Scope:
-        """Returns the scope to which a declaration of a kind belongs."""
+        """Returns the scope to which a declaration of the given kind belongs."""
         scope = self
         while kind == "var" and not scope.is_function and scope.parent is not None:
             scope = scope.parent
@@ -253,7 +253,7 @@ class _Walk:
                     self._bind(name, scope, "import", None)
 
     def _pattern(self, node: Node, scope: Scope, kind: str, value: Node | None) -> None:
-        """Declares every name in a pattern. Names in defaults and computed members count as uses."""
+        """Declares every name in a pattern. Names in defaults and in computed property names count as uses."""
         match node.type:
             case "identifier" | "shorthand_property_identifier_pattern":
                 self._bind(node, scope, kind, value)

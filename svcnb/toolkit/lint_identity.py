@@ -42,7 +42,7 @@ def named_signers(context: Context) -> Iterator[Finding]:
 
 
 def json_order(context: Context) -> Iterator[Finding]:
-    """Finds signatures and hashes over JSON whose member order another party determines."""
+    """Finds signatures and hashes over JSON whose property order another party determines."""
     for node in context.script.walk():
         name, arguments = _call(context, node)
         if name not in _OVER_TEXT or not arguments:
@@ -124,7 +124,7 @@ def _inside(message: str) -> str:
 
 
 def _origin(context: Context, node: Node) -> int | None:
-    """Returns the declaration of the object whose member an expression accesses, or None if it is unknown."""
+    """Returns the declaration of the object whose property an expression accesses, or None if it is unknown."""
     while node.type in {"member_expression", "subscript_expression"}:
         owner = node.child_by_field_name("object")
         if owner is None:

@@ -27,7 +27,10 @@ _SECRET_TEXT: Final = re.compile(r"(?:0x)?[0-9a-fA-F]{64}\Z|[A-Za-z0-9+/]{43}=\Z
 
 
 def every_rule(context: Context) -> Iterator[Finding]:
-    """Applies all rules. Reports only syntax errors if there are any, because other findings would be unreliable."""
+    """Applies all rules.
+
+    If there are syntax errors, the result contains only them, because other findings would be unreliable.
+    """
     yield from sizes(context)
     broken = list(syntax(context))
     if broken:
@@ -258,7 +261,7 @@ def counts(context: Context) -> Iterator[Finding]:
             yield context.find(nodes[most], "warning", f"too_many_{code}", message)
         for node in nodes:
             if _is_repeated(context, node):
-                message = f"{what} are made in a loop: one run can make {most}, and all further calls fail"
+                message = f"{what} are made in a loop: one run can make {most}, and all later calls fail"
                 hint = "Make the call once, before the loop, and store the result." if code == "key_operations" else ""
                 yield context.find(node, "warning", f"{code}_in_loop", message, hint)
 
@@ -326,7 +329,7 @@ def _may_be_parameter(context: Context, name: str, inside: Node, known: frozense
 
 
 def _members(context: Context, node: Node) -> tuple[list[str], bool]:
-    """Returns the names of an object literal's members, and whether the action can add more at run time."""
+    """Returns the names of an object literal's properties, and whether the action can add more at run time."""
     given, open_ = [], False
     for child in node.named_children:
         if child.type == "shorthand_property_identifier":

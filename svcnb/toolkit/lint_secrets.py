@@ -90,7 +90,7 @@ class Leaks:
             yield self._context.find(at, "warning", code, f"a private key is written to {where}", hint)
 
     def _spread(self) -> None:
-        """Marks every name that contains a key. Repeats the search until it finds no more."""
+        """Marks every name that contains a key. The method repeats the search until it finds no more names."""
         for _ in range(_MAX_ROUNDS):
             before = len(self._secret)
             for scope in self._script.scopes.values():

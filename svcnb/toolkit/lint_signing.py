@@ -59,7 +59,7 @@ def typed_data(context: Context) -> Iterator[Finding]:
 
 
 def _of_caller(context: Context, node: Node, steps: int = _MOST_STEPS) -> bool:
-    """Returns whether the value of an expression can begin with a member of js_params."""
+    """Returns whether the value of an expression can begin with a property of js_params."""
     if node.type != "identifier":
         return steps > 0 and any(_of_caller(context, each, steps - 1) for each in _beginnings(context, node))
     binding = context.script.scope_at(node).find(context.script.text(node))
@@ -99,7 +99,7 @@ def literal(context: Context, node: Node) -> Node | None:
 
 
 def _names(context: Context, node: Node) -> set[str]:
-    """Returns the names of an object's members.
+    """Returns the names of an object's properties.
 
     A spread can contain any name, so it counts as all requested names.
     """

@@ -34,7 +34,7 @@ class _Codes(dict[bytes, int]):
 
 
 def read_measures(connection: sqlite3.Connection | None, where: str, values: tuple[Any, ...]) -> DataFrame:
-    """Reads the measurements of runs. A million runs take about 3 seconds of processor time and 70 MB.
+    """Reads the measurements of runs. A million runs need about 3 seconds of processor time and 70 MB of memory.
 
     Args:
         connection: Connection to the record. If it is None, the DataFrame is empty.

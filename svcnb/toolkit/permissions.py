@@ -129,7 +129,7 @@ class Matrix(Checked):
         )
 
     def has(self, kind: Kind, which: str, group: int) -> bool:
-        """Returns whether the cell itself is set. Ignores wildcards in other cells."""
+        """Returns whether the cell itself is set. The method ignores wildcards in other cells."""
         match kind:
             case "action":
                 return which in self.actions.get(group, frozenset())
@@ -149,7 +149,7 @@ class Matrix(Checked):
         keys = {key: set(held) for key, held in self.keys.items()}
         for change in changes:
             if not isinstance(change, Change):
-                raise InvalidType(f"expected a Change, not {type(change).__name__}")
+                raise InvalidType(f"expected a Change, got {type(change).__name__}")
             kind, which, group, on = change
             self._check(kind, which, group)
             held, one = {"action": (actions, group), "wallet": (wallets, group), "key": (keys, which)}[kind]
@@ -177,7 +177,7 @@ class Matrix(Checked):
     def edits(self, changes: Iterable[Change]) -> list[Edit]:
         """Returns the shortest list of calls that applies the changes, first to groups, then to keys.
 
-        The calls add and remove members one by one. If a wildcard changes, or only the hash of an action is known, a
+        The calls add and remove entries one by one. If a wildcard changes, or only the hash of an action is known, a
         call rewrites the group with its complete list.
 
         Raises:

@@ -1,9 +1,9 @@
 """Recorded requests and responses of the live service.
 
 Each file of the folder `recordings` is one conversation: requests in order, each with its response. `compare` replays a
-conversation against any service. It compares the status, the members, and the form of each value. The original files
-are based on observations of the live service. `record` replaces them with the current responses of a service. Files
-never contain secrets. They refer to keys by name, and mask values in responses that look like secrets.
+conversation against any service. It compares the status, the fields, and the form of each value. The original files are
+based on observations of the live service. `record` replaces them with the current responses of a service. Files never
+contain secrets. They refer to keys by name, and mask values in responses that look like secrets.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FOLDER: Final = Path(__file__).with_name("recordings")
 _API: Final = "/core/v1"
 _TIMEOUT_S: Final = 120.0
 _EXACT: Final = frozenset({"error", "success", "has_error", "response"})
-"""Members whose values the check compares, in addition to their form."""
+"""Fields whose values the check compares, in addition to their form."""
 _FORMS: Final = {
     "an address": re.compile(r"0x[0-9a-fA-F]{40}\Z"),
     "a 32-byte hash": re.compile(r"0x[0-9a-fA-F]{64}\Z"),
@@ -43,7 +43,7 @@ class Answer(NamedTuple):
 
     Attributes:
         status: HTTP status.
-        headers: Headers, with lower-case names as keys.
+        headers: Headers, with lowercase names as keys.
         body: Parsed JSON, or the text if it is not JSON.
     """
 

@@ -21,7 +21,7 @@ class Function:
 
     Attributes:
         name: Name of the function.
-        parameters: Members of its single argument, with their TypeScript types. Empty for a function without an
+        parameters: Properties of its single argument, with their TypeScript types. Empty for a function without an
             argument.
         result: TypeScript type of its result.
         says: Description in one sentence.
@@ -98,9 +98,9 @@ def functions(vocabulary: Vocabulary) -> dict[str, Function]:
 
 
 def namespaces(vocabulary: Vocabulary) -> dict[str, str]:
-    """Returns the service's global names, each with its member of the namespace.
+    """Returns the service's global names, each with the property of the namespace to which it refers.
 
-    The member is empty for the namespace itself.
+    The property is empty for the namespace itself.
     """
     return {
         vocabulary.namespace: "",

@@ -74,7 +74,7 @@ class Templates(Checked):
     """Registry of templates, stored in a JSON file that should be under version control.
 
     Args:
-        path: Path of the file. The first release creates it.
+        path: Path of the file. The method `release` creates a missing file.
 
     Raises:
         InvalidArgument: The file is not a registry of templates.
@@ -179,7 +179,7 @@ class Templates(Checked):
 
         Args:
             key: ``name@version``.
-            constant: Constant to append. It must have the same members and types as in earlier actions of the template.
+            constant: Constant to append. It must have the same fields and types as in earlier actions of the template.
             name: Name of the action.
             description: Purpose of the action.
 
@@ -210,7 +210,8 @@ class Templates(Checked):
         made = release.derived.get(name)
         if made is not None and made.cid != action.cid:
             raise InvalidArgument(
-                f"{name!r} was already derived with another constant, as {made.cid}", hint="Choose another name."
+                f"{name!r} was already derived with another constant, as {made.cid}",
+                hint="Choose another name for the derived action.",
             )
         if made is None:
             stamp = action.stamp
@@ -245,7 +246,8 @@ class Templates(Checked):
         """Checks the bytes of every template, and the CID of every action derived from it.
 
         Returns:
-            One sentence for each problem. The list is empty if nothing has changed since the release.
+            One sentence for each problem. The list is empty if the templates and actions have not changed since the
+            release.
         """
         wrong: list[str] = []
         for key, release in self._content.templates.items():
@@ -311,5 +313,6 @@ def _read(path: Path) -> _Content:
         return _Content.model_validate(parse(path.read_text(encoding="utf-8")))
     except (ValueError, ValidationError, OSError) as error:
         raise InvalidArgument(
-            (f"{path} is not a registry of templates: {error}"), hint="Use a different file."
+            f"{path} is not a registry of templates: {error}",
+            hint="Pass a registry that svcnb wrote, or the path of a new file.",
         ) from error

@@ -36,7 +36,7 @@ class TriggerHealth(Model):
     trigger: str
     kind: str
     state: State
-    """``failing``: the success rate is too low. ``late``: the schedule did not fire when it should have. ``idle``: the
+    """``failing``: the success rate is too low. ``late``: the schedule did not fire at the expected time. ``idle``: the
     trigger did not run in this period. ``disabled``: the trigger does not fire."""
 
     runs: int
@@ -94,7 +94,7 @@ def health(
 
     Args:
         triggers: Client of the triggers service.
-        since: Duration. Counts only runs that started within this time.
+        since: Duration. The function counts only runs that started within this time.
         min_success_percent: Minimum success rate in percent. A trigger below it is ``failing``.
         runs_per_trigger: Maximum number of runs read for each trigger, newest first.
         now: Time of the service in Unix seconds. None means the time of this machine.

@@ -7,7 +7,7 @@ Example:
 
         workshop = Workshop(["ada", "grace"], folder="my-workshop")
         server = workshop.serve()               # server for the learners' notebooks, and the board
-        workshop.hand_out()["ada"]              # the environment of ada's notebooks
+        workshop.hand_out()["ada"]              # environment variables of ada's notebooks
         workshop.board()                        # solved exercises of each learner
         workshop.save("ada", "before lunch"); workshop.restore("ada", "before lunch"); workshop.reset("ada")
         for emulator in workshop.running():     # injects a failure for all learners

@@ -11,10 +11,8 @@ from typing import Final
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-MAX_CONNECTIONS: Final = 500
-ARRIVAL_S: Final = 30.0
-"""Maximum time from the start of a connection or of a later request to the end of the request body, in seconds."""
-MAX_HEAD_BYTES: Final = 64 * 1024
+from svcnb.protocol.limits import MAX_WORKSHOP_CONNECTIONS, MAX_WORKSHOP_HEAD_BYTES, WORKSHOP_REQUEST_TIMEOUT_S
+
 _LINGER_S: Final = 5.0
 _FULL: Final = b'{"error":"refused","message":"The server has as many connections as it takes.","fix":"Try again."}'
 _REFUSAL: Final = (
@@ -29,8 +27,8 @@ class LimitedConnection(HttpToolsProtocol):
     Above the maximum number, it responds with status 503.
     """
 
-    limit = MAX_CONNECTIONS
-    arrival_s = ARRIVAL_S
+    limit = MAX_WORKSHOP_CONNECTIONS
+    arrival_s = WORKSHOP_REQUEST_TIMEOUT_S
     _deadline: asyncio.TimerHandle | None = None
     _is_refused = False
     _head_bytes: float = 0
@@ -44,7 +42,7 @@ class LimitedConnection(HttpToolsProtocol):
             return
         self._is_refused = True
         transport.write(_REFUSAL)
-        transport.write_eof()  # the client must close first, because a close with unread bytes would lose the response
+        transport.write_eof()  # the client must close first, because unread bytes would cause a loss of the response
         self._arrives_within(_LINGER_S)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -58,7 +56,7 @@ class LimitedConnection(HttpToolsProtocol):
             return
         self._head_bytes += len(data)
         super().data_received(data)
-        if self._head_bytes > MAX_HEAD_BYTES:
+        if self._head_bytes > MAX_WORKSHOP_HEAD_BYTES:
             self.transport.abort()
 
     def on_message_begin(self) -> None:

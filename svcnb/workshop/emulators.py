@@ -2,7 +2,7 @@
 
 This process owns the listening sockets. A running emulator accepts the connections. If the emulator does not run, a
 thread of this process waits for the first connection and starts the emulator. The emulator then accepts the connection
-from the socket's queue. An address therefore stays valid for as long as a learner has a notebook open.
+from the socket's queue. An address therefore stays valid while a learner has a notebook open.
 """
 
 from __future__ import annotations
@@ -28,18 +28,11 @@ from svcnb.control import EmulatorControl, EmulatorError
 from svcnb.files import replace_file
 from svcnb.launch import Emulator
 from svcnb.migrations import DocumentSchema, UnreadableVersion
+from svcnb.protocol.limits import LEARNER_IDLE_STOP_S, MAX_LEARNER_EMULATORS, MAX_LEARNER_RUNNING
 from svcnb.protocol.nesting import parse
 
 HOST: Final = "127.0.0.1"
 """Listening address. Emulators of lessons have publicly known seeds, so they accept only local connections."""
-IDLE_STOP_S: Final = 240.0
-"""Time without a request after which a learner's emulator stops, in seconds. The next request restores its state."""
-MOST_EMULATORS: Final = 64
-"""Maximum number of emulators of one learner. Above it, the workshop deletes the state with the oldest start."""
-MOST_RUNNING: Final = 8
-"""Maximum number of emulators of one learner that run at the same time.
-
-Above this number, the emulator with the oldest start stops. Its next request starts it again."""
 SCHEMA: Final = DocumentSchema("emulator of a learner", 0)
 _ABOUT: Final = "emulator.json"
 _STATE: Final = "state"
@@ -94,7 +87,7 @@ class HostedEmulator:
         return f"http://{HOST}:{self.listener.getsockname()[1]}"
 
     def start(self) -> Emulator:
-        """Returns the process. Starts it if it does not run.
+        """Returns the process. Starts it if it is not running.
 
         Raises:
             EmulatorError: The emulator did not start. The message contains the reason.
@@ -164,7 +157,7 @@ class Emulators:
         idle_stop_s: Seconds without a request after which an emulator stops.
     """
 
-    def __init__(self, folder: Path, *, idle_stop_s: float = IDLE_STOP_S) -> None:
+    def __init__(self, folder: Path, *, idle_stop_s: float = LEARNER_IDLE_STOP_S) -> None:
         self._folder = folder
         self._idle_stop_s = idle_stop_s
         self._lock = threading.RLock()
@@ -192,7 +185,7 @@ class Emulators:
         with self._lock:
             mine = self._of(learner)
             if name not in mine:
-                while len(mine) >= MOST_EMULATORS:
+                while len(mine) >= MAX_LEARNER_EMULATORS:
                     self._leaving.append(mine.pop(min(mine, key=lambda each: mine[each].started_at)))
                 mine[name] = self._make(self._learners_folder(learner) / name, settings)
             return mine[name]
@@ -202,7 +195,7 @@ class Emulators:
 
         Args:
             learner: Owner of the emulator.
-            name: See `open`.
+            name: Name of the emulator, as for `open`.
             settings: Settings of the emulator. None means the stored settings.
             afresh: Whether to discard the stored state.
 
@@ -249,7 +242,7 @@ class Emulators:
                 each.clear()
 
     def copy(self, learner: str, target: Path) -> None:
-        """Copies the states of a learner's emulators, which do not run during the copy.
+        """Stops a learner's emulators, and copies their states.
 
         Args:
             learner: Owner of the emulators.
@@ -262,7 +255,7 @@ class Emulators:
                 shutil.copytree(each.folder, target / name)
 
     def replace(self, learner: str, source: Path) -> None:
-        """Restores the copied states of a learner's emulators. Their addresses do not change.
+        """Stops a learner's emulators, and restores their copied states. Their addresses do not change.
 
         Args:
             learner: Owner of the emulators.
@@ -310,7 +303,7 @@ class Emulators:
             others = [each for each in self._of(learner).values() if each is not hosted]
         running = [each for each in others if (process := each.process) is not None and process.running]
         running.sort(key=lambda each: each.started_at)
-        for each in running[: max(0, len(running) + 1 - MOST_RUNNING)]:
+        for each in running[: max(0, len(running) + 1 - MAX_LEARNER_RUNNING)]:
             each.stop()
 
     def _make(self, folder: Path, settings: Mapping[str, Any] | None) -> HostedEmulator:
@@ -397,4 +390,4 @@ def _listen(port: int) -> socket.socket:
         except OSError:
             if not wanted:
                 raise
-    raise AssertionError("port 0 is never taken")
+    raise AssertionError("unreachable: port 0 selects a free port")

@@ -5,8 +5,8 @@ In ``jupyterhub_config.py``::
     from svcnb.workshop.hub import configure
     configure(get_config(), folder="workshop", lessons="lessons")
 
-When the hub starts a notebook server, it requests the learner's environment from the workshop's server. The server adds
-new learners to the roster. This works with every spawner. For containers, set a different spawner.
+When the hub starts a notebook server, it requests the learner's environment variables from the workshop's server. The
+server adds new learners to the roster. This works with every spawner. For containers, set a different spawner.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SERVER_FILE: Final = "server.json"
 
 
 def place_of(learner: str, folder: str | Path | None = None) -> dict[str, str]:
-    """Returns the environment of a learner's notebooks from the workshop's server, which adds new learners.
+    """Returns the environment variables of a learner's notebooks from the workshop's server, which adds new learners.
 
     Args:
         learner: Name of the user at the hub.
@@ -50,7 +50,7 @@ def configure(c: Any, *, folder: str | Path | None = None, lessons: str | Path |
 
     Args:
         c: Result of ``get_config()``.
-        folder: Folder of the workshop on the hub's machine. None means that the environment specifies the server.
+        folder: Folder of the workshop on the hub's machine. None means that environment variables specify the server.
         lessons: Folder in which each learner gets a copy of the lessons, without solutions. None means the folder of
             the spawner.
     """

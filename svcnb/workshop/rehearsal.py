@@ -126,8 +126,8 @@ def rehearse(
         )
         if not lessons:
             raise InvalidArgument(
-                f"invalid lesson numbers {first} to {last}",
-                hint="Use numbers from 0 to 17, with the first lesson before the last lesson.",
+                f"no lesson has a number from {first} to {last}",
+                hint="Pass numbers from 0 to 17. The last number must be at least the first number.",
             )
         cells = sum(len(_cells(lesson)) for lesson in lessons)
         if begins is not None:
@@ -221,7 +221,7 @@ class _Rehearsing:
         from jupyter_client.manager import KernelManager
 
         # Another program can take a port between Jupyter's choice of free ports and the kernel's start. A server then
-        # chooses again, but this manager does not. Sockets in a folder need no ports, but Windows supports only ports.
+        # chooses again, but this manager does not. Unix sockets need no ports, but Windows supports only ports.
         sockets = {"transport": "ipc", "ip": str(lesson.with_suffix(""))} if os.name == "posix" else {}
         manager = KernelManager(**sockets)
         manager.start_kernel(

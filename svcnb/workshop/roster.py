@@ -18,10 +18,9 @@ from pydantic import BaseModel, Field, ValidationError
 from svcnb.client.errors import InvalidArgument
 from svcnb.files import replace_file
 from svcnb.migrations import DocumentSchema, UnreadableVersion
+from svcnb.protocol.limits import MAX_LEARNER_NAME_CHARS
 from svcnb.protocol.nesting import parse
 
-MOST_CHARACTERS: Final = 200
-"""Maximum length of a display name and of an e-mail address."""
 _ID_CHARACTERS: Final = 48
 _NOT_IN_ID: Final = re.compile(r"[^a-z0-9]+")
 
@@ -41,7 +40,7 @@ class Learner(BaseModel):
     """Learner of a workshop.
 
     Attributes:
-        name: Identifier, derived from the display name: lower-case letters, digits and hyphens. The names of the
+        name: Identifier, derived from the display name: lowercase letters, digits and hyphens. The names of the
             learner's files contain it.
         display: Display name. Empty if it is equal to ``name``.
         email: E-mail address, or empty.
@@ -78,7 +77,7 @@ def _without_shared_accounts(document: dict[str, Any]) -> dict[str, Any]:
 
 
 SCHEMA: Final = DocumentSchema("roster of the workshop", 2, {0: lambda document: document, 1: _without_shared_accounts})
-"""Version 0 did not contain its version. Up to version 1, all learners had accounts on one shared emulator."""
+"""Files of version 0 contain no version. Up to version 1, all learners had accounts on one shared emulator."""
 
 
 class _Content(BaseModel):
@@ -87,7 +86,7 @@ class _Content(BaseModel):
 
 
 def clean(text: str, what: str = "name") -> str:
-    """Normalises a display name or an e-mail address: Unicode normal form, without surrounding white space.
+    """Normalises a display name or an e-mail address: Unicode normal form C, without surrounding whitespace.
 
     Args:
         text: Text to normalise.
@@ -97,9 +96,9 @@ def clean(text: str, what: str = "name") -> str:
         InvalidArgument: The text is too long, or contains a control character.
     """
     cleaned = unicodedata.normalize("NFC", text).strip()
-    if len(cleaned) > MOST_CHARACTERS:
+    if len(cleaned) > MAX_LEARNER_NAME_CHARS:
         raise InvalidArgument(
-            f"the learner's {what} has {len(cleaned)} characters; at most {MOST_CHARACTERS} are allowed",
+            f"the learner's {what} has {len(cleaned)} characters; at most {MAX_LEARNER_NAME_CHARS} are allowed",
             hint=f"Use a shorter {what}.",
         )
     if not cleaned.isprintable():

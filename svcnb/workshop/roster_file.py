@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from svcnb.client.errors import InvalidArgument
+from svcnb.protocol.limits import MAX_LEARNERS, MAX_ROSTER_BYTES
 from svcnb.workshop.roster import clean
 
-MOST_BYTES: Final = 1 << 20
-MOST_LEARNERS: Final = 1_000
 _NAMES: Final = frozenset({"name", "display name", "learner", "student"})
 _EMAILS: Final = frozenset({"email", "e-mail", "mail", "e-mail address", "email address"})
 
@@ -51,9 +50,9 @@ def read_roster(path: Path) -> list[Entry]:
             f"cannot read learners from {path}: line {line} is not UTF-8 text",
             hint='Save the file as UTF-8; in spreadsheet programs, the format is called "CSV UTF-8".',
         ) from None
-    if len(raw) > MOST_BYTES:
+    if len(raw) > MAX_ROSTER_BYTES:
         raise InvalidArgument(
-            f"{path} has {len(raw)} bytes; at most {MOST_BYTES} are allowed",
+            f"{path} has {len(raw)} bytes; at most {MAX_ROSTER_BYTES} are allowed",
             hint="Keep only the columns name and email.",
         )
     lines = [line for line in text.splitlines() if line.strip(" ")]
@@ -62,9 +61,10 @@ def read_roster(path: Path) -> list[Entry]:
     heads = [value.casefold() for value in rows[0]] if rows else []
     if named := not (_NAMES | _EMAILS).isdisjoint(heads):
         rows = rows[1:]
-    if not 0 < len(rows) <= MOST_LEARNERS:
+    if not 0 < len(rows) <= MAX_LEARNERS:
         raise InvalidArgument(
-            f"{path} contains {len(rows)} learners: expected 1 to {MOST_LEARNERS}", hint="Write one learner per line."
+            f"{path} contains {len(rows)} learners: expected 1 to {MAX_LEARNERS}",
+            hint="Write one learner per line. To teach more learners, start another workshop.",
         )
     entries: list[Entry] = []
     for number, row in enumerate(rows, 1):

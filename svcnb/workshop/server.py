@@ -32,6 +32,7 @@ from starlette.routing import Route
 
 from svcnb.client.errors import InvalidArgument, SvcnbError
 from svcnb.control.errors import ControlRefused
+from svcnb.protocol.limits import MAX_LEARNER_REQUESTS, MAX_WORKSHOP_BODY_BYTES
 from svcnb.protocol.nesting import parse
 from svcnb.workshop.connection import LimitedConnection
 from svcnb.workshop.roster import Learner, UnknownLearner
@@ -40,9 +41,6 @@ if TYPE_CHECKING:
     from svcnb.workshop.workshop import Workshop
 
 START_TIMEOUT_S: Final = 30.0
-MAX_BODY_BYTES: Final = 65_536
-MOST_REQUESTS: Final = 8
-"""Maximum number of pending requests of one learner. The server processes them one at a time."""
 BAD_REQUEST, UNAUTHORIZED, FORBIDDEN, NOT_FOUND, TOO_LARGE = 400, 401, 403, 404, 413
 UNPROCESSABLE, TOO_MANY, BAD_GATEWAY = 422, 429, 502
 
@@ -191,7 +189,7 @@ class WorkshopServer:
         return JSONResponse((await run_in_threadpool(self._room.board)).as_dict())
 
     async def _progress(self, request: Request) -> Response:
-        """Returns the progress of all learners with their e-mail addresses, so it needs the instructor's token."""
+        """Returns the progress of all learners, with their e-mail addresses. Requires the instructor's token."""
         self._require_instructor(request)
         board = await run_in_threadpool(self._room.board)
         return JSONResponse(
@@ -258,7 +256,7 @@ class WorkshopServer:
         if not _is(_bearer(request), self.instructor_token):
             raise _Refused(
                 UNAUTHORIZED,
-                "The request requires the instructor's token.",
+                "The token of the instructor is missing or invalid.",
                 "Send Authorization: Bearer <server.instructor_token>.",
             )
 
@@ -280,10 +278,10 @@ class WorkshopServer:
         Args:
             learner: The learner of the request.
         """
-        if self._asked[learner.name] >= MOST_REQUESTS:
+        if self._asked[learner.name] >= MAX_LEARNER_REQUESTS:
             raise _Refused(
                 TOO_MANY,
-                f"{MOST_REQUESTS} of your requests are already waiting.",
+                f"{MAX_LEARNER_REQUESTS} of your requests are unfinished, and no more are allowed.",
                 "Wait for the responses to these requests.",
             )
         self._asked[learner.name] += 1
@@ -308,7 +306,7 @@ class WorkshopServer:
         except (ValidationError, InvalidArgument) as error:
             text = str(error).partition("\n")[0]
             raise _Refused(
-                UNPROCESSABLE, f"The verdict is invalid: {text}", "Send the fields exercise and right."
+                UNPROCESSABLE, f"The result of the exercise is invalid: {text}.", "Send the fields exercise and right."
             ) from None
         return JSONResponse({"ok": True, "solutions": self._room.roster.unlocked})
 
@@ -339,7 +337,7 @@ class WorkshopServer:
             text = str(error).partition("\n")[0]
             raise _Refused(
                 UNPROCESSABLE,
-                f"The lesson cannot start with this request: {text}",
+                f"The lesson cannot start with this request: {text}.",
                 "Send the fields settings and notebook.",
             ) from None
         except InvalidArgument as error:
@@ -389,8 +387,10 @@ async def _body(request: Request) -> bytes:
     try:
         async for chunk in request.stream():
             raw += chunk
-            if len(raw) > MAX_BODY_BYTES:
-                raise _Refused(TOO_LARGE, "The request body is too large.", f"Send at most {MAX_BODY_BYTES} bytes.")
+            if len(raw) > MAX_WORKSHOP_BODY_BYTES:
+                raise _Refused(
+                    TOO_LARGE, "The request body is too large.", f"Send at most {MAX_WORKSHOP_BODY_BYTES} bytes."
+                )
     except ClientDisconnect:  # without a traceback in the instructor's terminal, because no client reads the response
         raise _Refused(BAD_REQUEST, "The request did not arrive completely.", "Send the request again.") from None
     return raw

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from svcnb.checked import Checked
 from svcnb.client.errors import InvalidArgument
 from svcnb.lessons import lesson_settings, solution_notebooks
+from svcnb.protocol.limits import LEARNER_IDLE_STOP_S
 from svcnb.toolkit.exercises import EXERCISES
 from svcnb.workshop.board import Board
-from svcnb.workshop.emulators import IDLE_STOP_S, Emulators
+from svcnb.workshop.emulators import Emulators
 from svcnb.workshop.roster import Learner, Progress, Roster
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class Workshop(Checked):
         *,
         credit_cents: int = STARTER_CENTS,
         folder: str | Path | None = None,
-        idle_stop_s: float = IDLE_STOP_S,
+        idle_stop_s: float = LEARNER_IDLE_STOP_S,
         hosts_emulators: bool = True,
     ) -> None:
         self._temporary = tempfile.TemporaryDirectory(prefix="svcnb-workshop-") if folder is None else None
@@ -125,7 +126,7 @@ class Workshop(Checked):
         return self.roster.of_name(name)
 
     def emulator(self, name: str) -> EmulatorControl:
-        """Returns the emulator for a learner's own work. Starts it if it does not run.
+        """Returns the emulator for a learner's own work. Starts it if it is not running.
 
         In notebooks, `svcnb.Client()` connects to it.
 
@@ -166,16 +167,16 @@ class Workshop(Checked):
         return self._hosted().start(self.learner(name).name, place, chosen, afresh=not resume)
 
     def hand_out(self) -> dict[str, dict[str, str]]:
-        """Returns the environment of each learner's notebooks, with the names of the learners as keys.
+        """Returns the environment variables of each learner's notebooks, with the names of the learners as keys.
 
-        The environments contain secrets. Give each learner only their own environment.
+        The variables contain secrets. Give each learner only their own variables.
         """
         return {each.name: self.environment(each.name) for each in self.roster}
 
     def environment(self, name: str) -> dict[str, str]:
-        """Returns the environment of one learner's notebooks.
+        """Returns the environment variables of one learner's notebooks.
 
-        It contains the addresses of the emulator and of the workshop's server. It also contains a secret.
+        They contain the addresses of the emulator and of the workshop's server. They also contain a secret.
 
         Args:
             name: The learner.
@@ -274,7 +275,9 @@ class Workshop(Checked):
     # --- for one learner, without effect on others --------------------------------------------------------------
 
     def reset(self, name: str) -> Learner:
-        """Deletes a learner's states, saved states and progress. The addresses, token and environment do not change.
+        """Deletes a learner's states, saved states and progress.
+
+        The addresses, the token and the environment variables do not change.
 
         Args:
             name: The learner.

@@ -1,5 +1,6 @@
-// What a hostile web page tries. Runs in a page of a real browser; gets the victim's address and, to be generous, secrets
-// that a page does not have: a usage key, a triggers token, a payment's secret. Returns each answer that the page could read.
+// Attacks of a hostile web page. The script runs in a page of a real browser. It receives the victim's address, and
+// also secrets that a real page does not have: a usage key, a triggers token and the secret of a payment. Returns each
+// response that the page could read.
 async (victim) => {
   const url = (path) => victim.base + path;
   const read = [];
@@ -8,7 +9,7 @@ async (victim) => {
       const answer = await fetch(url(path), options);
       if (answer.type !== "opaque") read.push({ path, method: options.method, status: answer.status, text: await answer.text() });
     } catch {
-      // The browser kept the answer from the page.
+      // The browser did not let the page read the response.
     }
   };
   const orders = [
@@ -31,7 +32,8 @@ async (victim) => {
   ];
   for (const [path, body, headers] of orders) {
     const text = JSON.stringify(body);
-    // With its credential (a preflight), as a simple request (none), and without reading the answer.
+    // Send the request with its credential (with a preflight), as a simple request (without one), and without reading
+    // the response.
     await attempt(path, { method: "POST", credentials: "include", headers: { "Content-Type": "application/json", ...headers }, body: text });
     await attempt(path, { method: "POST", credentials: "include", headers: { "Content-Type": "text/plain" }, body: text });
     await attempt(path, { method: "POST", credentials: "include", body: new URLSearchParams({ ...body, publishable: victim.publishableKey }) });
@@ -46,7 +48,7 @@ async (victim) => {
   await attempt("/_emulator/snapshots/x", { method: "DELETE" });
 
   const loaded = (element) => new Promise((resolve) => { element.onload = element.onerror = resolve; document.body.append(element); });
-  // Forms need no preflight; the frame is where their answer goes.
+  // Forms need no preflight. The frame receives their response.
   for (const [path, body] of orders) {
     for (const enctype of ["application/x-www-form-urlencoded", "text/plain"]) {
       for (const policy of ["", "no-referrer"]) {

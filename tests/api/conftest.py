@@ -1,4 +1,4 @@
-"""Tools of the tests that speak raw HTTP: no client library of ours stands between a test and the wire."""
+"""Tools for tests that send raw HTTP without this project's client."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ import httpx
 import pytest
 
 from svcnb import control_tokens
+from tests.envelopes import envelope
 
 API = "/core/v1"
 NO_CREDIT = 0
-# A machine that does ten other things at once is slow, not broken: what ends, ends long before.
+# Long timeout, because a busy machine is slow. Operations that end at all usually end much earlier.
 PATIENCE_S = 300
 
 
 class Wire:
-    """One HTTP connection to an emulator.
+    """HTTP connection to an emulator.
 
     Args:
-        base_url: Its address.
-        control_token: Sent with calls of the control plane; the one that a started emulator of ours keeps when None.
+        base_url: Address of the emulator.
+        control_token: Token for calls of the control plane. None means the token that the emulator stored.
     """
 
     def __init__(self, base_url: str, control_token: str | None = None) -> None:
@@ -41,7 +42,7 @@ class Wire:
         self.http.close()
 
     def call(self, method: str, path: str, key: str | None = None, **options: Any) -> httpx.Response:
-        """One request; ``path`` is relative to the API unless it starts with a slash."""
+        """Sends a request. ``path`` is relative to the API unless it starts with a slash."""
         headers = dict(options.pop("headers", {}))
         if key is not None:
             headers["X-Api-Key"] = key
@@ -57,26 +58,26 @@ class Wire:
         return self.call("POST", path, key, json={} if body is None else body, **options)
 
     def ok(self, path: str, key: str | None = None, body: Any = None) -> Any:
-        """A POST that must succeed."""
+        """Sends a POST request that must succeed."""
         answer = self.post(path, key, body)
         assert answer.status_code == 200, (path, answer.status_code, answer.text)
         return answer.json()
 
     def listed(self, path: str, key: str, **query: Any) -> Any:
-        """A GET that must succeed."""
+        """Sends a GET request that must succeed."""
         answer = self.get(path, key, **query)
         assert answer.status_code == 200, (path, answer.status_code, answer.text)
         return answer.json()
 
     def control(self, path: str, body: Any = None, method: str = "POST") -> Any:
-        """A control request that must succeed."""
+        """Sends a control request that must succeed."""
         options: dict[str, Any] = {} if method in {"GET", "DELETE"} else {"json": {} if body is None else body}
         answer = self.call(method, f"/_emulator{path}", **options)
         assert answer.status_code == 200, (path, answer.status_code, answer.text)
         return answer.json()
 
     def account(self, name: str = "test", credit: int = 500) -> Account:
-        """A fresh account with at least this credit."""
+        """Creates an account with at least this credit."""
         made = self.ok("new_account", body={"account_name": name, "account_description": "made by a test"})
         account = Account(self, made["api_key"], made["wallet_address"])
         if (missing := credit - account.credit()) > 0:
@@ -85,7 +86,7 @@ class Wire:
 
 
 class Account:
-    """An account on an emulator, seen through its account key."""
+    """Account on an emulator, used with its account key."""
 
     def __init__(self, wire: Wire, key: str, wallet: str) -> None:
         self.wire = wire
@@ -105,11 +106,11 @@ class Account:
         return self.wire.listed(path, self.key, **({"page_number": 0, "page_size": 100} | query))
 
     def credit(self) -> int:
-        """Cents of credit."""
+        """Returns the credit in cents."""
         return -int(self.wire.listed("billing/balance", self.key)["balance_cents"])
 
     def group(self, name: str = "group", *, cids: list[Any] | None = None, pkps: list[str] | None = None) -> int:
-        """A new group's id."""
+        """Creates a group, and returns its id."""
         body = {
             "group_name": name,
             "group_description": "",
@@ -119,25 +120,25 @@ class Account:
         return int(self.ok("add_group", body)["group_id"])
 
     def usage_key(self, name: str = "key", **permissions: Any) -> str:
-        """A new usage key with these permissions and no others."""
+        """Creates a usage key with only these permissions."""
         return str(self.ok("add_usage_api_key", usage_key_body(name, **permissions))["usage_api_key"])
 
     def wallet_made(self) -> str:
-        """Address of a new wallet."""
+        """Creates a wallet, and returns its address."""
         return str(self.ok("create_wallet")["wallet_address"])
 
     def run(self, code: str, params: Any = None, key: str | None = None) -> httpx.Response:
         return self.wire.post("svc_action", key or self.key, {"code": code, "js_params": params})
 
     def price(self, ran: httpx.Response) -> int:
-        """Cents on record for a run: one, or one a whole second where it took several."""
+        """Returns the recorded cost of a run in cents. It can be more than one cent on a slow machine."""
         record = self.wire.control(f"/runs/{ran.headers['X-Request-Id']}", method="GET")
         assert 1 <= record["cost_cents"] <= max(1, record["elapsed_ms"] // 1000)
         return int(record["cost_cents"])
 
 
 def usage_key_body(name: str = "key", **permissions: Any) -> dict[str, Any]:
-    """The body of add_usage_api_key, every permission off unless given."""
+    """Returns the body of add_usage_api_key, in which every permission is off by default."""
     return {
         "name": name,
         "description": "",
@@ -152,7 +153,7 @@ def usage_key_body(name: str = "key", **permissions: Any) -> dict[str, Any]:
 
 
 class Local:
-    """An emulator inside this process, on a thread of its own: quick to start with other settings."""
+    """Emulator in a thread of this process, which starts quickly with other settings."""
 
     def __init__(self, **settings: Any) -> None:
         self._settings = settings
@@ -206,53 +207,53 @@ class Local:
 
 @pytest.fixture(scope="package")
 def wire(session_emulator) -> Iterator[Wire]:
-    """The shared emulator, over raw HTTP; a new account there has 1000 cents."""
+    """Raw HTTP connection to the shared emulator, whose new accounts have 1000 cents."""
     with Wire(session_emulator.base_url) as connected:
         yield connected
 
 
 @pytest.fixture(scope="package")
 def poor() -> Iterator[Wire]:
-    """A second emulator that gives no starter credit and is shared by the tests that inject faults."""
+    """Second emulator without starter credit, for tests that inject faults."""
     with Local() as connected:
         yield connected
 
 
 @pytest.fixture
 def account(wire: Wire) -> Account:
-    """A fresh account with credit."""
+    """Returns a new account with credit."""
     return wire.account(credit=1_000)
 
 
 @pytest.fixture
 def broke(poor: Wire) -> Account:
-    """A fresh account without credit."""
+    """Returns a new account without credit."""
     return poor.account(credit=NO_CREDIT)
 
 
 @pytest.fixture(scope="module")
 def start_local() -> Iterator[Callable[..., Wire]]:
-    """Starts an emulator with settings of one's own, ended with the file's last test."""
+    """Returns a function that starts an emulator with other settings, which stops after the last test of the file."""
     with ExitStack() as stack:
         yield lambda **settings: stack.enter_context(Local(**settings))
 
 
 @pytest.fixture
 def local() -> Iterator[Callable[..., Wire]]:
-    """Starts an emulator with settings of one's own, ended with the test."""
+    """Returns a function that starts an emulator with other settings, which stops after the test."""
     with ExitStack() as stack:
         yield lambda **settings: stack.enter_context(Local(**settings))
 
 
 @pytest.fixture(scope="package")
 def key_body() -> Callable[..., dict[str, Any]]:
-    """Makes bodies of add_usage_api_key."""
+    """Returns a function that creates bodies of add_usage_api_key."""
     return usage_key_body
 
 
 @pytest.fixture
 def connect() -> Iterator[Callable[[str], Wire]]:
-    """Connects to an emulator at an address."""
+    """Returns a function that connects to an emulator at an address."""
     with ExitStack() as stack:
         yield lambda base_url: stack.enter_context(Wire(base_url))
 
@@ -260,31 +261,13 @@ def connect() -> Iterator[Callable[[str], Wire]]:
 def signed(
     wire: Wire, signer: Any, primary_type: str, *, issued_at: int | None = None, **changes: Any
 ) -> dict[str, Any]:
-    """Typed data of one flow and its signature by another library; ``changes`` replace members after signing."""
+    """Returns typed data of a flow, and its signature by another library. ``changes`` replace members after signing."""
     from eth_account import Account as EthAccount
 
     chain_id = wire.get("get_node_chain_config").json()["chain_id"]
     issued = int(time.time()) if issued_at is None else issued_at
-    domain = {"name": "Svc ChainSecured", "version": "1"}
-    message = {"address": signer.address}
-    typed_data: dict[str, Any] = {
-        "types": {
-            "EIP712Domain": [
-                {"name": "name", "type": "string"},
-                {"name": "version", "type": "string"},
-                {"name": "chainId", "type": "uint256"},
-            ],
-            primary_type: [{"name": "address", "type": "address"}, {"name": "issuedAt", "type": "uint256"}],
-        },
-        "primaryType": primary_type,
-        "domain": domain | {"chainId": str(chain_id)},
-        "message": message | {"issuedAt": str(issued)},
-    }
-    as_numbers = {
-        **typed_data,
-        "domain": domain | {"chainId": chain_id},
-        "message": message | {"issuedAt": issued},
-    }
+    typed_data = envelope(primary_type, signer.address, issued, chain_id)
+    as_numbers = envelope(primary_type, signer.address, issued, chain_id, int)
     signature = "0x" + EthAccount.sign_typed_data(signer.key, full_message=as_numbers).signature.hex().removeprefix(
         "0x"
     )
@@ -293,5 +276,5 @@ def signed(
 
 @pytest.fixture(scope="package")
 def sign_envelope() -> Callable[..., dict[str, Any]]:
-    """Makes signed requests: ``sign_envelope(wire, signer, primary_type)``."""
+    """Returns a function that creates signed requests: ``sign_envelope(wire, signer, primary_type)``."""
     return signed

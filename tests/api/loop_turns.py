@@ -1,6 +1,7 @@
-"""A server in a thread of its own, and the processor time of each turn of its event loop.
+"""Server in a separate thread, and the processor time of each iteration of its event loop.
 
-As a script it sends one request to every endpoint of a new emulator, and prints the longest turn of each as JSON.
+As a script, it sends one request to every endpoint of a new emulator. It prints the longest iteration for each endpoint
+as JSON.
 """
 
 from __future__ import annotations
@@ -36,10 +37,10 @@ TRIGGERS: dict[str, dict[str, Any]] = {
 
 
 class Turns:
-    """Processor time of the turns of one thread's event loop.
+    """Processor time of the iterations of a thread's event loop.
 
-    Processor time does not depend on what else the machine does. It counts what Python itself does in that thread, and
-    not the time that another thread holds the interpreter.
+    Processor time does not depend on other programs. It includes the work of this thread, but not the time for which
+    another thread has the interpreter lock.
     """
 
     def __init__(self) -> None:
@@ -62,21 +63,21 @@ class Turns:
                 self._longest_s, self._what = took_s, describe(handle)
 
         asyncio.events.Handle._run = timed  # type: ignore[method-assign,assignment]
-        gc.disable()  # a collection visits all objects of the test, too
+        gc.disable()  # a garbage collection also visits all objects of the test
 
     def remove(self) -> None:
         asyncio.events.Handle._run = self._original  # type: ignore[method-assign]
         gc.enable()
 
     def take(self) -> tuple[float, str]:
-        """Seconds of the longest turn since the last call, and what it did."""
+        """Returns the seconds of the longest iteration since the last call, and a description of its work."""
         found = self._longest_s, self._what
         self._longest_s, self._what = 0.0, ""
         return found
 
 
 def describe(handle: asyncio.Handle) -> str:
-    """A turn in words: its task, and where the task waits after the turn."""
+    """Describes an iteration: its task, and the line at which the task waits afterwards."""
     task = getattr(getattr(handle, "_callback", None), "__self__", None)
     if not isinstance(task, asyncio.Task):
         return repr(handle)[:400]
@@ -89,12 +90,12 @@ def describe(handle: asyncio.Handle) -> str:
 
 
 class WatchedServer:
-    """An emulator that serves on loopback.
+    """Emulator that listens on loopback.
 
     Attributes:
-        url: Its address.
+        url: Address of the emulator.
         control_token: The token of its control plane.
-        turns: The turns of its event loop.
+        turns: The iterations of its event loop.
         loop: Its event loop.
         service: Its components.
     """
@@ -154,7 +155,7 @@ class WatchedServer:
 
 
 def first_requests() -> dict[str, tuple[float, str]]:
-    """The longest turn of the first request to each endpoint, in milliseconds."""
+    """Returns the longest iteration of the first request to each endpoint, in milliseconds."""
     found: dict[str, tuple[float, str]] = {}
     settings = {"action_spares": 1, "auto_approve_agents": True, "starter_credits": 1_000}
     with WatchedServer(**settings).running() as server, server.client() as http:
@@ -162,7 +163,7 @@ def first_requests() -> dict[str, tuple[float, str]]:
         def ask(method: str, path: str, what: str | None = None, **given: Any) -> Any:
             server.turns.take()
             answer = http.request(method, path, **given)
-            http.get("/health")  # the turn that ended the request is over
+            http.get("/health")  # the iteration that ended the request is over
             seconds, turn = server.turns.take()
             found[what or f"{method} {path}"] = (round(seconds * 1000, 2), turn)
             assert answer.status_code < 500, answer.text

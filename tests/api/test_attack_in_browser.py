@@ -1,4 +1,4 @@
-"""A hostile page in a real Chromium: of another port of this machine, of another name, and under a rebound name."""
+"""A hostile page in a real Chromium: from another port of this machine, from another name, and after DNS rebinding."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class _Page(BaseHTTPRequestHandler):
 
 @pytest.fixture(scope="module")
 def hostile_site() -> Iterator[str]:
-    """A web server of somebody else, on another port of this machine."""
+    """Web server of an attacker, on another port of this machine."""
     with ThreadingHTTPServer(("127.0.0.1", 0), _Page) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
@@ -47,13 +47,14 @@ def hostile_site() -> Iterator[str]:
 @pytest.fixture(scope="module")
 def browser(start_chromium: Callable[..., AbstractContextManager[Any]]) -> Iterator[Any]:
     rules = f"--host-resolver-rules=MAP {REBOUND} 127.0.0.1, MAP hostile.example 127.0.0.1"
-    # The newest browsers ask before a public page reaches this machine; the emulator must not depend on that.
+    # The newest browsers ask the user before a public page can reach this machine. The emulator must not depend on
+    # that.
     with start_chromium(rules, "--disable-features=LocalNetworkAccessChecks") as running:
         yield running
 
 
 class Victim:
-    """Somebody with an account, a trigger and an open payment, whose browser is signed in at the approval page."""
+    """User with an account, a trigger and an open payment, whose browser is signed in at the approval page."""
 
     def __init__(self, wire: Any) -> None:
         self.wire = wire
@@ -66,7 +67,7 @@ class Victim:
         self.mallory = secrets.token_urlsafe(32)
 
     def facts(self) -> dict[str, Any]:
-        """What the page gets to know."""
+        """Returns the data that the page receives."""
         return {
             "base": self.wire.base_url,
             "usageKey": self.usage_key,
@@ -79,7 +80,7 @@ class Victim:
         }
 
     def belongings(self) -> dict[str, Any]:
-        """Everything that the page is after."""
+        """Returns all data that the page tries to change."""
         bearer = {"Authorization": f"Bearer {self.token}"}
         mallory = {"Authorization": f"Bearer {self.mallory}"}
         pay = f"/processor/v1/payment_intents/{self.intent}"
@@ -105,14 +106,17 @@ def _challenge(token: str) -> str:
 
 
 def attack(browser: Any, victim: Victim, site: str) -> tuple[list[dict[str, Any]], list[str]]:
-    """Opens the hostile page and runs its script; returns the answers that it could read and what its frames show."""
+    """Opens the hostile page and runs its script.
+
+    Returns the responses that it could read, and the text of its frames.
+    """
     context = browser.new_context()
     try:
         own = context.new_page()
         own.goto(f"{victim.wire.base_url}/agent/authorize?challenge={victim.facts()['challenge']}")
         assert context.cookies(), "the victim is signed in"
         page = context.new_page()
-        # A rebound name is served by the attacker first, and by the emulator's address afterwards.
+        # The attacker serves the rebound name first. Later, the name resolves to the emulator's address.
         page.route(f"{site}/game", lambda route: route.fulfill(body=HTML, content_type="text/html"))
         page.goto(f"{site}/game")
         facts = victim.facts()
@@ -139,7 +143,7 @@ def safe(start_local: Any) -> Victim:
 
 
 @pytest.mark.parametrize("name", ["127.0.0.1", "localhost", "hostile.example"])
-def test_a_page_of_another_origin_gains_nothing(browser: Any, safe: Victim, hostile_site: str, name: str) -> None:
+def test_a_page_of_another_origin_has_no_access(browser: Any, safe: Victim, hostile_site: str, name: str) -> None:
     before = safe.belongings()
     read, shown = attack(browser, safe, hostile_site.replace("127.0.0.1", name))
     assert read == []
@@ -147,13 +151,13 @@ def test_a_page_of_another_origin_gains_nothing(browser: Any, safe: Victim, host
     assert safe.belongings() == before
 
 
-def test_a_page_whose_name_was_pointed_at_this_machine_gains_nothing(browser: Any, safe: Victim) -> None:
+def test_a_page_with_a_rebound_name_has_no_access(browser: Any, safe: Victim) -> None:
     before = safe.belongings()
     site = safe.wire.base_url.replace("127.0.0.1", REBOUND)
     read, _shown = attack(browser, safe, site)
-    # Origin and address agree, so the browser shows the page every answer: they must all be refusals.
+    # Origin and address agree, so the browser shows every response to the page. All of them must be rejections.
     allowed = [each for each in read if each["method"] != "form" and each["status"] not in {401, 403}]
-    # The page that asks for the control token; without a session there is nothing to approve with.
+    # The sign-in page, which requests the control token. Without a session, the page cannot approve a client.
     assert {each["path"].partition("?")[0] for each in allowed} == {"/agent/authorize"}
     assert all("Control token" in each["text"] and "csrf" not in each["text"] for each in allowed)
     assert len(read) > 50
@@ -163,7 +167,7 @@ def test_a_page_whose_name_was_pointed_at_this_machine_gains_nothing(browser: An
 def test_the_same_page_succeeds_where_the_user_allows_its_origin(
     browser: Any, start_local: Any, hostile_site: str
 ) -> None:
-    """So the script above does what it says, and `allow_origin` never opens the control plane."""
+    """This test checks that the script works, and that `allow_origin` never gives access to the control plane."""
     victim = Victim(start_local(starter_credits=1_000, allow_origin=[hostile_site]))
     before = victim.belongings()
     read, _shown = attack(browser, victim, hostile_site)

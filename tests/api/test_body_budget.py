@@ -1,4 +1,4 @@
-"""The budget for bodies of requests under way: real sockets against a whole emulator."""
+"""Memory limit for bodies of requests in progress, with real sockets and a complete emulator."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from svcnb.emulator.http.body import BodyBudget
 from svcnb.protocol.limits import MAX_BODIES_BYTES, MAX_BODIES_BYTES_PER_CALLER, MAX_BODY_BYTES
 
 PATIENCE_S = 300
-# Sent except for the last byte, so that the request stays under way.
+# The test sends all bytes except the last one, so that the request stays in progress.
 UNFINISHED = b"x" * (MAX_BODY_BYTES - 1)
 FIT = MAX_BODIES_BYTES_PER_CALLER // MAX_BODY_BYTES
 
@@ -32,7 +32,7 @@ class Flood:
         self.stack = stack
 
     def send(self, path: str, key: str, body: bytes = UNFINISHED) -> socket.socket:
-        """One more."""
+        """Adds a request."""
         connection = self.stack.enter_context(socket.create_connection(self.where, timeout=PATIENCE_S))
         head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
         if key:
@@ -42,7 +42,7 @@ class Flood:
 
 
 def answer(connection: socket.socket) -> tuple[int, str, dict[str, Any]]:
-    """Status, Retry-After and body of an answer."""
+    """Returns the status, Retry-After and body of a response."""
     data = b""
     while b"\r\n\r\n" not in data:
         data += connection.recv(65_536)
@@ -55,7 +55,7 @@ def answer(connection: socket.socket) -> tuple[int, str, dict[str, Any]]:
 
 
 def first_refused(held: list[socket.socket]) -> socket.socket:
-    """Takes the first connection that has a response. Bodies arrive side by side, so it need not be the last."""
+    """Returns the first connection that has a response. Bodies arrive in parallel, so it can be any connection."""
     refused: socket.socket = select.select(held, [], [], PATIENCE_S)[0][0]
     held.remove(refused)
     return refused
@@ -79,7 +79,7 @@ def run(http: httpx.Client, key: str) -> httpx.Response:
     return http.post("/core/v1/svc_action", headers={"X-Api-Key": key}, json=body)
 
 
-def test_bodies_of_one_account_are_held_up_to_a_limit_and_a_neighbour_is_served(flood: Any) -> None:
+def test_bodies_of_one_account_are_limited_and_another_account_is_served(flood: Any) -> None:
     http, sockets, new_key = flood
     greedy, neighbour = new_key(), new_key()
     held = [sockets.send("/core/v1/svc_action", greedy) for _ in range(FIT + 1)]
@@ -88,7 +88,7 @@ def test_bodies_of_one_account_are_held_up_to_a_limit_and_a_neighbour_is_served(
     assert str(MAX_BODIES_BYTES_PER_CALLER) in body["message"]
     assert run(http, neighbour).json()["response"] == [1]
     held[0].sendall(b"x")
-    assert answer(held[0])[0] == 400  # it is no JSON, and its bytes are given back
+    assert answer(held[0])[0] == 400  # the body is not JSON, and the server releases its bytes
     sockets.send("/core/v1/svc_action", greedy).sendall(b"x")
     for connection in held[1:]:
         connection.close()
@@ -96,7 +96,7 @@ def test_bodies_of_one_account_are_held_up_to_a_limit_and_a_neighbour_is_served(
 
 
 @pytest.mark.slow
-def test_bodies_of_all_callers_are_held_up_to_a_limit(flood: Any) -> None:
+def test_bodies_of_all_callers_are_limited_together(flood: Any) -> None:
     http, sockets, new_key = flood
     keys = [new_key() for _ in range(3)]
     full, rest = divmod(MAX_BODIES_BYTES, MAX_BODY_BYTES)
@@ -112,7 +112,7 @@ def test_bodies_of_all_callers_are_held_up_to_a_limit(flood: Any) -> None:
     assert run(http, keys[2]).json()["response"] == [1]
 
 
-async def test_the_triggers_service_answers_in_its_own_form_when_the_budget_is_used_up() -> None:
+async def test_the_triggers_service_has_its_own_error_for_a_full_budget() -> None:
     from starlette.requests import Request
 
     from svcnb.emulator.triggers.errors import Refused
@@ -138,7 +138,7 @@ async def test_the_triggers_service_answers_in_its_own_form_when_the_budget_is_u
     assert budget.held == 0
 
 
-async def test_what_an_ended_request_held_is_free_for_the_next() -> None:
+async def test_the_memory_of_an_ended_request_is_available_again() -> None:
     async def app(_scope: Any, receive: Any, _send: Any) -> None:
         await receive()
         held.append(budget.held)

@@ -1,4 +1,4 @@
-"""Parts of the HTTP side that time or luck would have to be waited for over the wire."""
+"""Parts of the HTTP layer whose behaviour over the network depends on time or chance."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def dispatcher() -> Dispatcher:
 
 
 class Watch:
-    """A clock that a test moves."""
+    """Clock that a test advances."""
 
     def __init__(self) -> None:
         self.now = 100.0
@@ -30,7 +30,7 @@ class Watch:
         return self.now
 
 
-def test_a_grant_acts_after_its_delay_and_the_oldest_late_one_counts():
+def test_a_grant_takes_effect_after_its_delay_in_order():
     watch = Watch()
     delay = GrantDelay(1_000, 0, watch)
     delay.note("ActionAddedToGroup", 10)
@@ -43,7 +43,7 @@ def test_a_grant_acts_after_its_delay_and_the_oldest_late_one_counts():
     assert delay.last_effective_block() is None
 
 
-def test_removals_and_unconfigured_delays_never_hold_anything_back():
+def test_removals_take_effect_immediately():
     delay = GrantDelay(1_000, 0, Watch())
     delay.note("ActionRemovedFromGroup", 10)
     delay.note("UsageApiKeyRemoved", 11)
@@ -64,7 +64,7 @@ def test_the_jitter_varies_the_delay_within_its_bound():
     assert all(0.1 <= wait <= 1.1 for wait in waits)
 
 
-def test_the_oldest_sources_make_room():
+def test_the_oldest_sources_are_deleted():
     sources = SourceCache(limit_bytes=10)
     sources.put("a", "aaaa")
     sources.put("b", "bbbb")
@@ -73,7 +73,7 @@ def test_the_oldest_sources_make_room():
     assert [sources.get(cid) for cid in "abc"] == ["aaaa", None, "cccc"]
 
 
-async def test_the_state_is_exchanged_while_no_request_runs():
+async def test_the_state_is_replaced_while_no_request_runs():
     traffic = Quiesce()
     seen: list[str] = []
     await traffic.enter()
@@ -93,8 +93,21 @@ async def test_the_state_is_exchanged_while_no_request_runs():
     await asyncio.sleep(0)
     assert seen == []
     traffic.leave()
+    assert traffic.idle_s() == 0.0, "an exchange is in progress, and a request waits for its end"
     await asyncio.gather(exchanging, waiting)
     assert seen == ["exchange", "request"]
+    assert traffic.idle_s() > 0.0
+
+
+async def test_the_idle_time_begins_with_the_last_request_of_any_kind():
+    traffic = Quiesce()
+    await asyncio.sleep(0.05)
+    assert traffic.idle_s() >= 0.05
+    await traffic.enter()
+    assert traffic.idle_s() == 0.0
+    traffic.leave()
+    traffic.note()
+    assert 0.0 < traffic.idle_s() < 0.05
 
 
 def test_two_rows_of_the_same_method_and_path_are_a_defect():
@@ -105,7 +118,7 @@ def test_two_rows_of_the_same_method_and_path_are_a_defect():
         Router(dispatcher(), rows)
 
 
-async def test_rows_that_come_later_are_made_once_and_only_when_somebody_asks_for_one():
+async def test_later_endpoints_are_created_once_on_the_first_request():
     made = []
 
     async def handler(call: Call, _given: object) -> str:
@@ -129,7 +142,7 @@ async def test_rows_that_come_later_are_made_once_and_only_when_somebody_asks_fo
     assert made != [threading.get_ident()]
 
 
-async def test_rows_that_could_not_be_made_are_tried_again_by_the_next_who_asks():
+async def test_a_failed_creation_of_endpoints_is_retried():
     tries = []
 
     async def handler(_call: object, _given: object) -> str:

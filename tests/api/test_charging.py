@@ -1,4 +1,4 @@
-"""What a call costs, and when (docs/service/billing.md#prices)."""
+"""Price of each call, and the time of the charge (docs/service/billing.md#prices)."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_a_usage_key_spends_the_accounts_credit(account):
 
 
 def test_the_last_cent_is_spent_once(poor):
-    """Calls at once cannot spend the same cent."""
+    """Concurrent calls cannot spend the same cent."""
     account = poor.account(credit=2)
     with ThreadPoolExecutor(6) as pool:
         answers = list(pool.map(lambda _: account.post("create_wallet").status_code, range(6)))
@@ -84,7 +84,7 @@ def test_the_last_cent_is_spent_once(poor):
     assert len(account.listed("list_wallets")) == 3
 
 
-def test_402_names_what_is_needed_and_what_is_there(broke):
+def test_402_contains_the_needed_and_the_available_credit(broke):
     """See docs/service/billing.md#prices, 402."""
     body = broke.post("create_wallet").json()
     assert body["error"] == "payment_required"
@@ -104,8 +104,8 @@ FOREVER = "async function main() { console.log('begun'); await new Promise(() =>
 
 
 @pytest.mark.slow
-def test_a_run_that_its_account_cannot_pay_on_ends_and_costs_nothing(local):
-    """The service checks every 5 s, here more often.
+def test_a_run_without_credit_is_stopped_and_free(local):
+    """The service checks the credit every 5 s. This test uses a shorter interval.
 
     Source: docs/service/runtime.md#errors-of-a-run, docs/service/billing.md#credit-during-a-run.
     """
@@ -116,7 +116,7 @@ def test_a_run_that_its_account_cannot_pay_on_ends_and_costs_nothing(local):
     took = time.monotonic() - started
     assert answer.status_code == 500
     assert answer.json() == "Internal server error: Your function ran out of funds and was terminated."
-    # Two cents pay for less than three seconds; the third was never there.
+    # Two cents pay for less than three seconds, and the account has no third cent.
     assert took >= 3
     assert account.credit() == 2
     record = wire.control(f"/runs/{answer.headers['X-Request-Id']}", method="GET")
@@ -127,14 +127,14 @@ def test_a_run_that_its_account_cannot_pay_on_ends_and_costs_nothing(local):
 
 
 @pytest.mark.slow
-def test_a_run_ended_for_lack_of_credit_pays_what_was_there_if_failed_runs_pay(local):
+def test_a_run_without_credit_costs_the_rest_if_failed_runs_are_charged(local):
     """See docs/service/billing.md#prices, charge_failed_runs."""
     account = local(charge_failed_runs=True, funds_check_ms=300).account(credit=1)
     assert account.run(FOREVER).status_code == 500
     assert account.credit() == 0
 
 
-def test_without_billing_everything_is_free_and_billing_answers_503(local):
+def test_without_billing_calls_are_free_and_billing_returns_503(local):
     """See docs/service/billing.md#outages, billing_enabled."""
     wire = local(billing_enabled=False)
     made = wire.ok("new_account", body={"account_name": "n"})
@@ -144,7 +144,7 @@ def test_without_billing_everything_is_free_and_billing_answers_503(local):
     for answer in (wire.get("billing/balance", key), wire.get("billing/processor_config")):
         assert answer.status_code == 503
         assert answer.json()["error"] == "service_unavailable"
-        assert "--billing-enabled true" in answer.json()["fix"]  # to try again would not help
+        assert "--billing-enabled true" in answer.json()["fix"]  # another attempt would also fail
 
 
 def test_a_new_account_gets_its_starter_credit_once(local):
@@ -161,6 +161,6 @@ def test_new_accounts_can_be_limited_for_each_address(local, burst):
     answers = [wire.post("new_account", body={"account_name": "n"}) for _ in range(burst + 1)]
     assert [answer.status_code for answer in answers] == [200] * burst + [429]
     refusal = answers[-1]
-    # The first call leaves the window after a minute.
+    # After a minute, the first call is outside the window.
     assert 30 <= int(refusal.headers["Retry-After"]) <= 60
     assert refusal.json()["fix"].startswith("Wait for the number of seconds in Retry-After")

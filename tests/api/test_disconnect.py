@@ -1,4 +1,4 @@
-"""A run whose caller closes the connection ends."""
+"""A run ends when its caller closes the connection."""
 
 from __future__ import annotations
 

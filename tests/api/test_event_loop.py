@@ -1,4 +1,4 @@
-"""No request occupies the event loop for long, whatever it carries: the others are answered meanwhile."""
+"""No request blocks the event loop for a long time, so the server can respond to other requests."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ pytestmark = [pytest.mark.engine, pytest.mark.chain]
 
 TOKEN = {"authorization": "Bearer triggers-token-of-this-test"}
 LONGEST_S = 0.01
-"""Processor time of one turn of the event loop: 5 ms, doubled for a machine whose cores and caches are shared. Most of
-these requests once took 0.02 to 3 seconds."""
+"""Maximum processor time of one iteration of the event loop: 5 ms, doubled for a machine with shared cores and caches.
+
+Most of these requests took 0.02 to 3 seconds in an earlier version.
+"""
 MANY_VALUES = "const main = () => Array(300000).fill(1)"
 
 
@@ -50,7 +52,7 @@ def turns(server: WatchedServer) -> Turns:
 
 
 def longest(turns: Turns, http: httpx.Client) -> tuple[float, str]:
-    """The longest turn since the test began to look, once the requests before have ended."""
+    """Returns the longest iteration of the test, after all earlier requests have ended."""
     http.get("/health")
     return turns.take()
 
@@ -111,7 +113,7 @@ REQUESTS: dict[str, tuple[str, Any, Any, set[int]]] = {
 }
 
 
-def test_a_query_of_thousands_of_parameters_is_not_read(http: httpx.Client) -> None:
+def test_a_query_with_thousands_of_parameters_is_not_parsed(http: httpx.Client) -> None:
     answer = http.get("/core/v1/list_groups?page_number=0&page_size=10" + "&a" * 99)
     assert (answer.status_code, answer.json()["error"]) == (400, "bad_request")
     assert "at most 100" in answer.json()["message"]
@@ -120,10 +122,10 @@ def test_a_query_of_thousands_of_parameters_is_not_read(http: httpx.Client) -> N
 
 @pytest.mark.slow
 @pytest.mark.parametrize("what", REQUESTS)
-def test_a_large_request_leaves_the_event_loop_to_others(http: httpx.Client, turns: Turns, what: str) -> None:
+def test_a_large_request_does_not_block_the_event_loop(http: httpx.Client, turns: Turns, what: str) -> None:
     path, small, large, statuses = REQUESTS[what]
     headers = TOKEN if path.startswith("/api") else {}
-    http.post(path, json=small, headers=headers)  # loads what it needs
+    http.post(path, json=small, headers=headers)  # loads the modules
     content = json.dumps(large).encode()
     longest(turns, http)
     answer = http.post(path, content=content, headers={"content-type": "application/json", **headers})
@@ -132,7 +134,7 @@ def test_a_large_request_leaves_the_event_loop_to_others(http: httpx.Client, tur
 
 
 @pytest.mark.slow
-def test_long_lists_of_triggers_and_runs_leave_the_event_loop_to_others(http: httpx.Client, turns: Turns) -> None:
+def test_long_lists_of_triggers_and_runs_do_not_block_the_event_loop(http: httpx.Client, turns: Turns) -> None:
     body = trigger(action_code=MANY_VALUES, usage_api_key=http.headers["x-api-key"])
     made = http.post("/api/triggers", json=body, headers=TOKEN)
     for each in http.get("/api/triggers", headers=TOKEN).json():
@@ -153,7 +155,7 @@ def test_long_lists_of_triggers_and_runs_leave_the_event_loop_to_others(http: ht
 
 
 @pytest.mark.slow
-def test_a_long_history_of_runs_is_written_trimmed_and_read_beside_the_event_loop(
+def test_a_long_history_of_runs_does_not_block_the_event_loop(
     server: WatchedServer, http: httpx.Client, turns: Turns, control: dict[str, str]
 ) -> None:
     run = server.service.settings.vocabulary.run_path
@@ -161,7 +163,7 @@ def test_a_long_history_of_runs_is_written_trimmed_and_read_beside_the_event_loo
     http.get("/_emulator/runs", headers=control)
     http.post(f"/core/v1{run}", json={"code": code})
     longest(turns, http)
-    for number in range(750):  # beyond 64 MiB of logs
+    for number in range(750):  # above 64 MiB of logs
         answer = http.post(f"/core/v1{run}", json={"code": code})
         assert answer.status_code == 200, (number, answer.text)
     assert_short(turns, http)
@@ -176,7 +178,7 @@ def test_a_long_history_of_runs_is_written_trimmed_and_read_beside_the_event_loo
 
 
 @pytest.mark.slow
-def test_a_large_state_is_saved_restored_and_reset_beside_the_event_loop(
+def test_a_large_state_does_not_block_the_event_loop(
     server: WatchedServer, http: httpx.Client, turns: Turns, control: dict[str, str]
 ) -> None:
     http.post("/_emulator/snapshots/small", json={}, headers=control)
@@ -197,10 +199,11 @@ JSON_BODY: dict[str, dict[str, Any]] = {"POST": {"json": {}}, "DELETE": {}}
 
 
 @pytest.mark.slow
-def test_the_first_request_to_each_endpoint_leaves_the_event_loop_to_others() -> None:
+def test_the_first_request_to_each_endpoint_does_not_block_the_event_loop() -> None:
     script = Path(__file__).with_name("loop_turns.py")
     slow: dict[str, list[tuple[float, str]]] = {}
-    for attempt in range(3):  # work that belongs to a request is slow each time; a new process on a busy machine is not
+    # the work of a request is slow each time, but a new process on a busy machine is slow only once
+    for attempt in range(3):
         done = subprocess.run([sys.executable, str(script)], stdout=subprocess.PIPE, text=True, check=True, timeout=300)
         found: dict[str, tuple[float, str]] = json.loads(done.stdout)
         assert len(found) > 40

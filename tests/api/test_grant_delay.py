@@ -1,4 +1,4 @@
-"""Grants that take a while to act, by the setting grant_delay_ms.
+"""Grants that take effect after the delay of the setting grant_delay_ms.
 
 Source: docs/service/permissions.md#delay-of-grants.
 """
@@ -16,7 +16,7 @@ CODE = "function main() { return 'ran'; }"
 
 
 def polled(run, expected: int) -> set[int]:
-    """Polls the real execution path until it answers so, as callers are told to; what it answered before."""
+    """Repeats an execution until it returns this status. Returns the previous statuses."""
     before: set[int] = set()
     started = time.monotonic()
     while (status := run().status_code) != expected:
@@ -26,30 +26,30 @@ def polled(run, expected: int) -> set[int]:
 
 
 @pytest.mark.slow
-def test_new_keys_and_grants_act_late_and_removals_at_once(local):
+def test_new_keys_and_grants_are_delayed_and_removals_are_immediate(local):
     wire = local(grant_delay_ms=int(DELAY_S * 1000), starter_credits=1_000)
     account = wire.account(credit=1_000)
     group = account.group("x")
     begun = time.monotonic()
     key = account.usage_key(execute_in_groups=[group])
 
-    # The key lists at once, and is unknown to execution for as long as the setting says.
+    # The key can list resources immediately. Executions reject it until the delay ends.
     assert len(wire.listed("list_api_keys", key)) == 1
     assert polled(lambda: account.run(CODE, key=key), 403) <= {401}
     assert time.monotonic() - begun >= DELAY_S
 
-    # Its group permits the action at once in the lists, and late in execution.
+    # Lists show immediately that the group permits the action. Executions use the grant later.
     begun = time.monotonic()
     account.ok("add_action_to_group", {"group_id": group, "action_ipfs_cid": source_cid(CODE)})
     assert len(account.listed("list_actions", group_id=group)) == 1
     assert polled(lambda: account.run(CODE, key=key), 200) <= {403}
     assert time.monotonic() - begun >= DELAY_S
 
-    # Other grants under way do not take back what acts already.
+    # Other grants in progress do not remove grants that are already in effect.
     account.ok("add_pkp_to_group", {"group_id": group, "pkp_id": account.wallet})
     assert account.run(CODE, key=key).status_code == 200
 
-    # What is taken away is gone at once, whatever is under way.
+    # A removal takes effect immediately, even while grants are in progress.
     account.ok("update_usage_api_key", {"usage_api_key": key, "name": "n", "description": "", "execute_in_groups": []})
     assert account.run(CODE, key=key).status_code == 403
     account.ok("remove_usage_api_key", {"usage_api_key": key})

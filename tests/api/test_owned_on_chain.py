@@ -1,4 +1,4 @@
-"""Accounts whose wallet writes to the contract itself; HTTP sees the result.
+"""Accounts whose wallet writes to the contract itself. HTTP requests return the result.
 
 Source: docs/service/signatures.md#follow-up-transactions, docs/service/permissions.md#permission-of-each-endpoint.
 """
@@ -24,7 +24,7 @@ UNMANAGED = False
 
 
 class Owner:
-    """A wallet with ether that sends its own transactions."""
+    """Wallet with ether that sends its own transactions."""
 
     def __init__(self, wire) -> None:
         self.wire = wire
@@ -39,7 +39,7 @@ class Owner:
         return answer.json()["result"]
 
     def send(self, function: str, *arguments: Any) -> None:
-        """One transaction, waited for."""
+        """Sends a transaction, and waits for its block."""
         signed = self.account.sign_transaction(
             {
                 "chainId": int(self.rpc("eth_chainId"), 16),
@@ -81,7 +81,10 @@ def owner(wire) -> Owner:
 
 @pytest.mark.parametrize("form", ["bytes", "text"])
 def test_a_key_set_on_chain_runs_actions_whichever_hash_was_registered(owner, wire, form, sign_envelope):
-    """See docs/service/keys.md#identifiers: the hash of the text is looked for first, then the hash of the 32 bytes."""
+    """See docs/service/keys.md#identifiers.
+
+    The service searches for the hash of the text first, then for that of the 32 bytes.
+    """
     made = owner.signed("add_usage_api_key_with_signature", "AddUsageApiKey", sign_envelope)
     key = made["usage_api_key"]
     assert wire.post("svc_action", key, {"code": CODE}).status_code == 401
@@ -90,7 +93,7 @@ def test_a_key_set_on_chain_runs_actions_whichever_hash_was_registered(owner, wi
     assert wire.post("svc_action", key, {"code": CODE}).json()["response"] == "ran"
     assert wire.listed("billing/balance", key)["balance_cents"] == -99
     assert [entry["name"] for entry in wire.listed("list_api_keys", key)] == ["key"]
-    # The service's payers may not write for an account that a wallet owns
+    # The service's payers cannot write for an account that a wallet owns
     # (docs/service/permissions.md#permission-of-each-endpoint).
     refused = wire.post("add_group", key, {"group_name": "n", "group_description": ""})
     assert (refused.status_code, refused.json()) == (403, "Permission denied")
@@ -98,8 +101,8 @@ def test_a_key_set_on_chain_runs_actions_whichever_hash_was_registered(owner, wi
     assert wire.post("svc_action", key, {"code": CODE}).status_code == 401
 
 
-def test_another_spelling_of_the_same_bytes_is_another_key(owner, wire, sign_envelope):
-    """The last digit of the base64 of 32 bytes carries two bits that must be zero (RFC 4648, section 3.5)."""
+def test_another_encoding_of_the_same_bytes_is_another_key(owner, wire, sign_envelope):
+    """The last digit of the base64 of 32 bytes contains two bits that must be zero (RFC 4648, section 3.5)."""
     key = owner.signed("add_usage_api_key_with_signature", "AddUsageApiKey", sign_envelope)["usage_api_key"]
     owner.set_key(usage_key_hash(base64.b64decode(key)), execute=[0])
     digits = string.ascii_uppercase + string.ascii_lowercase + string.digits + "+/"
@@ -110,8 +113,8 @@ def test_another_spelling_of_the_same_bytes_is_another_key(owner, wire, sign_env
     assert wire.post("svc_action", key, {"code": CODE}).status_code == 200
 
 
-def test_a_wallet_made_by_signature_works_once_its_owner_registered_it(owner, wire, sign_envelope):
-    """Grants made on chain act on HTTP at once.
+def test_a_wallet_created_by_signature_works_after_its_registration(owner, wire, sign_envelope):
+    """Grants from the chain take effect on HTTP immediately.
 
     Source: docs/service/signatures.md#follow-up-transactions.
     """
@@ -129,8 +132,8 @@ def test_a_wallet_made_by_signature_works_once_its_owner_registered_it(owner, wi
     assert [entry["name"] for entry in wire.listed("list_wallets", key)] == ["ops"]
 
 
-def test_a_wallet_registered_under_a_foreign_path_opens_nothing(owner, wire, sign_envelope):
-    """The address is derived again, and must be the one that was asked for.
+def test_a_wallet_registered_with_the_path_of_another_is_rejected(owner, wire, sign_envelope):
+    """The service derives the address again, and compares it with the requested address.
 
     Source: docs/service/permissions.md#using-a-wallet.
     """
@@ -154,13 +157,14 @@ def test_a_transferred_account_keeps_its_keys_and_its_credit(owner, wire, sign_e
     assert wire.listed("billing/balance", key)["balance_cents"] == -99
 
 
-def test_the_address_bytes_of_an_owner_are_no_key(local):
-    """The lookup hash is made of the public address, so a key text of these bytes opens nothing.
+def test_the_address_bytes_of_an_owner_are_not_a_key(local):
+    """The lookup hash depends only on the public address, so a key text of these bytes must not be valid.
 
     Source: docs/service/keys.md#identifiers.
     """
     wire = local()
-    # An address whose 20 bytes are a printable text, as one in some millions is; it needs no private key to be tried.
+    # An address whose 20 bytes are printable text, as one in some millions is. No one needs its private key to try
+    # this.
     text = "owner-of-20-letters!"
     hashed = wallet_lookup_key("0x" + text.encode().hex())
     assert hashed == key_hash(text)

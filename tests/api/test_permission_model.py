@@ -1,6 +1,6 @@
-"""Keys, groups and credit in both account modes, under any sequence of calls, against a model of the specification.
+"""Keys, groups and credit in both account modes: random sequences of calls, compared with a model of the specification.
 
-`SVC_MODEL_EXAMPLES` asks for more than the few sequences of every test run.
+`SVC_MODEL_EXAMPLES` sets the number of sequences. The default is small.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ PLACES = st.integers(0, 9)
 WHICH = st.integers(0, len(ACTIONS) - 1)
 STARTER_CENTS = 9
 SLOW_S = 60
-"""More seconds than any of these runs takes anywhere, hence more cents than one may cost."""
+"""Maximum cost of a run in cents, which is more than the seconds that any of these runs takes on any machine."""
 
 
 @dataclass
 class Key:
-    """A usage key as docs/service/resources.md#usage-key describes it."""
+    """Usage key as in docs/service/resources.md#usage-key."""
 
     text: str
     executes: set[int]
@@ -48,7 +48,7 @@ class Key:
 
 @dataclass
 class Model:
-    """What must be true of the account."""
+    """Expected state of the account."""
 
     groups: dict[int, set[int]] = field(default_factory=dict)
     keys: list[Key] = field(default_factory=list)
@@ -56,12 +56,15 @@ class Model:
     secured: bool = False
 
     def permits(self, groups: set[int], action: int) -> bool:
-        """Whether a list of groups permits an action (docs/service/resources.md#usage-key: 0 means all groups)."""
+        """Returns whether a list of groups permits an action.
+
+        0 means all groups (docs/service/resources.md#usage-key).
+        """
         return 0 in groups or any(action in self.groups.get(group, set()) for group in groups)
 
 
 class Service(RuleBasedStateMachine):
-    """One account, its keys, and whoever uses them."""
+    """State machine of one account, its keys and their users."""
 
     emulator: Emulator
     wire: Wire
@@ -71,17 +74,17 @@ class Service(RuleBasedStateMachine):
         made = self.wire.ok("new_account", body={"account_name": "model"})
         self.master, self.wallet = made["api_key"], made["wallet_address"]
         self.model = Model()
-        self.model.credit = STARTER_CENTS  # so little that it runs out within a sequence
+        self.model.credit = STARTER_CENTS  # so little credit that a sequence can use all of it
         self.owner: Any = None
 
-    # --- what a call must answer ------------------------------------------------------------------------------------
+    # --- expected responses -----------------------------------------------------------------------------------------
 
     @property
     def affordable(self) -> bool:
         return self.model.credit >= 1
 
     def manage(self, path: str, key: str, body: Any, *, allowed: bool, known: bool = True) -> Any:
-        """A management call: 401, 402, 403 or success, in this order (docs/service/http.md#errors)."""
+        """Checks a management call: 401, 402, 403 or success, in this order (docs/service/http.md#errors)."""
         answer = self.wire.post(path, key, body)
         expected = 401 if not known else 402 if not self.affordable else 200 if allowed else 403
         assert answer.status_code == expected, (path, expected, answer.text)
@@ -98,7 +101,7 @@ class Service(RuleBasedStateMachine):
         return known[place % len(known)] if known else None
 
     def caller(self, place: int) -> tuple[str, Key | None]:
-        """The account key, or a usage key."""
+        """Returns the account key or a usage key."""
         key = self.some_key(place) if place % 3 else None
         return (key.text, key) if key else (self.master, None)
 
@@ -108,7 +111,7 @@ class Service(RuleBasedStateMachine):
     def add_group(self, who: int, permitted: set[int]) -> None:
         text, key = self.caller(who)
         known = key is None or not key.removed
-        # The service itself can no longer write to an account that a wallet owns, whatever the key may do.
+        # The service itself can no longer write to an account that a wallet owns, even with a permitted key.
         allowed = not self.model.secured and (key is None or key.creates)
         hashes = [ACTIONS[number].hashed_cid for number in permitted]
         body = {"group_name": "g", "group_description": "", "cid_hashes_permitted": hashes}
@@ -197,7 +200,7 @@ class Service(RuleBasedStateMachine):
     @precondition(lambda self: self.model.secured and self.model.groups)
     @rule(group=PLACES, action=WHICH)
     def owner_permits(self, group: int, action: int) -> None:
-        """The owner writes on chain, and the service charges nothing for it."""
+        """The owner writes on chain, so the service charges nothing."""
         place = self.some_group(group)
         assert place is not None
         self.owner.groups.add_action(place, ACTIONS[action])
@@ -211,7 +214,7 @@ class Service(RuleBasedStateMachine):
         self.owner.usage_keys.delete(key.text)
         key.removed = True
 
-    # --- what always holds ------------------------------------------------------------------------------------------
+    # --- invariants -------------------------------------------------------------------------------------------------
 
     def credit(self) -> int:
         return -int(self.wire.listed("billing/balance", self.master)["balance_cents"])

@@ -1,4 +1,4 @@
-"""The permission table as a matrix: every endpoint with every kind of key.
+"""Permission table as a matrix of every endpoint and every kind of key.
 
 Source: docs/service/permissions.md#permission-of-each-endpoint.
 """
@@ -15,7 +15,7 @@ OTHER_CID = "QmTp2hEo8eXRp6wg7jXv1BLCMh5a4F3B7buAUZNZUu772j"
 CODE = "function main() {}"
 IN_X, EVERYWHERE = "x", "0"
 
-# What a usage key needs: a flag, or a list that holds the group (or 0). None: only the account key.
+# Permission that a usage key needs: a flag, or a list that contains the group (or 0). None means only the account key.
 NEEDS: dict[str, str | None] = {
     "add_usage_api_key": None,
     "update_usage_api_key": None,
@@ -53,7 +53,7 @@ KINDS: dict[str, tuple[str, Any]] = {
 
 @pytest.fixture(scope="module")
 def scene(wire):
-    """Groups X and Y, one usage key of each kind, and one to be spoken about."""
+    """Creates groups X and Y, one usage key of each kind, and one key that the calls change."""
     account = wire.account(credit=1_000)
     x, y = account.group("x", cids=["0x0"]), account.group("y", cids=["0x0"])
     lists = {IN_X: [x], EVERYWHERE: [0], True: True}
@@ -67,7 +67,7 @@ def scene(wire):
 
 
 def body(scene, path: str, group: int) -> dict[str, Any]:
-    """A body with which the account key would succeed, or fail only after its permission was looked at."""
+    """Returns a body with which the account key would succeed, or fail only after the check of its permission."""
     named = {"name": "n", "description": ""}
     spoken_of = {"usage_api_key": scene.spoken_of}
     return {
@@ -90,19 +90,20 @@ def body(scene, path: str, group: int) -> dict[str, Any]:
     }[path]
 
 
-# Reached means: the permission held. These have nothing to remove, which is found out only afterwards.
+# A 404 or 400 shows that the permission check succeeded. These calls have nothing to remove, and the service checks
+# that later.
 REACHED = {"remove_group": 404, "remove_action_from_group": 404, "remove_pkp_from_group": 404}
 GROUPED = {"add_action_to_group", "remove_action_from_group", "add_pkp_to_group", "remove_pkp_from_group"}
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_usage_key_reaches_what_its_permission_names_and_nothing_else(scene, kind):
+def test_a_usage_key_can_call_only_the_endpoints_of_its_permissions(scene, kind):
     granted, what = KINDS[kind]
     key = scene.keys[kind]
     seen, expected = {}, {}
     for path, needed in NEEDS.items():
         if path == "convert_to_chain_secured_account":
-            continue  # needs a signature: tests of ChainSecured accounts
+            continue  # these endpoints need a signature, and the tests of ChainSecured accounts check them
         for name, group in (("X", scene.x), ("Y", scene.y)):
             if name == "Y" and path not in GROUPED:
                 continue
@@ -115,7 +116,7 @@ def test_a_usage_key_reaches_what_its_permission_names_and_nothing_else(scene, k
     assert seen == expected
 
 
-def test_the_account_key_reaches_everything(scene):
+def test_the_account_key_can_call_every_endpoint(scene):
     for path in NEEDS:
         if path in {"convert_to_chain_secured_account", "remove_usage_api_key", "delete_action"}:
             continue
@@ -124,7 +125,7 @@ def test_the_account_key_reaches_everything(scene):
 
 
 def test_every_billed_endpoint_of_the_description_is_in_the_table(wire):
-    """An endpoint that is added without a line above fails here."""
+    """This test fails for a new endpoint without a line in the table above."""
     described = wire.get("openapi.json").json()["paths"]
     charged = {
         path.removeprefix("/core/v1/")

@@ -1,4 +1,4 @@
-"""The emulator as a process: starting, stopping, staying private, coming back (design sections 4 and 5)."""
+"""The emulator as a process: start, stop, private files and restart (design sections 4 and 5)."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from svcnb.emulator.settings import Settings
 from svcnb.exit_codes import ExitCode
 
 CODE = "function main() { return 'ran'; }"
-# A machine that does ten other things at once is slow, not broken: what ends, ends long before.
+# Long timeout, because a busy machine is slow. Operations that end at all usually end much earlier.
 PATIENCE_S = 300
 
 
 def processes() -> list[tuple[int, int, str]]:
-    """Id, parent and state of every process of this machine."""
+    """Returns the id, parent and state of every process of this machine."""
     listed = subprocess.run(["ps", "-axo", "pid=,ppid=,stat="], capture_output=True, text=True, check=True).stdout
     return [(int(pid), int(parent), state) for pid, parent, state in map(str.split, listed.splitlines())]
 
 
 def gone(children: set[int]) -> bool:
-    """Whether processes end; one that only waits to be reaped has ended."""
+    """Returns whether processes have ended. A zombie process has ended."""
     deadline = time.monotonic() + PATIENCE_S
     while children & {pid for pid, _, state in processes() if not state.startswith("Z")}:
         if time.monotonic() > deadline:
@@ -40,7 +40,7 @@ def gone(children: set[int]) -> bool:
 
 
 class Process:
-    """``svcnb emulator`` with its ready line read."""
+    """Starts ``svcnb emulator`` and reads its ready line."""
 
     def __init__(self, *options: str) -> None:
         self.popen = subprocess.Popen(
@@ -54,7 +54,7 @@ class Process:
         self.ready = json.loads(line) if line else None
 
     def children(self) -> set[int]:
-        """Ids of every process that it started, and that those started."""
+        """Returns the ids of all descendants of the process."""
         parents = {child: parent for child, parent, _ in processes()}
         found: set[int] = set()
         known = {self.popen.pid}
@@ -64,7 +64,7 @@ class Process:
         return found
 
     def end(self, number: int = signal.SIGTERM) -> tuple[int, str]:
-        """Sends a signal; answers exit code and standard error."""
+        """Sends a signal. Returns the exit code and standard error."""
         self.popen.send_signal(number)
         _, err = self.popen.communicate(timeout=PATIENCE_S)
         return self.popen.returncode, err
@@ -89,14 +89,14 @@ def start():
 
 
 def refused(process: Process) -> str:
-    """Standard error of a start that must fail."""
+    """Returns standard error of a start that must fail."""
     assert process.ready is None
     _, err = process.popen.communicate(timeout=PATIENCE_S)
     return str(err)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_it_and_everything_it_started(start, connect, number):
+def test_a_signal_ends_the_emulator_and_all_its_processes(start, connect, number):
     process = start("--starter-credits", "100")
     account = connect(process.ready["base_url"]).account(credit=100)
     assert account.run(CODE).status_code == 200
@@ -108,8 +108,8 @@ def test_a_signal_ends_it_and_everything_it_started(start, connect, number):
     assert gone(children)
 
 
-def test_the_ready_line_shows_a_generated_token_and_never_a_chosen_one(start, connect):
-    """Container services keep the output of a program, so a chosen secret must not be in it."""
+def test_the_ready_line_contains_a_generated_token_but_no_configured_one(start, connect):
+    """Container services store the output of a program, so it must not contain a configured secret."""
     process = start("--control-token", "correct horse")
     assert "correct horse" not in json.dumps(process.ready)
     chosen = {"Authorization": "Bearer correct horse"}
@@ -117,8 +117,8 @@ def test_the_ready_line_shows_a_generated_token_and_never_a_chosen_one(start, co
     assert len(start().ready["control_token"]) > 30
 
 
-def test_the_ready_line_names_every_address_and_comes_soon(start, connect):
-    """Issue 2 compares the time with another emulator in one run; this bound only catches a start gone wrong."""
+def test_the_ready_line_contains_every_address_and_appears_quickly(start, connect):
+    """Issue 2 compares the time with another emulator in one run. This limit only detects a very slow start."""
     started = time.perf_counter()
     process = start()
     ready = process.ready
@@ -132,7 +132,7 @@ def test_the_ready_line_names_every_address_and_comes_soon(start, connect):
 
 
 @pytest.mark.slow
-def test_a_second_emulator_stands_beside_the_first(start, connect, wire, account):
+def test_a_second_emulator_can_run_at_the_same_time(start, connect, wire, account):
     there = connect(start().ready["base_url"])
     assert there.get("account_exists", account.key).json() is False
     assert wire.get("account_exists", account.key).json() is True
@@ -140,7 +140,7 @@ def test_a_second_emulator_stands_beside_the_first(start, connect, wire, account
     assert account.run(CODE).status_code == 200
 
 
-def test_a_taken_port_is_an_error_that_names_the_port(start):
+def test_the_error_for_a_port_in_use_names_the_port(start):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         process = start("--port", str(port))
@@ -148,7 +148,7 @@ def test_a_taken_port_is_an_error_that_names_the_port(start):
         assert process.popen.returncode == ExitCode.PORT_IN_USE
 
 
-def test_a_restart_keeps_everything_and_repeats_no_key(start, connect, tmp_path):
+def test_a_restart_keeps_the_state_and_repeats_no_key(start, connect, tmp_path):
     options = ("--state", str(tmp_path / "state"), "--seed", "lesson")
     first = start(*options)
     wire = connect(first.ready["base_url"])
@@ -189,7 +189,7 @@ def test_killed_without_warning_its_children_end_and_acknowledged_writes_survive
     assert [group["name"] for group in wire.listed("list_groups", account.key)] == ["acknowledged"]
 
 
-def test_the_state_is_private_and_holds_no_key(start, connect, tmp_path):
+def test_the_state_is_private_and_contains_no_key(start, connect, tmp_path):
     folder = tmp_path / "state"
     process = start("--state", str(folder), "--starter-credits", "500")
     account = connect(process.ready["base_url"]).account()
@@ -218,7 +218,7 @@ def test_a_second_emulator_on_the_same_state_is_refused(start, tmp_path):
 
 @pytest.fixture
 def kept(tmp_path):
-    """A state folder as an emulator leaves it."""
+    """State folder of a stopped emulator."""
     service = Service(Settings.load({}, state=tmp_path / "kept"))
     asyncio.run(service.stop())
     return tmp_path / "kept"
@@ -226,7 +226,7 @@ def kept(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("damage", ["svcnb.db", "root_secret"])
-def test_a_damaged_state_is_refused_and_left_as_it_is(start, kept, damage):
+def test_a_damaged_state_is_rejected_and_unchanged(start, kept, damage):
     file = kept / damage
     assert file.exists()
     file.write_bytes(b"this is no state" * 100)
@@ -240,7 +240,7 @@ def test_a_damaged_state_is_refused_and_left_as_it_is(start, kept, damage):
 
 @pytest.mark.slow
 def test_a_state_of_another_root_secret_is_refused(start, kept):
-    """Every wallet in the database would answer with another key."""
+    """Otherwise, every wallet in the database would have a different key."""
     (kept / "root_secret").unlink()
     process = start("--state", str(kept))
     assert "root" in refused(process)
@@ -248,7 +248,7 @@ def test_a_state_of_another_root_secret_is_refused(start, kept):
 
 
 @pytest.mark.slow
-def test_a_chain_that_does_not_answer_is_said_in_two_lines(start):
+def test_the_error_for_an_unreachable_chain_has_two_lines(start):
     with socket.create_server(("127.0.0.1", 0)) as nobody:
         port = nobody.getsockname()[1]
     process = start("--chain-rpc", f"http://127.0.0.1:{port}")
@@ -257,13 +257,13 @@ def test_a_chain_that_does_not_answer_is_said_in_two_lines(start):
     assert "Traceback" not in text
 
 
-def test_a_seeded_emulator_stays_on_this_machine(start):
+def test_a_seeded_emulator_listens_only_on_loopback(start):
     process = start("--seed", "x", "--host", "0.0.0.0", "--control-token", "t")  # noqa: S104  refused
     assert "loopback" in refused(process)
     assert process.popen.returncode == ExitCode.USAGE
 
 
-def test_the_same_seed_makes_the_same_world(local):
+def test_the_same_seed_produces_the_same_keys(local):
     worlds = []
     for _ in range(2):
         wire = local(seed="twins", clock="frozen@1767225600", starter_credits=100)
@@ -282,7 +282,7 @@ def test_the_same_seed_makes_the_same_world(local):
 
 
 @pytest.mark.slow
-def test_an_empty_database_beside_a_root_secret_is_refused_and_nothing_is_changed(start, kept):
+def test_an_empty_database_with_a_root_secret_is_rejected(start, kept):
     for left in ("an empty file", "no file"):
         (kept / "svcnb.db").unlink()
         if left == "an empty file":
@@ -296,11 +296,11 @@ def test_an_empty_database_beside_a_root_secret_is_refused_and_nothing_is_change
     assert start("--state", str(kept)).ready is not None
 
 
-def test_a_first_start_that_was_killed_before_its_database_was_made_is_no_loss(kept, tmp_path):
+def test_a_start_after_a_killed_first_start_works(kept, tmp_path):
     from svcnb.emulator.bootstrap import Beginning
 
     beginning = Beginning(Settings.load({}, state=tmp_path / "new"))
-    beginning.release()  # killed here: the root secret is there, the database is empty
+    beginning.release()  # the kill happens when the root secret exists and the database is empty
     service = Service(Settings.load({}, state=tmp_path / "new"))
     assert service.custody is not None
     asyncio.run(service.stop())

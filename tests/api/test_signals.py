@@ -1,4 +1,4 @@
-"""SIGTERM while an emulator starts, and while it stops: heard once, and nothing is cut short."""
+"""SIGTERM during the start and the stop of an emulator. The emulator handles it once, and completes its operations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PATIENCE_S = 120
 
 
 def run(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs an emulator whose service was changed by a script; it ends by itself."""
+    """Runs an emulator whose service a script changes. The emulator ends without a signal from the test."""
     command = [sys.executable, "-c", textwrap.dedent(script), *arguments]
     return subprocess.run(
         command, input="{}\n", capture_output=True, text=True, timeout=PATIENCE_S, start_new_session=True, check=False
@@ -23,8 +23,8 @@ def run(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-def test_a_signal_that_comes_while_a_background_task_of_the_start_works_ends_the_start() -> None:
-    # Raised there, it would be that task's error, which nobody waits for, and the start would go on.
+def test_a_signal_during_a_background_task_ends_the_start() -> None:
+    # An exception at this point would be lost in a task without an awaiting caller, and the start would continue.
     ended = run("""
         import asyncio, os, signal
         from svcnb.cli import _serve
@@ -51,7 +51,7 @@ def test_a_signal_that_comes_while_a_background_task_of_the_start_works_ends_the
 
 
 @pytest.mark.slow
-def test_a_second_signal_does_not_cut_the_stop_short(tmp_path: Path) -> None:
+def test_a_second_signal_does_not_interrupt_the_stop(tmp_path: Path) -> None:
     ended = run(
         """
         import os, signal, sys

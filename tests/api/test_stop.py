@@ -1,4 +1,4 @@
-"""What a request that is under way is answered when the emulator is stopped."""
+"""Responses to requests in progress when the emulator stops."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def process():
 @pytest.mark.slow
 @pytest.mark.parametrize("signals", [1, 2], ids=["finished in time", "at once"])
 @pytest.mark.parametrize("code", [ENDLESS, BUSY], ids=["waiting", "busy"])
-def test_a_run_that_a_stop_cuts_off_is_answered_503_with_json(process, connect, code, signals) -> None:
+def test_a_run_interrupted_by_a_stop_receives_503_with_json(process, connect, code, signals) -> None:
     ready = json.loads(process.stdout.readline())
     account = connect(ready["base_url"]).account()
     answers = []

@@ -1,4 +1,4 @@
-"""The interactive view in a real browser, with nothing but this server to load from."""
+"""Interactive documentation in a real browser that can reach only this server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Charts of a million runs beside the same percentiles by pandas, one process, interleaved (performance goals, H)."""
+"""Charts of a million runs, compared with the same percentiles by pandas, interleaved in one process."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HALF_DAY = "12h"
 
 
 def made(count: int) -> pd.DataFrame:
-    """Runs of thirty days, as `History.measures` returns them."""
+    """Returns runs of thirty days, in the format of `History.measures`."""
     chance = np.random.default_rng(1)
     well = chance.random(count) > 0.03
     elapsed = chance.lognormal(-1, 1, count)
@@ -38,13 +38,13 @@ def made(count: int) -> pd.DataFrame:
 
 
 def by_pandas(runs: pd.DataFrame) -> Any:
-    """What the latency chart adds up, by pandas' own means."""
+    """Returns the values of the latency chart, computed with pandas."""
     well = runs[runs["status"] == "success"]
     return well.groupby(well["started_at"].dt.floor(HALF_DAY))["elapsed"].quantile([0.5, 0.95, 0.99])
 
 
 def milliseconds(work: Callable[[], object]) -> float:
-    """How long it takes once."""
+    """Returns the duration of one call."""
     begun = time.perf_counter()
     work()
     return (time.perf_counter() - begun) * 1000
@@ -66,7 +66,7 @@ def test_a_million_runs_become_a_chart_about_as_quickly_as_pandas_adds_them_up()
             seen[name].append(milliseconds(each))
     median = {name: statistics.median(times[1:]) for name, times in seen.items()}
     sizes = {name: len(json.dumps(each())) / 1024 for name, each in work.items() if name != "pandas alone"}
-    charts.png(charts.latency(runs))  # the first one starts the drawing engine
+    charts.png(charts.latency(runs))  # the first chart starts the rendering engine
     picture = milliseconds(lambda: charts.png(charts.latency(runs)))
     print(f"\n{RUNS:,} runs, median of {ROUNDS}, ms")
     for name, took in median.items():

@@ -1,6 +1,7 @@
-"""A batch on Dask clusters of one and two workers, in turn: two carry out at least 1.6 times as many runs.
+"""A batch on Dask clusters with one and two workers, in turn. Two workers execute at least 1.6 times as many runs.
 
-The runs wait, as runs that fetch do, so the workers and not the cores of the service limit them.
+The runs wait, like runs with outbound requests. The number of workers therefore limits them, not the cores of the
+service.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ distributed = pytest.importorskip("distributed", reason="Dask comes with the ext
 
 pytestmark = [
     pytest.mark.engine,
-    pytest.mark.filterwarnings("default"),  # those of other people's cluster are theirs
+    pytest.mark.filterwarnings("default"),  # warnings of the cluster library
 ]
 
 RUNS, THREADS, ROUNDS, WAIT_MS = 48, 4, 3, 300
@@ -27,7 +28,7 @@ WAITING = Action(
 )
 
 
-def test_two_workers_carry_out_more_runs_than_one(emulator) -> None:
+def test_two_workers_execute_more_runs_than_one(emulator) -> None:
     anyone = emulator.client()
     svc = anyone.with_key(anyone.accounts.create("scaling"))
     seen: dict[int, list[float]] = {1: [], 2: []}
@@ -51,7 +52,7 @@ def test_two_workers_carry_out_more_runs_than_one(emulator) -> None:
                     batch = svc.map(WAITING, [{"n": n} for n in range(RUNS)], concurrency=RUNS, executor=executor)
                     seen[workers].append(time.monotonic() - begun)
                 assert batch.responses() == [n * n for n in range(RUNS)]
-    # In the first round the workers import.
+    # In the first round, the workers import their modules.
     median = {workers: statistics.median(times[1:]) for workers, times in seen.items()}
     ratio = median[1] / median[2]
     print(

@@ -1,11 +1,13 @@
-"""The engine against its peers, interleaved: a fresh `deno run` per execution and workerd's dynamic loader.
+"""The engine compared with other systems, interleaved: a new `deno run` for each execution, and workerd's dynamic
+loader.
 
-Both peers load stock ethers v5, as their users would. Run, on a machine that does nothing else:
+Both load the original ethers v5, like their users. Run this command on a machine without other load:
 
     pytest tests/benchmarks -o python_files=bench_engine.py -s
 
-It prints a table and asserts only the answers, since figures belong to the machine they were taken on; ratios are what
-carries over. workerd is fetched from npm through Deno, once; when it cannot be, its rows say so.
+It prints a table and asserts only the results of the actions, because the figures depend on the machine. Only the
+ratios are comparable. Deno downloads workerd from npm once. If the download fails, the rows of workerd contain the
+reason.
 """
 
 from __future__ import annotations
@@ -43,7 +45,7 @@ PARAMS = {"key": "0x" + "46" * 32, "text": "benchmark"}
 OUTSTANDING = 4
 SUSTAINED_S = 3.0
 SPARES = 3
-# Time to make new spares: what is measured is a run that finds one ready.
+# Time to start new spares, because the benchmark measures runs that find a spare.
 PAUSE_S = 0.5
 
 Run = Callable[[str], Awaitable[Any]]
@@ -51,7 +53,7 @@ Run = Callable[[str], Awaitable[Any]]
 
 @dataclass
 class Seen:
-    """What was measured of one candidate."""
+    """Measured figures of one candidate."""
 
     latency_ms: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in SOURCES})
     per_s: list[float] = field(default_factory=list)
@@ -110,7 +112,7 @@ def deno_run(stock_ethers: Path, folder: Path) -> Run:
 
 
 async def timed(run: Run, source: str, times: int, pause_s: float) -> list[float]:
-    """Milliseconds of single runs, one at a time, with a pause after as many as there are spares."""
+    """Returns the milliseconds of single runs in sequence. After each use of all spares, the benchmark pauses."""
     seen = []
     for done in range(times):
         if done % SPARES == 0:
@@ -122,7 +124,7 @@ async def timed(run: Run, source: str, times: int, pause_s: float) -> list[float
 
 
 async def sustained(run: Run, source: str) -> float:
-    """Runs per second with several outstanding."""
+    """Returns the number of runs per second with several runs in progress."""
     done = 0
     started = time.perf_counter()
     end = started + SUSTAINED_S
@@ -153,7 +155,7 @@ async def compare(stock_ethers: Path, workerd: Any, tmp_path: Path) -> None:
         await ours(TRIVIAL)
         first_ms = (time.perf_counter() - started) * 1000
         answers = {name: await run(SIGNING) for name, run in runs.items()}
-        assert len(set(answers.values())) == 1, answers  # same bytes out
+        assert len(set(answers.values())) == 1, answers  # the same bytes
         seen = {name: Seen() for name in runs}
         for _ in range(ROUNDS):
             for kind, source in SOURCES.items():

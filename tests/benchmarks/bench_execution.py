@@ -1,7 +1,7 @@
-"""An execution over HTTP from end to end, and what a thousand of them leave in memory.
+"""Duration of an execution over HTTP, and memory use after a thousand executions.
 
-The whole path: body, CID, key, permission, isolate, the wallet's key, ethers, the charge in the ledger, the answer.
-Run on a machine that does nothing else:
+The benchmark includes all steps: the body, the CID, the key, the permission, the isolate, the wallet's key, ethers, the
+charge in the ledger, and the response. Run this command on a machine without other load:
 
     pytest tests/benchmarks -o python_files=bench_execution.py -s
 """
@@ -32,17 +32,17 @@ ROUNDS = 60
 PAUSE_S = 0.2
 MANY = 1_000
 CONNECTIONS = 8
-# Processes of each engine while nothing runs, after it was in use. A template looks like the spares that it copies.
+# Processes of each engine after its use, while no action runs. A template has the same command line as its copies.
 IDLE = {"v8": {"image": 0, "spare": _SPARES + _can_copy()}, "auto": {"image": 0, "spare": 0}}
-# Whole size, pages that several processes share counted once; it also moves with what other programs share.
+# Total size, in which shared pages count once. Other programs that share pages also affect it.
 SHARED = "Pss:"
-# What belongs to a process alone.
+# Memory that only this process uses.
 OWN = "Anonymous:"
 MB = 2**20
 
 
 class Bench:
-    """An emulator of its own with an account, a group of one action and one wallet, and a key that may run it."""
+    """Separate emulator with an account, a group with one action and one wallet, and a key that may run the action."""
 
     def __init__(self, emulator: Emulator, engine: str) -> None:
         self.emulator = emulator
@@ -64,7 +64,7 @@ class Bench:
 @pytest.fixture(scope="module", params=IDLE)
 def bench(request: pytest.FixtureRequest) -> Iterator[Bench]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("SVC_ACTION_SPARES")  # as for a user, not as in other tests
+        patch.delenv("SVC_ACTION_SPARES")  # the settings of a user, not of other tests
         emulator = Emulator(starter_credits=10_000, action_engine=request.param)
     with emulator:
         yield Bench(emulator, request.param)
@@ -73,7 +73,7 @@ def bench(request: pytest.FixtureRequest) -> Iterator[Bench]:
 async def run_all(
     bench: Bench, post: Callable[..., Awaitable[bytes]], source: str, times: int, pause_s: float
 ) -> list[float]:
-    """Milliseconds of runs over one connection, one at a time."""
+    """Returns the milliseconds of sequential runs over one connection."""
     reader, writer = await asyncio.open_connection(*bench.address)
     body, seen = bench.body(source), []
     for _ in range(times):
@@ -132,12 +132,12 @@ async def test_a_thousand_executions_leave_little_in_memory(
 
 
 def largest(found: dict[str, list[int]]) -> dict[str, int]:
-    """Bytes of the largest process of each kind: how many there are depends on the load before."""
+    """Returns the bytes of the largest process of each kind, because their number depends on the previous load."""
     return {name: max(sizes) for name, sizes in sorted(found.items())}
 
 
 async def settled(bench: Bench, row: str, usual: dict[str, int] | None = None) -> dict[str, list[int]]:
-    """Bytes of every process once their numbers have not changed (or have been the usual ones) for three seconds."""
+    """Returns the bytes of every process, after the number of processes was stable (or as usual) for three seconds."""
     calm, last = 0, usual
     for _ in range(400):
         await asyncio.sleep(0.5)
@@ -151,7 +151,7 @@ async def settled(bench: Bench, row: str, usual: dict[str, int] | None = None) -
 
 
 def processes(root: int, row: str) -> dict[str, list[int]]:
-    """Bytes of the emulator and all it started, by what they are; ``row`` as in smaps_rollup."""
+    """Returns the bytes of the emulator and of its child processes, by kind. ``row`` is a field of smaps_rollup."""
     parents: dict[int, int] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():

@@ -1,12 +1,13 @@
-"""The engine `fast` against its peers, interleaved; over HTTP; in a batch; and a canary in every one of many runs.
+"""The engine `fast` compared with other systems, interleaved, over HTTP and in a batch. Each of many runs checks
+isolation.
 
-Peers are a Deno worker for each execution and workerd's dynamic loader, both with stock ethers v5. Run on a machine
-that does nothing else:
+The other systems are a Deno worker for each execution and workerd's dynamic loader, both with the original ethers v5.
+Run this command on a machine without other load:
 
     pytest tests/benchmarks -o python_files=bench_fast.py -s
 
-It prints figures and asserts answers, isolation and memory alone. SVC_BENCH_ROUNDS, SVC_CANARY_RUNS
-and SVC_MAP_RUNS make it shorter.
+It prints the figures, and asserts only results, isolation and memory use. Lower values of SVC_BENCH_ROUNDS,
+SVC_CANARY_RUNS and SVC_MAP_RUNS make it shorter.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ SOURCES = {"trivial": (TRIVIAL, 40), "signing": (SIGNING, 20)}
 SIGNING_BY_WALLET = """async function main({ pkpId, text }) {
   return new ethers.Wallet(await Svc.Actions.getPrivateKey({ pkpId })).signMessage(text);
 }"""
-# What a run could leave behind for the next, and whether it finds any of it.
+# Data that a run could leave for the next one, and a check whether a run finds any of it.
 CANARY = """
 const found = [typeof globalThis.canary, typeof Array.prototype.canary, ethers.canary, Svc.Actions.canary, Math.canary]
   .filter((x) => x !== undefined && x !== "undefined").length + (JSON.stringify([1]) === "[1]" ? 0 : 1);
@@ -85,7 +86,7 @@ async def fast_engine() -> AsyncIterator[FastEngine]:
 
 @asynccontextmanager
 async def deno_workers(stock_ethers: Path, folder: Path) -> AsyncIterator[Run]:
-    """One Deno process that makes a worker for each execution."""
+    """One Deno process that creates a worker for each execution."""
     tail = "self.onmessage = async ({ data }) => self.postMessage(await main(data));"
     head = f'import {{ ethers }} from "{stock_ethers.as_uri()}";'
     script = folder / "workers.js"
@@ -140,7 +141,7 @@ async def deno_workers(stock_ethers: Path, folder: Path) -> AsyncIterator[Run]:
 
 
 async def timed(run: Run, source: str, times: int) -> list[float]:
-    """Milliseconds of single runs, one at a time."""
+    """Returns the milliseconds of single runs in sequence."""
     seen = []
     for _ in range(times):
         started = time.perf_counter()
@@ -150,7 +151,7 @@ async def timed(run: Run, source: str, times: int) -> list[float]:
 
 
 async def sustained(run: Run, source: str, outstanding: int = OUTSTANDING) -> float:
-    """Runs per second with several outstanding."""
+    """Returns the number of runs per second with several runs in progress."""
     done, started = 0, time.perf_counter()
 
     async def worker() -> None:
@@ -180,7 +181,7 @@ async def compare(stock_ethers: Path, workerd: Any, tmp_path: Path) -> None:
 
         runs["fast"] = ours
         answers = {name: await run(SIGNING) for name, run in runs.items()}
-        assert len(set(answers.values())) == 1, answers  # same bytes out
+        assert len(set(answers.values())) == 1, answers  # the same bytes
         latency: Figures = {}
         rate: Figures = {}
         print(f"\nload average at the start {os.getloadavg()[0]:.2f}")
@@ -241,7 +242,7 @@ def test_over_http_and_in_a_batch(post: Callable[..., Awaitable[bytes]]) -> None
         print(f"svc.map of {MAP_RUNS} signing runs: {took_s:.1f} s, {MAP_RUNS / took_s:.0f} a second")
 
 
-def test_a_canary_in_every_run_and_memory_stays_flat() -> None:
+def test_runs_are_isolated_and_memory_use_is_constant() -> None:
     uvloop.run(canary())
 
 
@@ -254,7 +255,7 @@ async def canary() -> None:
                 outcome = await engine.run(CANARY, {"n": n}, ActionLimits(), services)
                 assert outcome.response == [n, 0, "undefined"], (n, outcome)
 
-        await some(range(min(1000, CANARY_RUNS // 10)))  # what is compiled is compiled now
+        await some(range(min(1000, CANARY_RUNS // 10)))  # the compilation is complete
         before = resident(engine)
         started = time.perf_counter()
         half = CANARY_RUNS // 2
@@ -266,5 +267,5 @@ async def canary() -> None:
 
 
 def resident(engine: FastEngine) -> list[int]:
-    """MB of each idle process."""
+    """Returns the MB of each idle process."""
     return [(isolate.resident_bytes() or 0) // 2**20 for isolate in engine._pool._ready]

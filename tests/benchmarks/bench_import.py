@@ -1,11 +1,11 @@
-"""`import svcnb` costs at most 0.6 times `import httpx`, `svcnb --help` at most 3 times the empty interpreter."""
+"""Start-up times: `import svcnb` at most 0.6 times `import httpx`, and `svcnb --help` at most 3 times Python."""
 
 from __future__ import annotations
 
 ROUNDS = 9
 
 
-def test_import_and_help_stay_quick(interpreter_times) -> None:
+def test_import_and_help_are_fast(interpreter_times) -> None:
     times = interpreter_times(
         {
             "empty": "pass",

@@ -1,4 +1,4 @@
-"""Charges a second in the ledger against bare sqlite3 doing the same two writes, one run, interleaved."""
+"""Charges per second in the ledger, compared with sqlite3 and the same two writes, interleaved in one run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WALLET = "0x" + "a" * 40
 
 
 def bare(path: Path, numbers: count[int]) -> float:
-    """Charges a second of one connection, WAL and synchronous=FULL, one transaction each."""
+    """Returns the charges per second of one connection, with WAL, synchronous=FULL and one transaction each."""
     connection = sqlite3.connect(path, isolation_level=None)
     connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("PRAGMA synchronous=FULL")
@@ -49,7 +49,7 @@ def bare(path: Path, numbers: count[int]) -> float:
 
 
 async def ours(ledger: Ledger, numbers: count[int], at_once: int) -> float:
-    """Charges a second of the ledger with so many callers at once."""
+    """Returns the charges per second of the ledger with this number of concurrent callers."""
 
     async def caller() -> None:
         for _ in range(CHARGES // at_once):
@@ -76,6 +76,7 @@ async def test_charges_keep_up_with_bare_sqlite(tmp_path: Path) -> None:
     print("\n" + "  ".join(f"{name} {rate:.0f}/s ({rate / rates['bare']:.2f}x)" for name, rate in rates.items()))
     if rates["bare"] > 50_000:
         pytest.skip("this disk does not wait for its writes, so there is nothing to share")
-    # One at a time pays for two changes of thread beside the disk; the event loop must not wait for a disk.
+    # Sequential charges need two thread switches in addition to the disk, because the event loop must not wait for a
+    # disk.
     assert rates["one at a time"] >= 0.25 * rates["bare"]
     assert rates["at once"] >= 5 * rates["bare"]

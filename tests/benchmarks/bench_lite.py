@@ -1,6 +1,7 @@
-"""The workbook in a browser tab: time to the first signature, of a run and of the lessons, bytes and memory.
+"""The website in a browser tab: time to the first signature, of a run and of the lessons, transferred bytes, and
+memory.
 
-Each figure is printed beside its goal. The goals are for an idle machine; run one test with ``-k``.
+The benchmark prints each figure with its goal. The goals apply to an idle machine. Select a test with ``-k``.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ print(sorted(times[5:])[10])
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """A site, built anew or in the folder SVC_SITE."""
+    """Site that the test builds, or the site in the folder SVC_SITE."""
     from svcnb.lite.site import build_site
 
     if find_spec("jupyterlite_core") is None:
@@ -74,7 +75,7 @@ def playwright() -> Any:
 
 @pytest.fixture
 def profile(playwright: Any, tmp_path: Path) -> Any:
-    """Starts Chromium on a profile in a folder of the test."""
+    """Starts Chromium with a profile in a folder of the test."""
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
 
     def start(name: str = "profile") -> Any:
@@ -86,14 +87,14 @@ def profile(playwright: Any, tmp_path: Path) -> Any:
 
 
 def told(what: str, found: list[float], goal: float, unit: str) -> None:
-    """Prints a median beside its goal."""
+    """Prints a median with its goal."""
     median = statistics.median(found)
     each = ", ".join(f"{one:.1f}" for one in sorted(found))
     print(f"\n{what}: {median:.1f} {unit} (goal {goal:g}; {len(found)} rounds: {each})")
 
 
 def first_signature(context: Any, site: str) -> tuple[float, Lab]:
-    """Seconds from opening the page to a signature."""
+    """Returns the seconds from the opening of the page to a signature."""
     began = time.perf_counter()
     page = Lab(context, site, "01-quickstart")
     page.run(FIRST)
@@ -142,10 +143,10 @@ def test_the_memory_of_the_first_lesson(tmp_path: Path, site: str) -> None:
 
 @contextmanager
 def plain_chromium(folder: Path) -> Iterator[Callable[..., Any]]:
-    """Starts Chromium without playwright, which records the network in the memory of the browser.
+    """Starts Chromium without playwright, which would store the network traffic in the browser's memory.
 
     Yields:
-        Function that sends a command of the DevTools protocol and returns its result.
+        A function that sends a command of the DevTools protocol and returns its result.
     """
     chromium = shutil.which("chromium") or shutil.which("google-chrome") or "chromium"
     options = ["--headless", "--no-first-run", "--remote-debugging-port=0", f"--user-data-dir={folder}", "about:blank"]
@@ -203,7 +204,7 @@ SIZES = """async () => {
 
 
 def _memory_mb(mark: str) -> float:
-    """Proportional set size of Chromium's processes on this profile, and of their children."""
+    """Returns the proportional set size of Chromium's processes with this profile, and of their child processes."""
     total, mine = 0, set()
     parents = {}
     for entry in Path("/proc").iterdir():
@@ -242,7 +243,7 @@ def test_the_lessons_take_at_most_three_times_as_long_as_on_the_desktop(profile:
 
 
 def _on_the_desktop(lesson: str) -> float:
-    """Seconds of a lesson's cells in a kernel that runs already."""
+    """Returns the seconds of a lesson's cells in a kernel that is already running."""
     import nbformat
     from nbclient import NotebookClient
 

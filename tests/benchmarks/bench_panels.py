@@ -1,7 +1,8 @@
-"""First paint of each panel after its bundle is loaded, and frames of the list of runs while it scrolls, in Chromium.
+"""First paint of each panel after its bundle has loaded, and frame times of the list of runs while it scrolls, in
+Chromium.
 
-The page is bare and no kernel answers, so the figures are those of the browser side. The list shows what a panel sends
-for a history of 10,000 runs.
+The page contains no other elements and has no kernel, so the figures include only the work of the browser. The list
+shows the data of a panel for a history of 10,000 runs.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ SCROLL = """async () => {
 
 @pytest.fixture
 def svc(session_emulator: Any, tmp_path: Path) -> Iterator[svcnb.Client]:
-    """A client with a history of many runs."""
+    """Client with a history of many runs."""
     records: list[Any] = []
     with session_emulator.client(history=tmp_path / "history.sqlite", on_run=records.append) as client:
         svc = client.with_key(client.accounts.create("busy"))
@@ -93,7 +94,7 @@ def svc(session_emulator: Any, tmp_path: Path) -> Iterator[svcnb.Client]:
 
 def test_first_paint_and_scrolling(browser: Any, svc: svcnb.Client) -> None:
     plain = frames_of_plain_text(browser)
-    busy = max(1.0, plain / FRAME_MS)  # a loaded machine draws plain text more slowly, too
+    busy = max(1.0, plain / FRAME_MS)  # under load, the browser also renders plain text more slowly
     figures: dict[str, float] = {}
     for kind in PANELS:
         panel: Panel = kind(svc)
@@ -121,7 +122,7 @@ def test_first_paint_and_scrolling(browser: Any, svc: svcnb.Client) -> None:
 
 
 def frames_of_plain_text(browser: Any) -> float:
-    """Milliseconds a frame of a list of plain paragraphs."""
+    """Returns the milliseconds per frame of a list of plain paragraphs."""
     page = browser.new_page(viewport={"width": 1366, "height": 900})
     page.set_content("<!doctype html><title>plain</title><main></main>")
     page.evaluate(PLAIN)

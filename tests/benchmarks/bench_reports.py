@@ -1,4 +1,4 @@
-"""Reports of a year with a million runs: under 20 s and 1 GiB on two cores, pages under 5 MB."""
+"""Reports of a year with a million runs: less than 20 s and 1 GiB on two cores, and pages of less than 5 MB."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
-"""Two servers that share a PostgreSQL and a chain against one of them: accepted webhooks, management writes, runs.
+"""Two servers that share a PostgreSQL database and a chain, compared with one: accepted webhooks, management writes,
+runs.
 
     pytest tests/benchmarks -o python_files=bench_servers.py -s
 
-All of it, the callers too, shares one machine: on two cores two servers can hardly do more than one. What is looked for
-is what sharing costs.
+The servers and the callers share one machine, so on two cores, two servers can hardly do more than one. The benchmark
+measures the overhead of the shared database.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ MANY = 10**8
 
 
 def rate(work: Callable[[Emulator], None], servers: list[Emulator]) -> float:
-    """Calls a second, each caller going round the servers."""
+    """Returns the calls per second. Each caller uses the servers in turn."""
     end = time.perf_counter() + SECONDS
 
     def call(first: int) -> int:
@@ -54,7 +55,7 @@ def test_two_servers_against_one(start_emulator: Callable[..., Emulator], postgr
     headers = {"X-Api-Key": account.api_key.reveal()}
     number = count()
     with servers[0].triggers() as triggers, httpx.Client(headers=headers, timeout=120) as http:
-        # That a run is accepted and kept; behind it, one after another of them is executed.
+        # This measures the acceptance and storage of runs. The queue executes them in sequence in the background.
         hook = triggers.create_for(svc, "const main = () => 1", name="bench", max_runs_per_minute=MANY,
                                    max_queued_runs=MANY)  # fmt: skip
 

@@ -1,9 +1,9 @@
-"""How honest actions fare beside hostile ones: the p99 of a steady stream, quiet and under siege.
+"""Latency (p99) of normal actions in a constant stream, without and with concurrent hostile actions.
 
     pytest tests/benchmarks -o python_files=bench_siege.py -s
 
-The stream is the one of an editor that runs on every change, five runs a second for a minute, while another account
-makes the attempts of `test_hostile.py`, two at a time, with a short breath between two.
+The stream is that of an editor that runs the action after every change: five runs per second for a minute. Another
+account runs the hostile actions of `test_hostile.py`, two at a time, with a short pause between them.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ BREATH_S = 0.2
 
 
 def neighbour(name: str) -> ModuleType:
-    """A module of the engine's tests."""
+    """Imports a module of the engine's tests."""
     path = Path(__file__).parents[1] / "emulator" / "sandbox" / f"{name}.py"
     spec = importlib.util.spec_from_file_location(f"engine_{name}", path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # its dataclasses look themselves up
+    sys.modules[spec.name] = module  # its dataclasses look up their own module
     spec.loader.exec_module(module)
     return module
 
@@ -57,7 +57,7 @@ def room() -> Iterator[Any]:
 
 
 def stream(room: Any, source: str) -> tuple[list[float], int]:
-    """Milliseconds of honest runs, in order of size, and how many found no spare."""
+    """Returns the sorted milliseconds of normal runs, and the number of runs that found no spare."""
     seen, waited = [], 0
     begin = time.perf_counter()
     for n in range(STREAM):
@@ -106,5 +106,5 @@ def test_honest_actions_under_siege(room: Any) -> None:
 
 
 def percentile(ordered: list[float], share: int = 99) -> float:
-    """The value that so many percent do not exceed (nearest rank)."""
+    """Returns a percentile with the nearest-rank method."""
     return ordered[-(-len(ordered) * share // 100) - 1]

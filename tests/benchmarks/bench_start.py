@@ -1,4 +1,4 @@
-"""From the command to the first answer, in turn with moto_server, and from there to the first action."""
+"""Time from the command to the first response, in turn with moto_server, and from that response to the first action."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ ROUNDS = 7
 
 
 def first_answer(command: list[str], url: str | None, environment: dict[str, str]) -> float:
-    """Seconds from the command to the first answer below 500; the url None is taken from the ready line."""
+    """Returns the seconds from the command to the first response below 500.
+
+    If the URL is None, the ready line contains it.
+    """
     start = time.perf_counter()
     with subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
@@ -63,7 +66,7 @@ def test_the_emulator_is_ready_no_later_than_moto_server(compiled: dict[str, str
 
 
 def call(url: str, body: dict[str, object], key: str = "") -> dict[str, object]:
-    """The answer to a POST request."""
+    """Returns the response to a POST request."""
     headers = {"Content-Type": "application/json", "X-Api-Key": key}
     request = urllib.request.Request(url, json.dumps(body).encode(), headers)  # noqa: S310 - loopback
     with urllib.request.urlopen(request, timeout=20) as answer:  # noqa: S310 - loopback
@@ -71,7 +74,7 @@ def call(url: str, body: dict[str, object], key: str = "") -> dict[str, object]:
     return found
 
 
-def test_a_first_action_is_answered_a_tenth_of_a_second_after_the_emulator_is_ready(compiled: dict[str, str]) -> None:
+def test_a_first_action_completes_a_tenth_of_a_second_after_the_start(compiled: dict[str, str]) -> None:
     seen = []
     for _ in range(ROUNDS + 1):
         with subprocess.Popen(

@@ -1,10 +1,12 @@
-"""Figures of the triggers service. Printed, not asserted: machines are noisy.
+"""Figures of the triggers service. The benchmark prints them, but does not assert them, because other load affects
+them.
 
-Goals: while webhooks are being accepted, runs finish at no less than 0.6 times the bare engine's own queued rate in the
-same run; an idle service picks a run up within 100 ms (median); idle CPU is stated.
+While the service accepts webhooks, runs must finish at 0.6 times the rate of the comparison systems or faster. An idle
+service must start a run within 100 ms (median). The benchmark also prints the idle processor use.
 
-"Bare engine" is measured twice: DBOS with one step that does nothing (a durable-workflow library on the same kind of
-database, if it is installed), and the emulator's own execution endpoint called directly with the same action.
+There are two comparison systems. The first is DBOS, a library for durable workflows on the same kind of database, with
+one step that does nothing (if it is installed). The second is the emulator's own execution endpoint with the same
+action.
 """
 
 from __future__ import annotations
@@ -77,7 +79,7 @@ async def hooks(client: httpx.AsyncClient, count: int) -> tuple[str, list[str]]:
 
 
 async def post_all(client: httpx.AsyncClient, ids: list[str], runs: int) -> float:
-    """Posts to all in turn, from several senders; posts accepted per second."""
+    """Sends posts to all addresses in turn, from several senders. Returns the accepted posts per second."""
     turn = iter(range(runs))
 
     async def sender() -> None:
@@ -96,12 +98,12 @@ async def drained(service: Service) -> None:
 
 
 def dbos_rate(tmp_path: Path) -> float | None:
-    """Queued runs a second of DBOS with a step that does nothing, SQLite in WAL mode, queue asked every 10 ms."""
+    """Returns the queued runs per second of DBOS: a step without work, SQLite in WAL mode, a poll every 10 ms."""
     import sqlite3
     from contextlib import closing
 
     try:
-        dbos: Any = import_module("dbos").DBOS  # an anchor to measure against, not something this project needs
+        dbos: Any = import_module("dbos").DBOS  # only for comparison, because this project does not need it
     except ImportError:
         return None
     file = tmp_path / "dbos.sqlite"
@@ -139,7 +141,10 @@ def dbos_rate(tmp_path: Path) -> float | None:
 
 
 async def test_runs_that_cost_nothing_against_a_bare_queue(open_service, tmp_path) -> None:
-    """The durable part alone: the execution answers at once, so all time is acceptance, claims and ends."""
+    """Measures only the durable part.
+
+    The execution responds immediately, so all time is for acceptance, claims and ends.
+    """
     service, client = await open_service()
 
     class AtOnce:

@@ -1,6 +1,6 @@
-"""Fixtures of benchmarks: times of fresh processes, a bare HTTP connection, and a peer of the engine.
+"""Fixtures for benchmarks: times of new processes, a simple HTTP connection, and another system for comparison.
 
-With ``--record`` the printed figures are written into ``docs/benchmarks.md``.
+With ``--record``, pytest writes the printed figures to ``docs/benchmarks.md``.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Collects what passed benchmarks print."""
+    """Collects the output of passed benchmarks."""
     name = Path(report.nodeid.partition("::")[0]).stem
     if report.when == "call" and report.passed and name.startswith("bench_") and report.capstdout.strip():
         _printed.setdefault(name, []).append(report.capstdout.strip())
@@ -49,14 +49,14 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.fixture(scope="session")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """An environment in which every candidate keeps its byte code, as an installed package does."""
+    """Returns an environment in which every candidate stores its bytecode, like an installed package."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     return environment | {"PYTHONPYCACHEPREFIX": str(tmp_path_factory.mktemp("bytecode"))}
 
 
 @pytest.fixture(scope="session")
 def interpreter_times(compiled: dict[str, str]) -> Callable[[Mapping[str, str], int], dict[str, float]]:
-    """Median milliseconds of `python -c code`, for several codes in turn."""
+    """Returns the median milliseconds of `python -c code`, for several codes in turn."""
 
     def measure(codes: Mapping[str, str], rounds: int) -> dict[str, float]:
         seen: dict[str, list[float]] = {name: [] for name in codes}
@@ -77,7 +77,7 @@ WIDGETS = Path(__file__).parents[2] / "widgets"
 
 @pytest.fixture(scope="session")
 def stock_ethers(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The unchanged library as one module."""
+    """Returns the unchanged library as one module."""
     bundle = tmp_path_factory.mktemp("stock") / "ethers.js"
     script = WIDGETS / ".bench-stock.ts"
     script.write_text("""
@@ -96,7 +96,7 @@ def stock_ethers(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 WORKERD_VERSION = "1.20261117.1"
-"""The package that is compared with; another one would make other figures."""
+"""Returns the package for the comparison. Another package would result in other figures."""
 
 _WORKERD_CONFIG = """
 using Workerd = import "/workerd/workerd.capnp";
@@ -110,7 +110,7 @@ const config :Workerd.Config = (
   sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],
 );
 """
-# `load` makes a fresh isolate for each request; an action that names ethers gets the library as a module.
+# `load` creates a new isolate for each request. An action that contains the name ethers gets the library as a module.
 _WORKERD_MAIN = """
 import ethers from "ethers.txt";
 const answer = "Response.json({ response: await main(await request.json()) })";
@@ -132,7 +132,7 @@ export default {
 
 
 class Workerd:
-    """workerd on a loopback port, reached over one connection a caller at a time."""
+    """workerd on a loopback port, with one connection for each caller."""
 
     version = WORKERD_VERSION
 
@@ -142,7 +142,7 @@ class Workerd:
 
     @asynccontextmanager
     async def __call__(self, ethers: Path, params: object) -> AsyncIterator[Callable[[str], Awaitable[Any]]]:
-        """Runs it; yields what executes a source."""
+        """Runs workerd. Yields a function that executes a source."""
         (self._folder / "config.capnp").write_text(_WORKERD_CONFIG)
         (self._folder / "main.js").write_text(_WORKERD_MAIN)
         shutil.copyfile(ethers, self._folder / "ethers.js")
@@ -158,7 +158,7 @@ class Workerd:
                 reader, writer = idle.pop() if idle else await asyncio.open_connection("127.0.0.1", port)
                 try:
                     answer = await http_post(reader, writer, "/", body)
-                except asyncio.IncompleteReadError:  # it closes connections that were idle for some seconds
+                except asyncio.IncompleteReadError:  # workerd closes connections that were idle for some seconds
                     writer.close()
                     reader, writer = await asyncio.open_connection("127.0.0.1", port)
                     answer = await http_post(reader, writer, "/", body)
@@ -176,7 +176,7 @@ class Workerd:
 async def http_post(
     reader: asyncio.StreamReader, writer: asyncio.StreamWriter, path: str, body: bytes, headers: str = ""
 ) -> bytes:
-    """One POST over a connection that stays open, with as little of our own around it as possible."""
+    """Sends one POST request over a persistent connection, with a minimum of additional code."""
     fixed = f"POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
     head = f"{fixed}{headers}content-length: {len(body)}\r\n\r\n"
     writer.write(head.encode() + body)
@@ -201,7 +201,7 @@ def post() -> Callable[..., Awaitable[bytes]]:
 
 @pytest.fixture(scope="session")
 def workerd(tmp_path_factory: pytest.TempPathFactory) -> Workerd | str:
-    """workerd from npm, or why it is not here."""
+    """Returns workerd from npm, or the reason why it is not available."""
     machine = {"x86_64": "64", "amd64": "64", "aarch64": "arm64", "arm64": "arm64"}.get(platform.machine().lower(), "?")
     package = f"@cloudflare/workerd-{sys.platform}-{machine}"
     binaries = f"npm/*/{package}/{WORKERD_VERSION}/bin/workerd"

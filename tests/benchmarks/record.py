@@ -1,4 +1,4 @@
-"""Writes measured figures into the page of benchmarks, which names the machine and the versions of the peers."""
+"""Writes measured figures to the page of benchmarks, with the machine and the versions of the compared systems."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PEERS: Final = {
     "dbos": "durable workflows (`bench_triggers.py`)",
     "deno": "`deno run` and Deno workers (`bench_engine.py`, `bench_fast.py`)",
 }
-"""Distributions that benchmarks compare with, and what for."""
+"""Distributions that benchmarks use for comparison, and their purposes."""
 
 _BLOCK: Final = "<!-- {name} -->\n{text}\n<!-- end -->"
 
@@ -30,10 +30,10 @@ def update(page: str, figures: Mapping[str, str]) -> str:
 
     Args:
         page: The page.
-        figures: New text of each block, by its name.
+        figures: New text of each block, by name.
 
     Returns:
-        The page with the new blocks; other blocks stay. A block that the page does not have is added at its end.
+        The page with the new blocks. Other blocks stay unchanged. The function adds missing blocks at the end.
     """
     for name, text in figures.items():
         block = re.compile(rf"<!-- {re.escape(name)} -->\n.*?\n<!-- end -->", re.DOTALL)
@@ -45,7 +45,7 @@ def update(page: str, figures: Mapping[str, str]) -> str:
 
 
 def machine() -> str:
-    """Processor, cores, operating system and Python of this machine."""
+    """Returns the processor, cores, operating system and Python of this machine."""
     cpuinfo = Path("/proc/cpuinfo")
     names = re.findall(r"model name\s*: (.*)", cpuinfo.read_text()) if cpuinfo.exists() else []
     processor = names[0] if names else platform.processor() or platform.machine()
@@ -54,11 +54,11 @@ def machine() -> str:
 
 
 def peers(workerd: str, page: str = "") -> str:
-    """The table of peers with their versions.
+    """Returns the table of the compared systems with their versions.
 
     Args:
         workerd: Version of workerd, which comes from npm.
-        page: The page so far. A peer that is not installed keeps its version, because its figures stay, too.
+        page: The current page. A system that is not installed keeps its version, because its figures also stay.
     """
     known = dict(re.findall(r"^\| ([\w-]+) \| ([\d.]+) \|", page, re.MULTILINE))
     rows = [f"| {name} | {_version(name) or known.get(name, 'not installed')} | {use} |" for name, use in PEERS.items()]
@@ -74,10 +74,10 @@ def _version(name: str) -> str:
 
 
 def write(printed: Mapping[str, str], workerd: str, day: str) -> None:
-    """Writes the figures of a run into the page.
+    """Writes the figures of a run to the page.
 
     Args:
-        printed: What each benchmark printed, by the name of its file.
+        printed: Output of each benchmark, by the name of its file.
         workerd: Version of workerd.
         day: Date of the run.
     """

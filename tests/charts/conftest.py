@@ -1,4 +1,4 @@
-"""What the tests of the charts share: frames of runs whose truth is known."""
+"""Fixtures of the tests for charts: frames of runs with known results."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ START = pd.Timestamp("2026-01-01T00:00:00Z")
 
 @pytest.fixture(scope="session")
 def runs() -> pd.DataFrame:
-    """5000 runs of three days: four actions, about one in twenty failed, log-normal lengths."""
+    """Returns 5000 runs of three days with four actions, about 5 % failures and log-normal durations."""
     chance = np.random.default_rng(20260101)
     count = 5_000
     well = chance.random(count) > 0.05
@@ -33,7 +33,7 @@ def runs() -> pd.DataFrame:
 
 @pytest.fixture(scope="session")
 def values() -> Callable[..., list[dict[str, Any]]]:
-    """The rows that one layer of a chart draws, without those that have no value of a name."""
+    """Returns the rows that one layer of a chart draws, without rows that have no value in this column."""
 
     def read(chart: alt.TopLevelMixin, layer: int | None = 0, has: str | None = None) -> list[dict[str, Any]]:
         spec = chart.to_dict()

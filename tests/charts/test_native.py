@@ -1,4 +1,7 @@
-"""Text that XML forbids is replaced before rendering, and a crash of the native renderer leaves the user's process."""
+"""Charts replace text that XML forbids before rendering.
+
+A crash of the native renderer does not end the user's process.
+"""
 
 from __future__ import annotations
 
@@ -60,13 +63,13 @@ print("drawn", len(made) + 1)
 
 @pytest.fixture
 def crashing() -> Any:
-    """A chart whose own expression makes the forbidden character, after everything that was passed in was checked."""
+    """Chart whose own expression creates the forbidden character, after the check of all inputs."""
     axis = alt.Axis(labelExpr=r"'\u0000' + datum.label")
     return alt.Chart(alt.InlineData(values=[{"a": 1}])).mark_point().encode(x=alt.X("a", type="nominal", axis=axis))
 
 
 @pytest.mark.slow
-def test_every_chart_is_drawn_whatever_a_name_contains() -> None:
+def test_every_chart_is_drawn_with_any_name() -> None:
     command = [sys.executable, "-c", EVERY_CHART, *(f"{ord(each):x}" for each in FORBIDDEN)]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert (ran.returncode, ran.stdout) == (0, "drawn 11\n"), ran.stderr[-2000:]
@@ -90,7 +93,7 @@ def test_a_crash_of_the_renderer_is_an_error_and_the_next_chart_is_drawn(runs, c
 
 
 @pytest.mark.slow
-def test_a_crash_ends_no_kernel_that_shows_the_chart(crashing) -> None:
+def test_a_crash_of_the_renderer_does_not_end_the_kernel(crashing) -> None:
     code = (
         "import altair as alt\nfrom svcnb import charts\n"
         f"chart = alt.Chart.from_dict({crashing.to_dict()!r})\n"
@@ -103,7 +106,7 @@ def test_a_crash_ends_no_kernel_that_shows_the_chart(crashing) -> None:
 
 
 @pytest.mark.slow
-def test_a_renderer_that_does_not_answer_is_ended(runs, monkeypatch) -> None:
+def test_a_renderer_that_does_not_respond_is_killed(runs, monkeypatch) -> None:
     chart = charts.latency(runs)
     charts.svg(chart)
     process = native.process()
@@ -152,15 +155,15 @@ def test_the_renderer_ends_with_the_process_that_uses_it() -> None:
         ran = subprocess.run([sys.executable, "-c", code + last], capture_output=True, timeout=300, check=False)
         assert not ran.stderr
         pid = int(ran.stdout)
-        while _alive(pid):  # it ends when it finds that the pipe to it was closed
+        while _alive(pid):  # the process ends when it detects the closed pipe
             pass
 
 
-def test_a_chart_that_vega_refuses_is_an_error_and_the_renderer_stays(runs) -> None:
+def test_a_chart_that_vega_rejects_does_not_end_the_renderer(runs) -> None:
     chart = charts.latency(runs)
     charts.svg(chart)
     process = native.process()
-    with pytest.raises(charts.RenderFailed, match=r"this chart cannot be drawn: .*TypeError") as caught:
+    with pytest.raises(charts.RenderFailed, match=r"cannot draw this chart: .*TypeError") as caught:
         native.draw("svg", {**chart.to_dict(), "layer": [{"mark": "no such mark"}]}, "6.4")
     assert "https://" not in caught.value.message
     assert native.process() is process

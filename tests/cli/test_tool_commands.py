@@ -56,7 +56,7 @@ def test_plan_and_apply_create_a_usable_account(master, folder: Path) -> None:
     assert done.stdout.endswith("Completed steps: 3.\n")
     assert stat.S_IMODE(secrets.stat().st_mode) == 0o600
     again = master("plan", file, "--check")
-    assert (again.returncode, again.stdout) == (0, "nothing to do: the account matches the description\n")
+    assert (again.returncode, again.stdout) == (0, "no changes needed: the account matches the description\n")
     key = json.loads(secrets.read_text())["runner"]
     ran = master("run", str(folder / "add.js"), "--params", '{"n": 41}', SVC_API_KEY=key)
     assert ran.stdout == "42\n"

@@ -19,6 +19,7 @@ import pytest
 
 from svcnb import Action, Forbidden, InvalidArgument, OutOfCredit, Unauthorized
 from svcnb.client.batch_work import ATTEMPTS, Pace
+from svcnb.protocol.limits import MAX_BATCH_CONCURRENCY
 
 DOUBLE = Action("const main = ({ n }) => { if (n === 13) throw new Error('unlucky'); return n * 2; }", name="double")
 
@@ -214,9 +215,9 @@ def test_a_file_of_another_batch_is_rejected_before_the_first_run(scripted, tmp_
         scripted(lambda _: answer(1)).map(DOUBLE, [{"n": 2}], resume=file)
 
 
-@pytest.mark.parametrize("concurrency", [0, 257])
+@pytest.mark.parametrize("concurrency", [0, MAX_BATCH_CONCURRENCY + 1])
 def test_an_invalid_concurrency_is_rejected(scripted, concurrency) -> None:
-    with pytest.raises(InvalidArgument, match="at once"):
+    with pytest.raises(InvalidArgument, match="concurrent runs"):
         scripted(lambda _: answer(1)).map(DOUBLE, [{"n": 1}], concurrency=concurrency)
 
 

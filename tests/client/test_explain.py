@@ -575,7 +575,7 @@ def test_the_explanation_uses_the_plural_for_several_groups(svc) -> None:
     for name in ("b", "c", "d"):
         svc.groups.create(name, actions=[ACTION])
     text = repr(svc.explain(key, ACTION))
-    assert "refused: the action is permitted in groups 2, 3, 4, but the key can execute only in 1" in text
+    assert "refused: the action is permitted in groups 2, 3, 4, but the key can execute only in group 1" in text
 
 
 def test_the_text_is_stable_and_contains_no_secret(svc) -> None:
@@ -584,7 +584,7 @@ def test_the_text_is_stable_and_contains_no_secret(svc) -> None:
     text = repr(svc.explain(key, ACTION))
     hashed = key.api_key_hash
     assert text.splitlines()[:5] == [
-        "refused: the action is permitted in group 2, but the key can execute only in 1",
+        "refused: the action is permitted in group 2, but the key can execute only in group 1",
         f"  key     'runner' {hashed[:10]}…{hashed[-4:]}",
         f"  action  'sign' {ACTION.hashed_cid[:10]}…{ACTION.hashed_cid[-4:]}",
         "  group 1 'a': key yes, action NO",

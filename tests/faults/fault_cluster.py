@@ -1,4 +1,4 @@
-"""A batch on a real Dask cluster, one worker killed: ``pytest tests/faults -o python_files=fault_cluster.py -s``."""
+"""A batch on a real Dask cluster with a killed worker: ``pytest tests/faults -o python_files=fault_cluster.py -s``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = [
     pytest.mark.engine,
     pytest.mark.chain,
     pytest.mark.slow,
-    pytest.mark.filterwarnings("default"),  # those of other people's cluster are theirs
+    pytest.mark.filterwarnings("default"),  # warnings of the cluster library
 ]
 
 RUNS, WORKERS, CONCURRENCY = 120, 3, 12
@@ -52,6 +52,6 @@ def test_a_batch_on_a_cluster_is_whole_though_a_worker_is_killed(emulator):
     assert batch.responses() == [n * n for n in range(RUNS)]
     mine = [run for run in emulator.runs(limit=1_000) if run["cid"] == SLOW.cid and run["status"] == "success"]
     again = len(mine) - RUNS
-    # What a killed worker had under way runs again elsewhere; what had come back does not.
+    # Another worker repeats the runs in progress of a killed worker, but no completed run.
     assert 0 <= again <= CONCURRENCY
     print(f"{RUNS} runs on {WORKERS} workers in {took:.1f} s, one killed: {again} ran twice")  # noqa: T201 - measured

@@ -1,9 +1,9 @@
 # ruff: noqa: E501 - sources of actions stand on one line, as their authors would write them
-"""Hostile load: 200 hostile actions for each engine beside a neighbour, and 10,000 malformed requests.
+"""Hostile load: 200 hostile actions for each engine together with a normal user, and 10,000 malformed requests.
 
-``pytest tests/faults -o python_files=fault_hostile.py -s``. ``SVC_HOSTILE_ACTIONS`` and ``SVC_MALFORMED`` choose other
-numbers, ``SVC_HOSTILE_ENGINES`` other engines (comma-separated). The figures are printed; the bounds are those of the
-specification of the service, for a machine that does nothing else.
+Run ``pytest tests/faults -o python_files=fault_hostile.py -s``. ``SVC_HOSTILE_ACTIONS`` and ``SVC_MALFORMED`` set the
+numbers, and ``SVC_HOSTILE_ENGINES`` the engines (separated by commas). The test prints the figures. The limits are
+those of the service's specification, for a machine without other load.
 """
 
 from __future__ import annotations
@@ -93,13 +93,13 @@ class _Site(BaseHTTPRequestHandler):
 
 
 def attack(told: Connection) -> None:
-    """Serves the site that hostile actions visit, and once it is told the service and the keys, runs the actions.
+    """Serves the site that hostile actions access. Runs the actions after it has received the service and the keys.
 
-    It is nicer than the service, whose clients are on other machines elsewhere.
+    It has a lower priority than the service, because real clients are on other machines.
     """
     os.setsid()
     os.nice(10)
-    # Where the kernel shares time between sessions first, niceness inside one means nothing to the others.
+    # If the kernel schedules by session first, the niceness within one session has no effect on the others.
     with suppress(OSError):
         Path("/proc/self/autogroup").write_text("10", encoding="ascii")
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Site)
@@ -118,7 +118,10 @@ def attack(told: Connection) -> None:
 
 @pytest.fixture
 def attacker() -> Iterator[Connection]:
-    """A process that attacks; it tells its site, is told service and keys, and tells the answers and the seconds."""
+    """Attacking process.
+
+    It reports its site, receives the service and the keys, and reports the responses and the seconds.
+    """
     context = multiprocessing.get_context("spawn")
     connection, told = context.Pipe()
     process = context.Process(target=attack, args=(told,), daemon=True)
@@ -137,7 +140,7 @@ def handles(pid: int) -> int:
 
 
 def steady_handles(pid: int) -> int:
-    """How many handles there are once the warm processes of the engine have theirs."""
+    """Returns the number of handles after the engine's warm processes have opened theirs."""
     seen = [handles(pid)]
     while len(seen) < 20 or len(set(seen[-20:])) > 1:
         time.sleep(0.1)
@@ -146,7 +149,7 @@ def steady_handles(pid: int) -> int:
 
 
 def call_again_and_again(service: str, pid: int, request: dict[str, Any], told: Connection) -> None:
-    """Sends a request every 50 ms until it is told to end: the times, the statuses, the most memory of the service."""
+    """Sends a request every 50 ms until the stop. Returns times, statuses, and the peak memory of the service."""
     times_ms, statuses, most_mib = [], Counter[int](), 0.0
     with httpx.Client(base_url=service, timeout=120, trust_env=False) as http:
         told.send("ready")
@@ -159,7 +162,7 @@ def call_again_and_again(service: str, pid: int, request: dict[str, Any], told: 
 
 
 class Watch:
-    """Calls something again and again beside the load, from a process of its own, and notes how long each call took."""
+    """Calls something repeatedly during the load, in a separate process, and records the duration of each call."""
 
     def __init__(self, emulator: Emulator, **request: Any) -> None:
         self.times_ms: list[float] = []
@@ -202,7 +205,7 @@ def request_to_run(key: str, code: str, params: dict[str, Any]) -> dict[str, Any
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_hostile_actions_hold_up_nobody_and_leave_nothing(
+def test_hostile_actions_do_not_delay_others_and_leave_nothing(
     engine: str, attacker: Connection, start_emulator: Callable[..., Emulator]
 ):
     emulator = start_emulator(
@@ -237,7 +240,7 @@ def test_hostile_actions_hold_up_nobody_and_leave_nothing(
 
 
 def malformed(chance: random.Random) -> bytes:
-    """Bytes of one request that is wrong in some way, or nearly."""
+    """Returns the bytes of one invalid or almost invalid request."""
     path = chance.choice(
         [
             "/",
@@ -275,7 +278,7 @@ def malformed(chance: random.Random) -> bytes:
     )
 
 
-def test_malformed_requests_get_no_5xx_but_503_and_leave_nothing_open(start_emulator: Callable[..., Emulator]):
+def test_malformed_requests_cause_only_503_and_leave_nothing_open(start_emulator: Callable[..., Emulator]):
     emulator = start_emulator()
     address = urlsplit(emulator.base_url)
     where = (str(address.hostname), int(address.port or 0))

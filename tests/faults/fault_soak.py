@@ -1,6 +1,6 @@
-"""Half an hour at mixed load: memory and handles stay flat, no process stays behind, no error but those asked for.
+"""Half an hour of mixed load. Memory and handles stay constant, no process remains, and only expected errors occur.
 
-``pytest tests/faults -o python_files=fault_soak.py -s``; ``SVC_SOAK_MINUTES`` chooses another length.
+Run ``pytest tests/faults -o python_files=fault_soak.py -s``. ``SVC_SOAK_MINUTES`` sets the duration.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ async function main({ pkpId, n }) {
 """
 COUNT: Final = "const main = ({ n }) => { console.log('n', n); return n + 1; };"
 FETCH: Final = "const main = async ({ url }) => (await fetch(url)).status;"
-# What goes wrong by its author's fault, and what is done in bad faith: all of it is a 500 and costs nothing.
+# Faulty actions and hostile actions, all of which return a 500 and cost nothing.
 BROKEN: Final = (
     "async function main() { throw new Error('as asked'); }",
     "syntax error here",
@@ -61,7 +61,7 @@ HOSTILE: Final = (
 
 @dataclass(frozen=True)
 class Sample:
-    """One look at an emulator."""
+    """One measurement of an emulator."""
 
     server_mb: float
     node_mb: float
@@ -72,17 +72,17 @@ class Sample:
 
 
 def resident_mb(pid: int) -> float:
-    """Memory that a process holds; 0 when it has just ended."""
+    """Returns the memory of a process, or 0 if it has just ended."""
     with suppress(OSError):
         return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * PAGE_BYTES / 1e6
     return 0.0
 
 
 class Load:
-    """Callers of every kind, each in a thread of its own, each at its own pace.
+    """Callers of every kind, each in a separate thread and with its own interval.
 
     Args:
-        emulator: What they call.
+        emulator: Emulator that they call.
     """
 
     def __init__(self, emulator: Emulator) -> None:
@@ -113,7 +113,7 @@ class Load:
 
     @contextmanager
     def under_way(self) -> Iterator[None]:
-        """Everybody calls until the end of the block; then everybody has an answer."""
+        """Runs all callers until the end of the block, and then waits for all responses."""
         paces: dict[Callable[[httpx.Client, int], None], float] = {
             self.run: 3, self.read: 5, self.manage: 1, self.pay: 0.5, self.fire: 1,
             self.break_: 0.5, self.attack: 0.05, self.mint: 0.1, self.control: 0.2,
@@ -194,7 +194,8 @@ class Load:
         self.injected += 1
         self.emulator.faults.next(("runtime", "cpu")[number % 2])
         if number == 0:
-            self.emulator.snapshot("soak")  # once: to write down a whole state takes memory by its size
+            # only once, because the dump of a whole state uses memory in proportion to its size
+            self.emulator.snapshot("soak")
         self.answers["control"] += 1
 
 
@@ -239,7 +240,7 @@ def test_memory_and_handles_stay_flat_under_mixed_load(
     ended = [run.status for hook in load.hooks for run in load.triggers.runs(hook, limit=None)]
     emulator.stop()
 
-    # The first third warms up: spares, caches, the allocator's pools.
+    # The first third is the warm-up for spares, caches and the allocator's pools.
     early, late = samples[len(samples) // 3 : 2 * len(samples) // 3], samples[-(len(samples) // 3) :]
     for name in (field.name for field in fields(Sample)):
         print(f"{name}: {median(early, name):.0f} in the middle third, {median(late, name):.0f} in the last")  # noqa: T201

@@ -1,4 +1,4 @@
-"""Storage trouble that takes long or needs a mount: ``pytest tests/faults -o python_files=fault_*.py -s``."""
+"""Slow storage failures, and those that need a mount: ``pytest tests/faults -o python_files=fault_*.py -s``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ONCE = Retries(attempts=1)
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of its own in memory, of 8 MB."""
+    """Separate file system in memory, of 8 MB."""
     if sys.platform != "linux" or os.geteuid() != 0:
         pytest.skip("needs the right to mount")
     place = tmp_path / "disk"
@@ -33,9 +33,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "-l", str(place)], check=True)
 
 
-def test_a_database_that_another_program_holds_is_waited_for_or_reported(
-    start_emulator: Callable[..., Emulator], tmp_path: Path
-) -> None:
+def test_a_locked_database_causes_a_wait_or_an_error(start_emulator: Callable[..., Emulator], tmp_path: Path) -> None:
     emulator = start_emulator(state=str(tmp_path / "state"), starter_credits=1_000)
     account = emulator.client().accounts.create("held")
     svc = emulator.client(api_key=account.api_key, retries=ONCE, timeout=60)
@@ -49,7 +47,7 @@ def test_a_database_that_another_program_holds_is_waited_for_or_reported(
     assert svc.billing.balance().available_cents == 999
 
 
-def test_a_file_system_fills_up_and_gets_room_again(start_emulator: Callable[..., Emulator], small_disk: Path) -> None:
+def test_a_full_file_system_recovers(start_emulator: Callable[..., Emulator], small_disk: Path) -> None:
     emulator = start_emulator(state=str(small_disk / "state"), starter_credits=100_000)
     account = emulator.client().accounts.create("full")
     svc = emulator.client(api_key=account.api_key, retries=ONCE)
@@ -70,7 +68,8 @@ def test_a_file_system_fills_up_and_gets_room_again(start_emulator: Callable[...
     again = start_emulator(state=str(small_disk / "state"))
     svc = again.client(api_key=account.api_key)
     assert [group.name for group in svc.groups.list()] == [*made, "room"]
-    # The last write before the disk was full may have found no room for its charge: then it is free, never the reverse.
+    # The disk may have been too full for the charge of the last write. That write is then free, but never charged
+    # without effect.
     spent = 100_000 - svc.billing.balance().available_cents
     assert len(made) <= spent <= len(made) + 1
 

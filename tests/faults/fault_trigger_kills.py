@@ -1,4 +1,4 @@
-"""500 runs of 20 triggers, the service killed ten times: ``pytest tests/faults -o python_files=fault_*.py -s``."""
+"""500 runs of 20 triggers, and ten kills of the service: ``pytest tests/faults -o python_files=fault_*.py -s``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A chain that stands still, and a clock that jumps: writes wait, happen once, and blocks keep their order."""
+"""A chain that does not respond, and a clock that jumps. Writes wait and happen once, and blocks keep their order."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def running() -> Any:
         yield emulator
 
 
-def test_writes_wait_for_a_node_that_stands_still_and_are_done_once(
+def test_writes_wait_for_a_stopped_node_and_happen_once(
     running: Emulator, find_processes: Callable[..., list[int]], stand_still: Callable[[int], None]
 ) -> None:
     account = running.client().accounts.create("patient")
@@ -59,7 +59,7 @@ def test_blocks_and_credit_stay_in_order_while_the_clock_jumps(running: Emulator
     running.clock.real()
     svc.groups.create("real again")
     assert len(svc.groups.list()) == 6
-    # A cent for each group, and for each run what it took: a cent unless this machine needs seconds for it.
+    # Each group costs one cent. A run costs one cent, or more on a slow machine.
     assert svc.billing.balance().available_cents == 1_000 - spent - 1
     times = [int(block["timestamp"], 16) for block in blocks(running)]
     assert times == sorted(times)

@@ -1,4 +1,4 @@
-"""What another user of the machine, or a reader of a screen, finds of a day's work: no token, and no file."""
+"""No token and no file is visible to another user of the machine, or to a person who sees the screen."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ pytestmark = [
 ]
 PATIENCE_S = 300
 ACTION = "const main = ({ n }) => { console.log('working'); return n + 1; };\n"
-# Files that the user makes to show them to others, and those of IPython.
+# Files that the user creates to share them, and those of IPython.
 MEANT_TO_BE_READ = ("reports", "project", "action.js", ".ipython")
 
 
 class Terminal:
-    """A program on a pseudo-terminal, and all that it shows there."""
+    """Runs a program on a pseudo-terminal. Returns all its output."""
 
     def __init__(self, command: list[str], folder: Path, environment: dict[str, str]) -> None:
         self._ours, theirs = pty.openpty()
@@ -52,7 +52,7 @@ class Terminal:
         self._reader.start()
 
     def _read(self) -> None:
-        with suppress(OSError):  # the terminal closes with its last program
+        with suppress(OSError):  # the terminal closes when its last program ends
             while data := os.read(self._ours, 65_536):
                 self._shown.append(data)
 
@@ -77,7 +77,7 @@ class Terminal:
 
 
 def descendants(pid: int) -> Iterator[int]:
-    """A process and all that it started."""
+    """Returns a process and all its descendants."""
     yield pid
     for task in Path(f"/proc/{pid}/task").glob("*/children"):
         with suppress(OSError):
@@ -86,14 +86,14 @@ def descendants(pid: int) -> Iterator[int]:
 
 
 def readable_by_others(root: Path) -> Iterator[str]:
-    """All files, folders and sockets below a folder that another user can reach and read, change or connect to."""
+    """Returns all files, folders and sockets below a folder that another user can read, change or connect to."""
     for entry in sorted(root.iterdir()):
         about = entry.lstat()
         mode = stat.S_IMODE(about.st_mode)
         if entry.name in MEANT_TO_BE_READ or stat.S_ISLNK(about.st_mode):
             continue
         if stat.S_ISDIR(about.st_mode):
-            if mode & 0o011:  # others may pass
+            if mode & 0o011:  # other users can enter the folder
                 yield from readable_by_others(entry)
             if mode & 0o022:
                 yield f"{entry} ({mode:o}): others can change what is in it"
@@ -103,7 +103,7 @@ def readable_by_others(root: Path) -> Iterator[str]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A home folder that everyone may enter, as in many systems."""
+    """Home folder that all users can enter, as on many systems."""
     for part in ("home", "home/work", "tmp"):
         (tmp_path / part).mkdir()
         (tmp_path / part).chmod(0o755)
@@ -122,7 +122,7 @@ def environment(folder: Path) -> dict[str, str]:
 
 @pytest.fixture
 def svcnb(folder: Path, environment: dict[str, str]) -> Callable[..., str]:
-    """Runs a command of the README as a user does. Returns what it showed."""
+    """Runs a command of the README like a user. Returns its output."""
 
     def run(*arguments: str, code: int = 0) -> str:
         done = subprocess.run(
@@ -142,7 +142,7 @@ def svcnb(folder: Path, environment: dict[str, str]) -> Callable[..., str]:
     return run
 
 
-def test_a_day_of_work_shows_no_control_token_and_leaves_nothing_that_others_can_read(
+def test_typical_use_reveals_no_control_token_or_private_file(
     folder: Path, environment: dict[str, str], svcnb: Callable[..., str]
 ) -> None:
     work = folder / "home/work"

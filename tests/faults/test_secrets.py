@@ -1,4 +1,4 @@
-"""Every kind of secret through everything an emulator and its client show, keep and leave behind."""
+"""Every kind of secret, which the emulator and its client must never show or store."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ async function main({ pkpId, url, secret, mode }) {
 
 @pytest.fixture
 def outside() -> Iterator[str]:
-    """A server that an action sends a credential to."""
+    """Server to which an action sends a credential."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -58,7 +58,7 @@ def outside() -> Iterator[str]:
 
 
 def forms(secret: str) -> list[bytes]:
-    """Every way in which the bytes of a secret might be written down."""
+    """Returns every encoding of a secret's bytes."""
     found = {secret, secret.encode().hex(), base64.b64encode(secret.encode()).decode()}
     if len(secret) == 44 and secret.endswith("="):
         found.add(base64.b64decode(secret).hex())
@@ -69,7 +69,7 @@ def forms(secret: str) -> list[bytes]:
 
 
 def processes(find: Callable[..., list[int]], emulator: Emulator) -> Iterator[tuple[str, bytes]]:
-    """What anybody on the machine can read about the processes."""
+    """Returns the data about the processes that anyone on the machine can read."""
     for pid in find(emulator, "everything"):
         for name in ("cmdline", "environ"):
             try:
@@ -78,7 +78,7 @@ def processes(find: Callable[..., list[int]], emulator: Emulator) -> Iterator[tu
                 continue
 
 
-def test_no_secret_stands_in_anything_that_is_shown_kept_or_left_behind(  # noqa: PLR0915, C901 - one long day's work
+def test_no_secret_is_shown_stored_or_left_behind(  # noqa: PLR0915, C901 - one long day's work
     start_emulator: Callable[..., Emulator],
     find_processes: Callable[..., list[int]],
     tmp_path: Path,
@@ -163,7 +163,7 @@ def test_no_secret_stands_in_anything_that_is_shown_kept_or_left_behind(  # noqa
         "client secret": payment.client_secret.reveal(),
         "credential sent by an action": OUTGOING,
     }
-    # The processor's own table holds what it has to compare with, as the table of a real processor does.
+    # The processor's own table contains the values for its comparisons, like the table of a real processor.
     allowed = {("client secret", "file svcnb.db"), ("client secret", "file svcnb.db-wal")}
     found = sorted(
         {
@@ -177,14 +177,14 @@ def test_no_secret_stands_in_anything_that_is_shown_kept_or_left_behind(  # noqa
     assert not found
 
 
-def test_the_marks_would_be_found_where_they_stand() -> None:
-    """The test above cannot fail by looking for the wrong thing."""
+def test_the_search_finds_secrets_that_exist() -> None:
+    """Checks that the test above searches for the correct values."""
     key = base64.b64encode(bytes(range(32))).decode()
     for content in (key.encode(), bytes(range(32)), bytes(range(32)).hex().encode()):
         assert any(form in b"before " + content + b" after" for form in forms(key))
 
 
-def test_the_default_is_this_machine_and_a_seeded_emulator_listens_nowhere_else() -> None:
+def test_emulators_listen_on_loopback_by_default_and_always_with_a_seed() -> None:
     from svcnb.emulator.settings import Settings
 
     assert Settings.load({}).host == "127.0.0.1"
@@ -193,7 +193,7 @@ def test_the_default_is_this_machine_and_a_seeded_emulator_listens_nowhere_else(
 
 
 def test_secrets_are_compared_in_constant_time() -> None:
-    """No secret meets == or in: whoever compares one in the emulator uses hmac.compare_digest."""
+    """The emulator compares secrets only with hmac.compare_digest, and never with == or in."""
     import ast
 
     folder = Path(svcnb.__file__).parent / "emulator"

@@ -1,5 +1,7 @@
-"""Notebooks keep tracebacks, and some of them show the values of variables: ``%xmode Verbose``, ``pytest -l``, crash
-reporters. Whatever goes wrong in a call, no frame of it shows a secret.
+"""Tracebacks with values of variables contain no secrets.
+
+Notebooks store tracebacks. ``%xmode Verbose``, ``pytest -l`` and crash reporters add the values of variables. No frame
+of an error may contain a secret.
 """
 
 from __future__ import annotations
@@ -23,18 +25,18 @@ pytestmark = [pytest.mark.engine, pytest.mark.chain, pytest.mark.slow]
 
 ONCE = Retries(attempts=1)
 MARK = "bWFya2VkLXNlY3JldC1tYXJrZWQtc2VjcmV0LW1hcms="
-"""Of a key's form: 32 bytes in base64."""
+"""Value in the form of a key: 32 bytes in base64."""
 WALLET = "0x" + "5e" * 31 + "5f"
 ACTION = "const main = ({ n }) => { if (n > 1) throw new Error('thrown'); return n; };"
 NAMELESS = b'{"api_key":"%b"}' % MARK.encode()
-"""The answer of a service of another version, which leaves something out."""
+"""Response of another service version, which omits a field."""
 
 
 class Peer:
-    """A server that answers in ways the emulator never does.
+    """Server with responses that the emulator never sends.
 
     Args:
-        answer: All that it sends; nothing at all when None, and the connection stays open.
+        answer: All bytes that the server sends. With None, it sends nothing and keeps the connection open.
     """
 
     def __init__(self, answer: bytes | None) -> None:
@@ -52,7 +54,7 @@ class Peer:
             except OSError:
                 return
             self._open.append(connection)
-            with suppress(OSError):  # the caller may have given up, on a busy machine before it was heard
+            with suppress(OSError):  # the caller may have stopped waiting on a busy machine
                 connection.recv(65_536)
                 self.called.set()
                 if self._answer is not None:
@@ -60,7 +62,7 @@ class Peer:
                     connection.close()
 
     def close(self) -> None:
-        # Closing alone leaves a thread in accept(), and the port open with it.
+        # close alone leaves a thread in accept(), and the port open
         with suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
@@ -87,13 +89,13 @@ def http(status: str, body: bytes, kind: str = "application/json") -> bytes:
 
 
 def assert_hidden(seen: str, *secrets: str) -> None:
-    """Fails with the lines that show a secret."""
+    """Fails with the lines that contain a secret."""
     lines = [line.strip()[:200] for line in seen.splitlines() if any(secret in line for secret in secrets)]
     assert not lines
 
 
 def told(error: BaseException) -> str:
-    """All that can be seen of an error: each frame's variables but this file's, here and in what it came of."""
+    """Returns the visible data of an error and its causes: the variables of each frame, except those of this file."""
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
         trace = trace.tb_next
@@ -103,17 +105,17 @@ def told(error: BaseException) -> str:
 
 @contextmanager
 def failing(kind: type[BaseException]) -> Iterator[list[str]]:
-    """Keeps what is seen of the error that the block ends with."""
+    """Stores the visible data of the error that ends the block."""
     seen: list[str] = []
     with pytest.raises(kind) as caught:
         yield seen
     seen.append(told(caught.value))
 
 
-def test_a_frame_that_holds_a_secret_would_be_seen() -> None:
+def test_the_check_finds_a_frame_with_a_secret() -> None:
     with failing(KeyError) as seen:
         string.Template("$no").substitute({"key": svcnb.Secret(MARK).reveal()})
-    assert seen[0].count(MARK) >= 2  # by the standard library and by IPython
+    assert seen[0].count(MARK) >= 2  # with the standard library and with IPython
 
 
 @pytest.mark.parametrize("answer", [
@@ -126,7 +128,7 @@ def test_a_frame_that_holds_a_secret_would_be_seen() -> None:
     http("500 Internal Server Error", NAMELESS),
     http("401 Unauthorized", b'{"error":"unauthorized","message":"not %b","fix":""}' % MARK.encode()),
 ])  # fmt: skip
-def test_no_frame_of_a_call_that_is_answered_badly_shows_a_key(peer, answer) -> None:
+def test_no_frame_of_a_call_with_an_invalid_response_shows_a_key(peer, answer) -> None:
     calls: list[Callable[[svcnb.Client], object]] = [
         lambda svc: svc.groups.list(),
         lambda svc: svc.accounts.create("new"),
@@ -138,7 +140,7 @@ def test_no_frame_of_a_call_that_is_answered_badly_shows_a_key(peer, answer) -> 
     with svcnb.Client(peer(answer).url, api_key=MARK, retries=ONCE, timeout=0.5) as svc:
         for call in calls:
             try:
-                call(svc)  # some answers will do for some calls
+                call(svc)  # some responses are valid for some calls
             except svcnb.SvcnbError as error:
                 failures += 1
                 assert_hidden(told(error), MARK)
@@ -149,11 +151,11 @@ async def test_no_frame_of_an_asynchronous_call_shows_a_key(peer) -> None:
     for answer in (None, b"", http("200 OK", NAMELESS)):
         async with svcnb.AsyncClient(peer(answer).url, api_key=MARK, retries=ONCE, timeout=0.5) as svc:
             with failing(svcnb.SvcnbError) as seen:
-                await svc.groups.list()  # a call that carries the key
+                await svc.groups.list()  # a call with the key
             assert_hidden(seen[0], MARK)
 
 
-def test_no_frame_of_a_call_that_nobody_answers_shows_a_key(peer) -> None:
+def test_no_frame_of_a_call_without_a_response_shows_a_key(peer) -> None:
     gone = peer(None)
     gone.close()
     with svcnb.Client(gone.url, api_key=MARK, retries=ONCE) as svc, failing(svcnb.SvcnbError) as seen:
@@ -190,7 +192,7 @@ def test_no_frame_of_a_call_that_was_interrupted_shows_a_key(peer) -> None:
     assert_hidden(seen[0], MARK)
 
 
-def test_no_frame_of_what_the_service_refuses_shows_a_key(emulator) -> None:
+def test_no_frame_of_a_rejected_call_shows_a_key(emulator) -> None:
     anyone = emulator.client(retries=ONCE)
     account = anyone.accounts.create("marked")
     svc = anyone.with_key(account)
@@ -242,7 +244,7 @@ def test_no_frame_of_a_trigger_that_is_refused_shows_key_or_token(emulator) -> N
                 call()
             assert_hidden(seen[0], account.api_key.reveal())
             assert_hidden(seen[0], token)
-    # ... and so does what a client with a token that nobody approved is told.
+    # ... and the error of a client with an unapproved token also contains no secret.
     with svcnb.TriggersClient(emulator.triggers_url) as stranger, failing(svcnb.SvcnbError) as seen:
         stranger.list()
     assert_hidden(seen[0], stranger.token.reveal())

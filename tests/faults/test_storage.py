@@ -1,6 +1,6 @@
-"""A disk that is full and a database that vanishes: refused, free of charge, and whole again without a restart.
+"""A full disk, and a deleted database. Calls fail without a charge, and succeed again without a restart.
 
-A held database, a full file system and a read-only one: `fault_storage`.
+`fault_storage` tests a locked database, a full file system and a read-only one.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def start(start_emulator: Callable[..., Emulator], tmp_path: Path) -> Callable[.
 
 @contextmanager
 def full_disk(emulator: Emulator, state: Path) -> Iterator[None]:
-    """No file of the emulator's process can grow past what the largest of the database is now."""
+    """Limits the size of the emulator's files to the present size of the largest database file."""
     largest = max(file.stat().st_size for file in state.iterdir())
     resource.prlimit(emulator.pid, resource.RLIMIT_FSIZE, (largest, resource.RLIM_INFINITY))
     try:
@@ -54,7 +54,7 @@ def test_on_a_full_disk_writes_are_refused_and_free_and_succeed_when_there_is_ro
     made = ["before"]
     with full_disk(emulator, tmp_path / "state"):
         with suppress(Unavailable):
-            while len(made) < 400:  # what is left inside the files is used up first
+            while len(made) < 400:  # the process first uses the free space inside the files
                 made.append(svc.groups.create(f"during {len(made)}").name)
         with pytest.raises(Unavailable, match="Nothing was charged"):
             svc.groups.create("no room")
@@ -63,7 +63,8 @@ def test_on_a_full_disk_writes_are_refused_and_free_and_succeed_when_there_is_ro
     svc.groups.create("after")
     assert names(svc) == [*made, "after"]
     assert svc.billing.balance().available_cents == before - 1
-    # The last write before the disk was full may have found no room for its charge: then it is free, never the reverse.
+    # The disk may have been too full for the charge of the last write. That write is then free, but never charged
+    # without effect.
     assert len(made) - 1 <= 1_000 - before <= len(made), "a refused write was charged"
     emulator.stop()
     again = start()
@@ -72,7 +73,7 @@ def test_on_a_full_disk_writes_are_refused_and_free_and_succeed_when_there_is_ro
 
 @linux
 def test_a_node_that_dies_while_the_disk_is_full_comes_back_when_there_is_room(start, tmp_path, find_processes):
-    """Building the chain again needs the database: that it fails for a while must not be for ever."""
+    """A rebuild of the chain needs the database. A temporary failure of the rebuild must not be permanent."""
     emulator = start()
     svc = emulator.client()
     account = svc.accounts.create("both")
@@ -92,8 +93,8 @@ def test_a_node_that_dies_while_the_disk_is_full_comes_back_when_there_is_room(s
     assert names(patient) == [*made, "after"]
 
 
-def test_a_database_that_vanished_is_not_written_to_any_more(start, tmp_path):
-    """SQLite would go on writing to the removed file, and every answer of 200 would be a lie."""
+def test_a_deleted_database_receives_no_more_writes(start, tmp_path):
+    """SQLite would continue to write to the deleted file, so every response with 200 would be false."""
     emulator = start()
     account = emulator.client().accounts.create("gone")
     svc = emulator.client(api_key=account.api_key, retries=Retries(attempts=1))

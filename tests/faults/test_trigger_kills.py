@@ -1,4 +1,4 @@
-"""The short form of `fault_trigger_kills`, for every test run."""
+"""Short version of `fault_trigger_kills` for every test run."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""Two servers behind one PostgreSQL and one chain: what one has written the other knows, and when one is killed the
-other goes on with its work."""
+"""Two servers that share a PostgreSQL database and a chain.
+
+Each server can read the writes of the other. After a kill of one server, the other one continues its work.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ MANY = 10**6
 
 @pytest.fixture
 def chain(start_emulator: Callable[..., Emulator]) -> Emulator:
-    """A chain that belongs to neither: the JSON-RPC of a third emulator, whose keys own the contract and have ether."""
+    """Chain of a third emulator with the same keys, which own the contract and have ether."""
     return start_emulator(seed=SEED, action_spares=1)
 
 
@@ -52,12 +54,12 @@ def start_server(
     return start
 
 
-def test_what_one_server_wrote_the_other_knows(start_server: Callable[..., Emulator]) -> None:
+def test_each_server_reads_the_writes_of_the_other(start_server: Callable[..., Emulator]) -> None:
     one, two = start_server(), start_server()
     account = one.client().accounts.create("shared")
     here, there = one.client(api_key=account.api_key), two.client(api_key=account.api_key)
 
-    # Both send for the same payers at once.
+    # Both servers send transactions for the same payers at the same time.
     with ThreadPoolExecutor(8) as callers:
         made = list(callers.map(lambda n: (here, there)[n % 2].groups.create(f"group {n}"), range(12)))
     assert len({group.id for group in made}) == 12
@@ -68,15 +70,15 @@ def test_what_one_server_wrote_the_other_knows(start_server: Callable[..., Emula
     key = here.usage_keys.create("runner", execute_in_groups=[here.groups.create("adders", actions=[action])])
     ran = there.with_key(key).run(action, n=41, until_effective=300)
     assert ran.response == 42
-    # A cent each: twelve groups and one more, the key; and what the run took, a cent unless it needed seconds.
+    # Twelve groups, another group and the key cost one cent each. The run costs one cent, or more on a slow machine.
     left = 1_000 - 14 - two.run_record(ran.request_id)["cost_cents"]
     assert here.billing.balance().available_cents == there.billing.balance().available_cents == left
 
 
-def test_calls_through_both_servers_spend_what_is_there_and_a_killed_one_holds_nothing(
+def test_both_servers_share_the_credit_and_a_killed_one_releases_its_holds(
     start_server: Callable[..., Emulator], outside: Any
 ) -> None:
-    # Its run must not be ended for want of a second cent.
+    # The run must not end for lack of a second cent.
     doomed = start_server(starter_credits=10, funds_check_ms=600_000)
     staying = start_server(starter_credits=10)
     account = doomed.client().accounts.create("thrifty")
@@ -89,11 +91,11 @@ def test_calls_through_both_servers_spend_what_is_there_and_a_killed_one_holds_n
             return False
         return True
 
-    # A cent each, and one of ten is left for what follows.
+    # Each call costs one cent, and one of ten cents remains for the next step.
     with ThreadPoolExecutor(8) as callers:
         made = sum(callers.map(spend, range(9)))
         assert made == 9 == 10 - there.billing.balance().available_cents
-        # Its run holds the last cent until it ends, which it does not.
+        # The run reserves the last cent until its end, which does not happen.
         waits = "const main = async ({ url }) => { await fetch(url, { method: 'POST', body: '{}' }); for (;;) ; }"
         running = callers.submit(lambda: here.with_options(retries=0).run(svcnb.Action(waits), url=outside.url))
         until = time.monotonic() + 120
@@ -105,7 +107,7 @@ def test_calls_through_both_servers_spend_what_is_there_and_a_killed_one_holds_n
         with pytest.raises(SvcnbError):
             running.result()
     until = time.monotonic() + 120
-    while not spend(1):  # the database notices by itself that nobody holds it any more
+    while not spend(1):  # the database detects the closed connection, and releases the hold
         assert time.monotonic() < until, "what the killed server held is not free"
         time.sleep(0.01)
     assert not spend(1)
@@ -113,7 +115,7 @@ def test_calls_through_both_servers_spend_what_is_there_and_a_killed_one_holds_n
     assert len(there.groups.list()) == 10
 
 
-def test_a_server_with_a_chain_of_its_own_keeps_others_with_one_off_its_database(
+def test_a_server_with_a_built_in_chain_does_not_share_its_database(
     postgres_url: str, start_emulator: Callable[..., Emulator]
 ) -> None:
     settings: dict[str, Any] = {"database": postgres_url, "seed": SEED, "action_spares": 1}
@@ -128,7 +130,7 @@ def test_a_server_with_a_chain_of_its_own_keeps_others_with_one_off_its_database
     assert second.client(api_key=account.api_key).accounts.exists()
 
 
-def test_when_a_server_is_killed_the_other_goes_on_with_its_runs(
+def test_the_other_server_continues_the_runs_of_a_killed_one(
     start_server: Callable[..., Emulator], outside: Any, mark: str
 ) -> None:
     doomed, staying = start_server(), start_server()
@@ -146,7 +148,7 @@ def test_when_a_server_is_killed_the_other_goes_on_with_its_runs(
                 try:
                     answer = httpx.post(f"{server.base_url}/webhook/{hook.id}", json=body, timeout=60, trust_env=False)
                 except httpx.TransportError:
-                    continue  # nobody there any more: what a balancer does is to ask the next
+                    continue  # the server no longer exists, and a load balancer would use the next one
                 assert answer.status_code == 202, answer.text
                 accepted.append((hook.id, answer.json()["run_id"]))
                 return
@@ -165,8 +167,8 @@ def test_when_a_server_is_killed_the_other_goes_on_with_its_runs(
             assert run.status == "success", run.error
         records = {run.id: run for hook in hooks for run in triggers.runs(hook)}
         marks = Counter(mark["run"] for mark in outside.marks)
-        # Everything that was accepted acted, and nothing acted twice but what the kill had cut off.
+        # Every accepted run had an effect. Only runs that the kill interrupted had two.
         assert set(marks) == set(records) >= {run for _, run in accepted}
         assert sum(marks.values()) - len(marks) <= len(hooks)
-        # A write of the survivor: what the killed one held on the chain is free.
+        # The other server writes, because the kill released the payers of the first one.
         assert svc.groups.create("afterwards").id

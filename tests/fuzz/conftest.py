@@ -1,4 +1,4 @@
-"""schemathesis against a real emulator: every operation of its description, alone and in chains of calls."""
+"""schemathesis with a real emulator: every operation of its OpenAPI description, alone and in sequences of calls."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ CHECKS: Final = (
 )
 ACTION: Final = "async function main(params) { return params; }"
 
-# Which call's answer the next call can use: operation, member of its answer, the operations that take it, as what.
+# Operations whose responses other calls can use: operation, member of its response, the other operations, and their
+# parameter.
 LINKS: Final = (
     ("add_group", "group_id", ("update_group", "remove_group", "add_action_to_group", "add_pkp_to_group"), "group_id"),
     ("add_group", "group_id", ("remove_action_from_group", "remove_pkp_from_group"), "group_id"),
@@ -45,14 +46,14 @@ LINKS: Final = (
 
 @dataclass(frozen=True)
 class FuzzReport:
-    """What a run of schemathesis said.
+    """Result of a run of schemathesis.
 
     Attributes:
-        cases: Requests that were made and judged.
-        operations: Operations that were tested.
-        described: Operations of the description.
+        cases: Number of sent and checked requests.
+        operations: Number of tested operations.
+        described: Number of operations in the description.
         problems: Failures and errors, each with its title.
-        text: Everything it printed.
+        text: Complete output.
     """
 
     cases: int
@@ -68,7 +69,7 @@ def _operation_id(description: dict[str, Any], name: str) -> str:
 
 
 def with_links(description: dict[str, Any]) -> dict[str, Any]:
-    """The description, told which answers feed which requests, so that chains of calls reach what exists."""
+    """Returns the description with links from responses to requests, so that calls can use existing objects."""
     for source, member, targets, name in LINKS:
         methods = description["paths"][f"{API}/{source}"]
         answer = (methods.get("post") or methods["get"])["responses"]["200"]
@@ -83,9 +84,7 @@ def with_links(description: dict[str, Any]) -> dict[str, Any]:
 
 
 def prepared(emulator: Any) -> dict[str, Any]:
-    """A real account with everything in it, and what requests can borrow from it. The clock stands still, so
-    signatures stay fresh.
-    """
+    """Account with all kinds of objects, whose data requests can use. The clock is frozen, so signatures stay valid."""
     from svcnb import Action, LocalSigner
     from svcnb.client.signing.envelope import sign_flow
     from svcnb.protocol.typed_data import Flow
@@ -138,7 +137,7 @@ def prepared(emulator: Any) -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def start_fuzzed() -> Iterator[Callable[[], Any]]:
-    """Starts an emulator with an account to borrow from; ends it."""
+    """Starts an emulator with an account, and stops it."""
     from svcnb.launch import Emulator
 
     with ExitStack() as stack:
@@ -155,7 +154,7 @@ def start_fuzzed() -> Iterator[Callable[[], Any]]:
 
 @pytest.fixture(scope="session")
 def fuzz_api(start_fuzzed: Callable[[], Any]) -> Callable[..., FuzzReport]:
-    """Runs schemathesis over every operation."""
+    """Runs schemathesis with every operation."""
 
     def run(folder: Path, *, examples: int, seed: int, phases: str, timeout_s: int) -> FuzzReport:
         emulator, pool = start_fuzzed()

@@ -1,6 +1,6 @@
 """More than 10,000 requests over every operation: ``pytest tests/fuzz -o python_files=fuzz_*.py -s``.
 
-`SVC_FUZZ_EXAMPLES` and `SVC_FUZZ_SEED` choose how many of each operation, and which.
+`SVC_FUZZ_EXAMPLES` sets the number of requests for each operation, and `SVC_FUZZ_SEED` the random seed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import pytest
 pytestmark = [pytest.mark.engine, pytest.mark.chain, pytest.mark.slow]
 
 
-def test_ten_thousand_requests_break_nothing_and_every_answer_is_described(fuzz_api, tmp_path):
+def test_ten_thousand_requests_cause_no_undocumented_response(fuzz_api, tmp_path):
     examples = int(os.environ.get("SVC_FUZZ_EXAMPLES", "320"))
     seed = int(os.environ.get("SVC_FUZZ_SEED", "1"))
     report = fuzz_api(

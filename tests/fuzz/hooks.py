@@ -1,7 +1,7 @@
-"""What schemathesis does beside generating: it loads this file into its own process (`SCHEMATHESIS_HOOKS`).
+"""Hooks for schemathesis, which loads this file into its own process (`SCHEMATHESIS_HOOKS`).
 
-Generated values alone rarely name what exists, so a part of the requests gets members, keys and signatures of a real
-account instead (the pool that the test prepared). Everything is drawn from the run's seed.
+Generated values rarely identify existing objects. Therefore, some requests get members, keys and signatures of a real
+account (the pool that the test prepared). All choices depend on the run's seed.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _KEYED: Final = "X-Api-Key"
 
 @schemathesis.hook
 def before_call(_context: HookContext, case: Case[Any], _kwargs: dict[str, Any]) -> None:
-    """Lends a request the pool's key, and often its values."""
+    """Adds the pool's key to a request, and often the pool's values."""
     headers = case.headers
     if case.operation.path.startswith("/api/"):
         headers["Authorization"] = f"Bearer {_POOL['token']}"
     elif case.operation.path.endswith("convert_to_chain_secured_account"):
-        headers[_KEYED] = _POOL["conversion"]  # or every later request would find the account converted
+        headers[_KEYED] = _POOL["conversion"]  # otherwise, the account would be converted for every later request
     elif _CHANCE.random() < 0.6:
         headers[_KEYED] = _POOL["keys"][0]
     elif _CHANCE.random() < 0.6:
@@ -50,7 +50,7 @@ def _lent(path: str, body: dict[str, Any]) -> dict[str, Any]:
 
 @schemathesis.check
 def no_failure_of_the_service(_ctx: CheckContext, response: Response, case: Case[Any]) -> None:
-    """No 500 but that of an action that failed, whose body is the JSON string of docs/service/http.md#errors."""
+    """Accepts a 500 only for a failed action, whose body is the JSON string of docs/service/http.md#errors."""
     if response.status_code < 500:
         return
     body = json.loads(response.content)
@@ -61,7 +61,7 @@ def no_failure_of_the_service(_ctx: CheckContext, response: Response, case: Case
 
 @schemathesis.check
 def errors_have_one_of_two_shapes(_ctx: CheckContext, response: Response, case: Case[Any]) -> None:
-    """A JSON string, or an object that tells the next step; webhooks answer as objects.
+    """Requires a JSON string, or an object with the next step. Errors of webhooks are objects.
 
     Source: docs/service/http.md#errors.
     """

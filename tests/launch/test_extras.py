@@ -1,4 +1,4 @@
-"""The command that installs an extra works in a clone, and where only the wheel is installed."""
+"""The command that installs an extra works in a clone and with an installed wheel."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from svcnb import extras
 
 
 def command(folder: Path) -> str:
-    """The command for an extra, as a copy of the package in another folder gives it."""
+    """Returns the command for an extra from a copy of the package in another folder."""
     copy = folder / "svcnb" / "extras.py"
     copy.parent.mkdir()
     shutil.copy(extras.__file__, copy)

@@ -1,4 +1,4 @@
-"""Files are complete at every moment, and private unless a caller wants otherwise."""
+"""Files are never incomplete, and are private unless the caller sets other permissions."""
 
 from __future__ import annotations
 

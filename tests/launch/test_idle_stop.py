@@ -1,4 +1,4 @@
-"""An emulator that stops when nobody uses it, and goes on where it was."""
+"""An emulator stops while it has no requests, and later continues with the same state."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def test_it_stops_when_no_one_uses_it(listener: socket.socket, tmp_path: Path) -
     emulator.stop()
 
 
-def test_the_next_start_goes_on_as_if_it_had_never_stopped(listener: socket.socket, tmp_path: Path) -> None:
-    """The same steps on an emulator that is never interrupted give the same keys and ids."""
+def test_the_next_start_continues_as_without_a_stop(listener: socket.socket, tmp_path: Path) -> None:
+    """An emulator without interruption produces the same keys and ids with the same steps."""
 
     def start() -> Emulator:
         return Emulator(
@@ -46,7 +46,7 @@ def test_the_next_start_goes_on_as_if_it_had_never_stopped(listener: socket.sock
     account = first.client().accounts.create("ada")
     first.clock.advance("10m")
     first.stop()
-    # A connection that is made while no emulator runs waits for the next one.
+    # A connection that arrives while the emulator is stopped waits for the next start.
     with socket.create_connection(listener.getsockname()), start() as second:
         me = second.client(api_key=account.api_key)
         second.clock.advance("1m")
@@ -54,7 +54,7 @@ def test_the_next_start_goes_on_as_if_it_had_never_stopped(listener: socket.sock
         wallet = me.wallets.create().address
         assert second.base_url == first.base_url
         assert second.clock.now() == START_S + 660
-        # A handle of before the pause is still let in.
+        # A handle from before the stop is still valid.
         assert first.clock.now() == START_S + 660
         second.reset()
         assert second.clock.now() == START_S
@@ -69,7 +69,7 @@ def test_the_next_start_goes_on_as_if_it_had_never_stopped(listener: socket.sock
 
 
 @pytest.mark.slow
-def test_after_a_crash_the_time_goes_on_and_no_key_is_drawn_twice(tmp_path: Path) -> None:
+def test_after_a_crash_the_time_continues_and_no_key_is_repeated(tmp_path: Path) -> None:
     def start() -> Emulator:
         return Emulator(state=tmp_path, seed="crash", clock=f"frozen@{START_S}", action_spares=1, idle_stop_s=600)
 

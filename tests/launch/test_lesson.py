@@ -1,4 +1,4 @@
-"""What a lesson's first cell gets."""
+"""Client and emulator of a lesson's first cell."""
 
 from __future__ import annotations
 

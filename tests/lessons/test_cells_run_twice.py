@@ -1,4 +1,4 @@
-"""Every cell of every lesson can be executed again at once, unless the text before it says that it works only once."""
+"""Every cell of every lesson can run twice in a row, unless the text above it states that it works only once."""
 
 from __future__ import annotations
 

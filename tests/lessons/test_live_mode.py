@@ -1,6 +1,6 @@
-"""Lessons on a live service: one confirmation, the learner's account, and skipped cells that leave no error behind.
+"""Lessons on a live service: one confirmation, the learner's account, and skipped cells that cause no errors.
 
-The live service is an emulator whose control plane is closed, without credit for new accounts.
+The live service is an emulator whose control plane is not available, and which adds no starter credit.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ NOTICE = "Skipped on a live service: "
 
 
 class Live:
-    """The live service, and the key of an account that was paid for."""
+    """Live service, and the key of an account with credit."""
 
     def __init__(self, emulator: EmulatorControl) -> None:
         self.emulator = emulator
@@ -54,18 +54,18 @@ class Live:
 
 @pytest.fixture(scope="module")
 def live() -> Iterator[Live]:
-    # A chosen token is kept in no file, so a lesson cannot find it.
+    # No file contains a configured token, so a lesson cannot find it.
     with Emulator(control_token="the live service tells no one", starter_credits=0) as emulator:
         yield Live(emulator)
 
 
 def run(lesson: str, environment: dict[str, str], own: Mapping[str, str] | None = None) -> list[tuple[str, str]]:
-    """Runs a lesson's cells in a kernel, and returns each with the text of its outputs. An error fails the test.
+    """Runs a lesson's cells in a kernel. Returns each cell with the text of its outputs. An error fails the test.
 
     Args:
-        lesson: Its name.
-        environment: Added to the environment of the kernel.
-        own: Cells of the learner's own, each by the text of the cell that it follows.
+        lesson: Name of the lesson.
+        environment: Additional environment variables of the kernel.
+        own: Additional cells of the learner, by a text of the cell before each.
     """
     (path,) = NOTEBOOKS.glob(f"{NUMBERS[lesson]}-*.ipynb")
     notebook = nbformat.read(path, 4)  # type: ignore[no-untyped-call]
@@ -88,7 +88,7 @@ def skipped(cells: list[tuple[str, str]]) -> list[str]:
 
 
 def shown_by(cells: list[tuple[str, str]], words: str) -> str:
-    """The output of the cell whose source ends with some words."""
+    """Returns the output of the cell whose source ends with a text."""
     (found,) = [shown for source, shown in cells if source.endswith(words)]
     return found
 
@@ -105,7 +105,7 @@ def test_a_lesson_runs_live_with_the_learners_account_and_skips_what_needs_an_em
     reasons = skipped(cells)
     assert bool(reasons) == (lesson not in WITHOUT_SKIPS), reasons
     assert [reason for reason in reasons if "no attribute" in reason or "is not defined" in reason] == []
-    # The figure in the box is an upper bound that is not far off.
+    # The figure in the box is an upper limit that is close to the actual cost.
     assert 0 <= before - live.available() <= LIVE[lesson].cents
 
 
@@ -120,7 +120,7 @@ def test_without_an_account_a_payment_waits_and_what_needs_credit_is_skipped(liv
 
 
 @pytest.mark.slow
-def test_with_a_wallet_of_their_own_a_learner_does_all_of_lesson_6_that_needs_no_emulator(live: Live) -> None:
+def test_lesson_6_runs_live_with_the_learners_wallet(live: Live) -> None:
     owner = svcnb.LocalSigner.random()
     live.emulator.faucet(owner.address)
     cells = run(
@@ -163,7 +163,7 @@ def test_pytest_live_skips_cells_and_does_not_fail(live: Live) -> None:
 
 
 def pytest_live(live: Live, path: Path) -> None:
-    """Runs a lesson as docs/live.md says."""
+    """Runs a lesson with the instructions in docs/live.md."""
     command = [sys.executable, "-m", "pytest", "--live", "--nbval-lax", "-n0", "-p", "no:cacheprovider", str(path)]
     done = subprocess.run(
         command, cwd=NOTEBOOKS.parent, env=os.environ | live.with_account, capture_output=True, text=True, check=False,
@@ -178,7 +178,7 @@ def test_nothing_happens_before_the_learner_confirms(live: Live, monkeypatch: py
     monkeypatch.delenv("SVC_LESSONS")
     with pytest.raises(svcnb.NotConfirmed, match="this lesson runs on the live service") as asked:
         svcnb.lesson("quickstart")
-    assert "It costs about 10 cents." in str(asked.value)
+    assert "where it costs about 10 cents." in str(asked.value)
     assert asked.value.hint.startswith("To start the lesson, call svcnb.lesson('quickstart', confirm=True).")
     service = svcnb.lesson("quickstart", confirm=True)
     assert repr(service) == f"LiveService({live.emulator.base_url!r})"
@@ -202,7 +202,7 @@ EMULATOR_TEXT = (
 
 
 @pytest.mark.parametrize("path", sorted(NOTEBOOKS.glob("*.ipynb")), ids=lambda path: path.stem)
-def test_the_box_at_the_top_of_a_lesson_is_what_live_mode_says(path: Path) -> None:
+def test_the_box_at_the_top_of_a_lesson_matches_live_mode(path: Path) -> None:
     cells = nbformat.read(path, 4).cells  # type: ignore[no-untyped-call]
     box = next(line for line in cells[0].source.splitlines() if line.startswith("> **Live service:** "))
     names = [
@@ -216,7 +216,7 @@ def test_the_box_at_the_top_of_a_lesson_is_what_live_mode_says(path: Path) -> No
 
 
 class Cells:
-    """Runs cells through the transformer, as IPython does."""
+    """Runs cells with the transformer, like IPython."""
 
     def __init__(self, live: live_lessons.Live | None = LIVE["keys"], kind: type[Skipper] = Skipper) -> None:
         self.names: dict[str, Any] = {"emu": live_lessons.LiveService("http://127.0.0.1:9"), "svcnb": svcnb}
@@ -257,7 +257,7 @@ def test_a_mistake_of_the_learner_is_an_error_and_a_limit_of_the_service_is_not(
     ]
 
 
-def test_practice_keys_are_refused_where_they_would_own_something(capsys: pytest.CaptureFixture[str]) -> None:
+def test_practice_keys_are_rejected_as_owners_on_a_live_service(capsys: pytest.CaptureFixture[str]) -> None:
     cells = Cells(LIVE["chain-secured"])
     cells.run("owner = svcnb.practice_key(1)")
     cells.run("print(owner)")

@@ -1,4 +1,4 @@
-"""Every published solution solves its exercise inside the lesson itself, where a learner types it."""
+"""Every published solution solves its exercise in the lesson's notebook."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ EXERCISE = re.compile(r"""exercises\.check\(["']([\w.-]+)["'], answer\)""")
 
 
 def answers(path: Path) -> dict[str, list[str]]:
-    """The cells of each solution, by the name of its exercise: the last one answers, those before make actions."""
+    """Returns the cells of each solution by the name of its exercise. The last cell submits the answer.
+
+    Other cells define actions.
+    """
     notebook = nbformat.read(path, 4)  # type: ignore[no-untyped-call]
     found: dict[str, list[str]] = {}
     cells: list[str] = []

@@ -1,4 +1,4 @@
-"""The site in a real Chromium, without any network but its own server."""
+"""The site in a real Chromium that can reach only the site's server."""
 
 from __future__ import annotations
 
@@ -58,11 +58,11 @@ _SHOW = """async (code) => {
 
 
 class Lab:
-    """A notebook of the site that is open in a tab.
+    """Notebook of the site, open in a tab.
 
     Attributes:
-        tab: The page, as playwright has it.
-        outside: Addresses outside the site that it asked for.
+        tab: Page of playwright.
+        outside: Requested addresses outside the site.
     """
 
     def __init__(self, context: Any, site: str, name: str) -> None:
@@ -72,50 +72,50 @@ class Lab:
         own = (f"{site}/", "data:", "blob:")
         self.tab.on("request", lambda asked: None if asked.url.startswith(own) else self.outside.append(asked.url))
         self.path = f"{name}.ipynb"
-        # A workspace of its own: JupyterLab opens the notebooks of the last visit again, each with a kernel.
+        # Use a separate workspace, because JupyterLab opens the notebooks of the last visit again, each with a kernel.
         self.address = f"{site}/lab/index.html?workspace={uuid.uuid4().hex}&path={self.path}"
         self.open()
 
     def open(self) -> None:
-        """Opens the notebook, again if it is open, and waits for its kernel."""
+        """Opens the notebook, also repeatedly, and waits for its kernel."""
         self.tab.goto(self.address)
         self.tab.wait_for_function(_SHOWN, arg=self.path)
         self.tab.evaluate(_READY)
-        # Cells that run before the kernel has started are not executed.
+        # JupyterLab does not execute cells that start before the kernel.
         self.tab.wait_for_function(_IDLE)
 
     def run_all(self) -> None:
-        """Runs all cells, until the last one has ended or one has failed."""
+        """Runs all cells, until the last one ends or one fails."""
         self.tab.evaluate(_RUN_ALL)
         self.tab.wait_for_function(_DONE)
 
     def outputs(self) -> list[list[str]]:
-        """The outputs of each code cell as text."""
+        """Returns the outputs of each code cell as text."""
         return [shown(cell) for cell in self.tab.evaluate(_CELLS)]
 
     def run(self, code: str) -> str:
-        """Runs some Python beside the cells, and returns what it printed."""
+        """Runs Python code outside of the cells. Returns its output."""
         done = self.tab.evaluate(_EXECUTE, code)
         assert done["status"] == "ok", done["error"] + done["text"]
         return str(done["text"])
 
     def show(self, code: str) -> None:
-        """Puts some Python into the first code cell and runs it, for code that shows a panel."""
+        """Inserts Python code into the first code cell and runs it, for code that shows a panel."""
         self.tab.evaluate(_SHOW, code)
 
     def panel(self, name: str) -> Any:
-        """A panel by its heading, once it works."""
+        """Returns the panel with a heading, after it is ready."""
         found = self.tab.get_by_role("region", name=name, exact=True)
         found.wait_for()
         return found
 
     def close(self) -> None:
-        """Closes the tab, and with it its kernel."""
+        """Closes the tab and its kernel."""
         self.tab.close()
 
 
 def shown(cell: dict[str, Any]) -> list[str]:
-    """The outputs of a cell as text."""
+    """Returns the outputs of a cell as text."""
     texts = []
     for output in cell["outputs"]:
         if output["output_type"] == "error":
@@ -127,7 +127,7 @@ def shown(cell: dict[str, Any]) -> list[str]:
 
 
 def stored(lesson: str) -> list[list[str]]:
-    """The stored outputs of each code cell of a lesson."""
+    """Returns the stored outputs of each code cell of a lesson."""
     cells = json.loads((LESSONS / f"{lesson}.ipynb").read_text("utf-8"))["cells"]
     return [shown(cell) for cell in cells if cell["cell_type"] == "code"]
 
@@ -152,7 +152,7 @@ def serving(folder: Path) -> Iterator[tuple[str, Callable[[], None]]]:
 
 @pytest.fixture(scope="session")
 def site_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A site that was just built, or the one in the folder SVC_SITE."""
+    """Newly built site, or the site in the folder SVC_SITE."""
     if built := os.environ.get("SVC_SITE"):
         return Path(built)
     if find_spec("jupyterlite_core") is None:
@@ -171,14 +171,14 @@ def site(site_folder: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def browser(start_chromium: Callable[..., AbstractContextManager[Any]]) -> Iterator[Any]:
-    """One Chromium for the file."""
+    """Chromium for all tests of the file."""
     with start_chromium() as running:
         yield running
 
 
 @pytest.fixture(scope="module")
 def visitor(browser: Any) -> Iterator[Any]:
-    """One browser profile for the file: what a first test loaded, the others find in the cache."""
+    """Browser profile for all tests of the file, which share its cache."""
     context = browser.new_context(viewport={"width": 1200, "height": 1000})
     yield context
     context.close()
@@ -186,7 +186,7 @@ def visitor(browser: Any) -> Iterator[Any]:
 
 @pytest.fixture
 def lab(visitor: Any, site: str) -> Iterator[Callable[[str], Lab]]:
-    """Opens notebooks of the site; they are closed with the test."""
+    """Opens notebooks of the site, and closes them after the test."""
     opened: list[Lab] = []
 
     def open_(name: str = "01-quickstart") -> Lab:
@@ -200,7 +200,7 @@ def lab(visitor: Any, site: str) -> Iterator[Callable[[str], Lab]]:
 
 @pytest.fixture(scope="session")
 def engine_loop() -> Iterator[asyncio.AbstractEventLoop]:
-    """An event loop in a thread, for an engine in this process."""
+    """Event loop in a thread, for an engine in this process."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="engine loop")
     thread.start()

@@ -1,8 +1,9 @@
-"""The differential suite on the engine of the page: the same answers, logs, errors and traps as `fast` in a process.
+"""The differential suite on the engine of the page, which has the same results and traps as `fast` in a process.
 
-Where the process leaves a run to `v8` because of a stack, the page answers itself, with the lines of `v8`.
+Some runs need a stack trace, for which a process uses `v8`. The page returns the same lines as `v8`.
 
-``SVC_WHOLE=1 pytest tests/lite/test_differential_in_browser.py`` compares all actions, else a part.
+By default, the test compares a part of the suite. ``SVC_WHOLE=1 pytest tests/lite/test_differential_in_browser.py``
+compares all actions.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def shown(outcome: Any) -> list[Any]:
 
 
 def without_advice(outcome: list[Any]) -> list[Any]:
-    """The text of a trap names another engine, which a page does not have."""
+    """Removes the name of the other engine, which a page does not have, from the text of a trap."""
     return [*outcome[:3], "a trap" if outcome[4] == "unsupported" else outcome[3], outcome[4]]
 
 
@@ -71,11 +72,11 @@ BUILT_IN = re.compile(r"\\n    at [^\n\\]* \(<anonymous>\)")
 
 
 def only_lines(outcome: Any) -> Any:
-    """The lines of stacks, without columns, receivers and built-ins."""
+    """Returns the lines of stack traces, without columns, receivers and built-in functions."""
     return json.loads(FRAME.sub(r"\\n    at line \1", BUILT_IN.sub("", json.dumps(outcome))))
 
 
-def test_the_engine_of_the_page_answers_as_the_engine_in_a_process(lab: Any, engine_loop: Any):
+def test_the_engine_of_the_page_has_the_results_of_the_process(lab: Any, engine_loop: Any):
     page = lab()
     page.run(IN_PAGE)
     room = Room(engine_loop, "fast", concurrency=4, processes=1)

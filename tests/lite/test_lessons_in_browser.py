@@ -1,4 +1,4 @@
-"""The lessons run in the page as they do on a computer: the same outputs, and no request to any other address."""
+"""The lessons in the page have the same outputs as on a computer, and send no request to another address."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ LESSONS = [
     "14-history-and-charts",
 ]
 SKIPPED = {"14-history-and-charts": 11}
-"""Cells that need what the page does not contain: pandas, charts, and a process for a report. Each says so."""
+"""Cells that need parts which the page does not contain: pandas, charts, or a process for a report. Each cell says so.
+"""
 
 
 SIGN = """
@@ -61,7 +62,7 @@ def test_a_file_beside_the_notebook_can_be_imported_but_hides_no_installed_modul
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
-def test_a_lesson_gives_its_stored_outputs_and_loads_nothing_from_elsewhere(lab: Callable[[str], Any], lesson: str):
+def test_a_lesson_has_its_stored_outputs_and_loads_only_from_the_site(lab: Callable[[str], Any], lesson: str):
     page = lab(lesson)
     page.run_all()
     pairs = list(zip(page.outputs(), stored(lesson), strict=True))

@@ -1,4 +1,4 @@
-"""The linter in the page, whose parser is another build of the same library: the same findings as installed."""
+"""The linter in the page, whose parser is another build of the same library, has the same findings as installed."""
 
 from __future__ import annotations
 

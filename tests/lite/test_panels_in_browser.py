@@ -1,4 +1,4 @@
-"""Each panel is used once in the page, and the account that they share is the page's own."""
+"""Use of each panel in the page. The panels share the page's account."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page's policy, its note, and the second visit without a server."""
+"""Content security policy of the page, its notice, and a second visit without a server."""
 
 from __future__ import annotations
 
@@ -77,9 +77,10 @@ def test_python_starts_while_jupyterlab_loads(lab: Any):
 
 
 def test_a_kernel_of_the_second_visit_reads_the_folder_of_the_notebook(browser: Any, site: str):
-    """JupyterLite would register its service worker again on the second visit, and start the kernel meanwhile.
+    """Otherwise, JupyterLite could register its service worker again on the second visit, while the kernel starts.
 
-    It does so without an entry in the storage, which a first visit makes only if the worker was fast.
+    It does so if the storage has no entry for the worker. A first visit creates this entry only if the worker starts
+    quickly.
     """
     context = browser.new_context()
     page = Lab(context, site, "01-quickstart")

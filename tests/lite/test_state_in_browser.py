@@ -1,4 +1,4 @@
-"""The state of an emulator in the page: kept over a reload, opened by an installed svcnb, and erased by one button."""
+"""State of an emulator in the page. It survives a reload, an installed svcnb can open it, and a button deletes it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ await page_storage.save()
 
 @pytest.fixture
 def kept(lab: Callable[[], Any]) -> tuple[Any, str, str]:
-    """A page with a kept state, the account's key and its wallet."""
+    """Page with a stored state, the account's key and its wallet."""
     page = lab()
     key, wallet = page.run(BEGIN).split()
     page.run(SAVED)
@@ -70,7 +70,7 @@ def test_an_exported_state_opens_in_the_installed_toolkit(
     packed = page.run("import base64\nprint(base64.b64encode(file.read_bytes()).decode())")
     (tmp_path / "mine.zip").write_bytes(base64.b64decode(packed))
     with zipfile.ZipFile(tmp_path / "mine.zip") as content:
-        for each in content.infolist():  # with its mode, as unzip does
+        for each in content.infolist():  # with the file's mode, like unzip
             Path(content.extract(each, tmp_path / "mine")).chmod(each.external_attr >> 16 & 0o777)
     here = start_emulator(state=tmp_path / "mine", seed="kept", starter_credits=500, chain_engine="ethereumjs")
     me = here.client(api_key=key)

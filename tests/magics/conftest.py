@@ -1,4 +1,4 @@
-"""A real IPython kernel, as a notebook has it."""
+"""Fixtures with a real IPython kernel, as in a notebook."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PATIENCE_S = 300
 
 @dataclass
 class Answer:
-    """What a cell showed."""
+    """Output of a cell."""
 
     shown: list[dict[str, Any]] = field(default_factory=list)
     printed: str = ""
@@ -23,7 +23,7 @@ class Answer:
 
     @property
     def value(self) -> str:
-        """Text of what the cell returned."""
+        """Text of the cell's result."""
         return str(self.shown[-1]["text/plain"]) if self.shown else ""
 
     @property
@@ -32,7 +32,7 @@ class Answer:
 
 
 class Notebook:
-    """Sends cells to a kernel and collects what they show."""
+    """Runs cells in a kernel, and collects their outputs."""
 
     def __init__(self, client: Any) -> None:
         self._client = client
@@ -65,7 +65,7 @@ class Notebook:
 
 @pytest.fixture(scope="module")
 def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Notebook]:
-    """One kernel for the tests of a file: each loads the magics afresh."""
+    """Kernel for the tests of a file. Each test loads the magics again."""
     from jupyter_client.manager import KernelManager
 
     folder = tmp_path_factory.mktemp("kernel")
@@ -86,7 +86,7 @@ def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Notebook]:
 
 @pytest.fixture
 def notebook(kernel: Notebook) -> Notebook:
-    """A notebook in which nothing was run but the loading of the magics."""
+    """Notebook in which only the magics are loaded."""
     loaded = kernel.run("%reset -f\n%reload_ext svcnb\nimport svcnb")
     assert not loaded.error, loaded.trace
     return kernel

@@ -196,7 +196,7 @@ def test_of_several_broken_rules_the_first_in_order_counts(broken: tuple[int, ..
         ("{", "not valid JSON"),
         ('"text"', "is a string"),
         ("[" * 2000, "not valid JSON"),
-        ('{"types": 1, "types": 2}', "occurs twice"),
+        ('{"types": 1, "types": 2}', "the member 'types' occurs more than once"),
     ],
 )
 def test_typed_data_is_an_object_or_json_text_of_one(typed_data: object, said: str) -> None:

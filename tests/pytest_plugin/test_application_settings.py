@@ -1,4 +1,4 @@
-"""Applications under test that make their own clients reach the emulator of the `svc` fixture."""
+"""Applications under test whose own clients connect to the emulator of the `svc` fixture."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BEFORE = {name: value for name, value in os.environ.items() if name.startswith("
 
 
 def application() -> tuple[str, str]:
-    """A program of the user, which takes its settings from the environment."""
+    """Program of the user, which reads its settings from the environment."""
     with svcnb.Client() as client:
         return client.config.base_url, client.wallets.list()[0].wallet_address
 

@@ -1,4 +1,4 @@
-"""The pytest plugin, used by a small outside project in an environment of its own, installed from the wheel."""
+"""The pytest plugin in a small separate project, in a separate environment with the installed wheel."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def run(command: list[str | Path], folder: Path, **settings: str) -> subprocess.CompletedProcess[str]:
-    """Runs a command with no trace of this working copy in its environment."""
+    """Runs a command whose environment contains no reference to this working copy."""
     own = {name: value for name, value in os.environ.items() if name not in {"PYTHONPATH", "VIRTUAL_ENV"}}
     return subprocess.run(
         command, cwd=folder, env=own | settings, capture_output=True, text=True, timeout=600, check=False
@@ -28,7 +28,7 @@ def run(command: list[str | Path], folder: Path, **settings: str) -> subprocess.
 
 @pytest.fixture(scope="module")
 def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The interpreter of a fresh environment with the wheel installed."""
+    """Python interpreter of a new environment with the installed wheel."""
     folder = tmp_path_factory.mktemp("kit")
     built = subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder / "dist")],
@@ -48,7 +48,8 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
         folder,
     )
     assert done.returncode == 0, done.stderr
-    # The dependencies are borrowed from here, since the tests have no network; the package itself comes from the wheel.
+    # The dependencies come from the current environment, because the tests have no network. The package comes from the
+    # wheel.
     site = next((folder / "venv" / "lib").glob("python*/site-packages"))
     (site / "borrowed.pth").write_text(f"{sysconfig.get_paths()['purelib']}\n")
     return interpreter

@@ -17,7 +17,7 @@ ODD = svcnb.Action(
 
 
 class Place(NamedTuple):
-    """An account in which something happened, and the environment in which reports see it."""
+    """Account with recorded data, and the environment of its reports."""
 
     settings: Mapping[str, str]
     secrets: tuple[str, ...]
@@ -27,7 +27,7 @@ class Place(NamedTuple):
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
-    """Ten runs of which five failed, a webhook run that failed, a schedule, and permissions that reach too far."""
+    """Creates ten runs with five failures, a failed webhook run, a schedule, and excessive permissions."""
     folder = tmp_path_factory.mktemp("reports")
     history = folder / "history.sqlite"
     with svcnb.Emulator(starter_credits=1_000) as emulator:
@@ -57,7 +57,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
 
 
 class Hook(NamedTuple):
-    """A webhook: it answers with the status at the end of its path."""
+    """Webhook server, which returns the status at the end of the path."""
 
     url: str
     got: list[Any]
@@ -75,7 +75,7 @@ def hook() -> Iterator[Hook]:
             self.end_headers()
 
         def log_message(self, *_: Any) -> None:
-            """Says nothing."""
+            """Suppresses log messages."""
 
     with HTTPServer(("127.0.0.1", 0), Handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()

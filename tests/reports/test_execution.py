@@ -1,4 +1,4 @@
-"""Notebooks of reports in their kernels."""
+"""Execution of report notebooks in kernels."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ pytestmark = pytest.mark.slow
 
 
 SPOKEN = (
-    # As it says that the interrupt which ends it came between two cells, on a busy machine,
+    # On a busy machine, the kernel reports that the interrupt arrived between two cells, ...
     "get_ipython().kernel.log.error('an interrupt came')",
-    # or that the socket of its outputs was shut before its last word.
+    # ... or that its output socket closed before its last message.
     "import sys; print('Socket operation on non-socket', file=sys.__stderr__, flush=True)",
     "print('past the notebook', file=sys.__stdout__, flush=True)",
 )
 
 
-def test_what_the_kernel_says_of_itself_does_not_reach_the_mail_of_a_scheduler(tmp_path, capfd) -> None:
+def test_messages_of_the_kernel_are_not_part_of_the_output(tmp_path, capfd) -> None:
     template = tmp_path / "template.ipynb"
     cells = [new_code_cell(cell) for cell in (*SPOKEN, "print('done')")]
     nbformat.write(new_notebook(cells=cells), template)

@@ -1,4 +1,4 @@
-"""The guide to reports and the examples beside it."""
+"""The guide to reports and its examples."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from svcnb.exit_codes import ExitCode
 
 
 def guide(heading: str) -> list[str]:
-    """The code blocks below a heading of the guide."""
+    """Returns the code blocks below a heading of the guide."""
     text = (Path(__file__).parents[2] / "docs/reports.md").read_text(encoding="utf-8")
     below = text.partition(f"### {heading}\n")[2].partition("\n### ")[0]
     return re.findall(r"^```\w*\n(.*?)^```$", below, re.DOTALL | re.MULTILINE)
 
 
 def scheduled(scheduler: str) -> str:
-    """The command that the guide gives to a scheduler."""
+    """Returns the guide's command for a scheduler."""
     blocks = guide(scheduler)
     if scheduler == "cron":
         return blocks[0].splitlines()[1].split(maxsplit=5)[5]

@@ -1,4 +1,4 @@
-"""Notebooks of one's own as reports: parameters, types, and what cannot be used."""
+"""Notebooks of users as reports: parameters, types, and unusable notebooks."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_a_notebook_without_a_tagged_cell_says_how_to_tag_one(tmp_path) -> None:
         (None, "cannot be read"),
     ],
 )
-def test_what_is_no_notebook_is_refused(tmp_path, content, said) -> None:
+def test_a_file_that_is_not_a_notebook_is_rejected(tmp_path, content, said) -> None:
     file = tmp_path / "mine.ipynb"
     if content is not None:
         file.write_bytes(content)

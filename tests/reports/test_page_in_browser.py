@@ -1,4 +1,4 @@
-"""A report's page in a real Chromium, on a narrow screen and on paper."""
+"""Page of a report in a real Chromium, on a narrow screen and in print."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from svcnb.reports.pictures import Rows
 pytestmark = pytest.mark.browser
 
 PAPER_PX = 688
-"""A4 between its margins."""
+"""A4 without its margins."""
 
 
 @pytest.fixture(scope="module")

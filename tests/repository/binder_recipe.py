@@ -1,7 +1,7 @@
-"""Binder's recipe, step by step in a clean environment; then the memory of what a reader runs there.
+"""Binder's recipe, step by step in a clean environment, and the memory use of a reader's notebooks.
 
-Heavy, and it needs a package index, so run by name: ``pytest tests/repository/binder_recipe.py -s``. It does what
-repo2docker does with `binder/`, without Docker and conda: it makes an environment with the Jupyter packages of
+The test is slow and needs a package index. Run it with ``pytest tests/repository/binder_recipe.py -s``. It performs the
+steps of repo2docker with `binder/`, without Docker and conda. It creates an environment with the Jupyter packages of
 repo2docker, runs ``postBuild`` in it, and starts JupyterLab.
 """
 
@@ -23,13 +23,13 @@ ROOT = Path(__file__).resolve().parents[2]
 ALLOWED_MIB = 1024
 PATIENCE_S = 1_500
 
-# What a Binder image holds, and nothing of whoever runs this: no caches, no settings, no proxy for what is local.
+# Environment of a Binder image, without the caches and settings of this user, and without a proxy for local addresses.
 KEPT = ("PATH", "LANG", "TMPDIR", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "SSL_CERT_FILE")
 
 
 @pytest.fixture(scope="module")
 def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder as the image has it: the repository's tracked files, an environment, an empty home."""
+    """Folder with the image's content: the repository's tracked files, an environment, and an empty home folder."""
     folder = tmp_path_factory.mktemp("image")
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
     for name in filter(None, listed.stdout.split("\0")):
@@ -38,7 +38,7 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
             shutil.copyfile(ROOT / name, folder / "repository" / name)
     (folder / "home").mkdir()
     subprocess.run([sys.executable, "-m", "venv", str(folder / "venv")], check=True, timeout=120)
-    # What repo2docker's own environment contains before the recipe runs.
+    # Packages of repo2docker's own environment before the recipe runs.
     base = [str(folder / "venv/bin/pip"), "install", "-q", "-r", str(ROOT / "binder/base.txt")]
     subprocess.run(base, check=True, timeout=PATIENCE_S)
     return folder
@@ -82,7 +82,7 @@ def test_the_recipe_keeps_the_versions_of_the_environment_it_is_built_into(built
 
 
 def without_network(command: list[str]) -> list[str]:
-    """The command in a network namespace of its own with nothing but loopback, where that can be had."""
+    """Returns the command in a network namespace with only loopback, if the system supports this."""
     inner = 'ip link set lo up 2>/dev/null || ifconfig lo up 2>/dev/null; exec "$@"'
     wrapped = ["unshare", "--net", "--map-root-user", "bash", "-c", inner, "-", *command]
     tried = subprocess.run(["unshare", "--net", "--map-root-user", "true"], capture_output=True, check=False)
@@ -107,7 +107,7 @@ def test_after_the_build_a_lesson_runs_without_network(built: Path) -> None:
 
 @pytest.fixture
 def lab(built: Path) -> Iterator[tuple[str, int]]:
-    """JupyterLab as Binder starts it; address and process id."""
+    """Starts JupyterLab like Binder. Yields its address and process id."""
     with (built / "lab.log").open("wb") as log:
         process = subprocess.Popen(
             [
@@ -147,7 +147,7 @@ def ask(url: str, body: object = None) -> object:
 
 
 def family(pid: int) -> dict[int, str]:
-    """A process and all that it started, with their names."""
+    """Returns a process and all its descendants, with their names."""
     parents: dict[int, int] = {}
     names: dict[int, str] = {}
     for entry in Path("/proc").iterdir():
@@ -165,7 +165,7 @@ def family(pid: int) -> dict[int, str]:
 
 
 def proportional_mib(pid: int) -> float:
-    """What a process takes, shared pages counted in parts (PSS)."""
+    """Returns the proportional set size (PSS) of a process."""
     try:
         rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
     except OSError:

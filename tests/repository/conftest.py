@@ -1,4 +1,4 @@
-"""What the tests of the house share: the tree, and its imports as they stand in the source."""
+"""Fixtures for tests of the repository: its files, and the imports in the source."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PACKAGE = ROOT / "svcnb"
 
 @dataclass(frozen=True)
 class Import:
-    """One import statement: who, what, and whether it runs when the module is loaded."""
+    """Import statement: the importing module, the imported name, and whether it runs when the module loads."""
 
     importer: str
     imported: str
@@ -30,7 +30,7 @@ def root() -> Path:
 
 @pytest.fixture(scope="session")
 def modules() -> dict[str, Path]:
-    """Every module of the package by its dotted name."""
+    """Returns every module of the package by its dotted name."""
     found = {}
     for path in PACKAGE.rglob("*.py"):
         parts = path.relative_to(ROOT).with_suffix("").parts
@@ -40,7 +40,7 @@ def modules() -> dict[str, Path]:
 
 @pytest.fixture(scope="session")
 def imports(modules: dict[str, Path]) -> list[Import]:
-    """Every import inside the package, to the module that it really names."""
+    """Returns every import inside the package, with the module that it refers to."""
     found = []
     for name, path in modules.items():
         tree = ast.parse(path.read_text(encoding="utf-8"), str(path))

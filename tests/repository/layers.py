@@ -1,4 +1,7 @@
-"""The allowed imports of the package, as layers. `python -m tests.repository.layers` draws them in CONTRIBUTING."""
+"""Layers of the package, which determine the allowed imports.
+
+`python -m tests.repository.layers` updates the diagram in CONTRIBUTING.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 
-# Layers of packages, the lowest last, with what they are. A package imports layers below its own, and not the others in
-# its layer. `svcnb` itself has the public names, and imports them on first use.
+# Layers of packages with their descriptions, the lowest layer last. A package imports only the layers below its own.
+# `svcnb` itself contains the public names, and imports them on first use.
 PACKAGES: list[tuple[str, set[str]]] = [
     ("program", {"__main__"}),
     ("entry points", {"cli", "pytest_plugin"}),
@@ -26,13 +29,14 @@ PACKAGES: list[tuple[str, set[str]]] = [
         {"brief", "bundles", "emulator_settings", "exit_codes", "extras", "files", "logs", "supervised"},
     ),
 ]
-# Client and emulator communicate only over HTTP. The emulator is imported by the command that runs it, and in the page
-# of a browser, where no process can be started. The modules of `lite` become a part of that page.
+# Client and emulator communicate only over HTTP. Only the command that runs the emulator imports it, and the browser
+# page, which cannot start processes. The modules of `lite` become a part of that page.
 IMPORTERS_OF_THE_EMULATOR = ("svcnb.cli.emulator", "svcnb.cli._serve", "svcnb.launch", "svcnb.lite.")
-# Files of the projects that recipes become: they use svcnb as its users do.
+# Files of the projects that recipes become. They use svcnb like its users.
 PROJECTS = ("svcnb.toolkit.cookbook.recipes.", "svcnb.toolkit.cookbook.project.")
 
-# Inside the emulator: components know no area, and an area uses another only as the components that it is given.
+# Packages inside the emulator. Components import no area. An area uses another area only through components that it
+# receives as arguments.
 COMPONENTS = {"errors", "platform", "settings"}
 EMULATOR: dict[str, set[str]] = {
     "errors": set(),
@@ -56,13 +60,13 @@ EMULATOR: dict[str, set[str]] = {
     "in_page": {"errors", "main", "service", "settings"},
 }
 
-# Inside the client, lowest layer first. A module imports its own layer and those below.
+# Layers inside the client, the lowest layer first. A module imports its own layer and those below.
 CLIENT: list[set[str]] = [
     {"errors", "in_page", "secret"},
-    # What a caller passes and gets; no requests.
+    # Arguments and results of the public functions, without requests.
     {"action_failure", "config", "diagnosis", "display", "explanation_graph", "frames", "listing", "models"}
     | {"permission_snapshot", "progress", "record_schema", "references", "renamed"},
-    # One request.
+    # A single request.
     {"_http", "calls", "raw_response", "request", "session", "signing", "tracing"},
     {"call_refusal", "explain", "resources"},
     {"chain"},
@@ -70,12 +74,12 @@ CLIENT: list[set[str]] = [
     {"batch", "batch_file", "batch_work", "recorder", "remote", "running"},
     {"aio", "async_client", "client", "client_settings", "triggers"},
 ]
-# Imports that happen on first use: the explanation of a refused call, and an account that becomes ChainSecured.
+# Imports on first use: the explanation of a rejected call, and an account that becomes ChainSecured.
 UPWARDS = {("svcnb.client.request", "call_refusal"), ("svcnb.client.resources.accounts", "chain_secured")}
 
 
 def drawing() -> str:
-    """Draws the layers of packages as text."""
+    """Returns a text diagram of the layers of packages."""
     width = max(len(what) for what, _ in PACKAGES) + 2
     lines = []
     for what, packages in PACKAGES:
@@ -86,7 +90,7 @@ def drawing() -> str:
 
 
 def with_drawing(text: str) -> str:
-    """Returns the text of CONTRIBUTING with the present drawing."""
+    """Returns the text of CONTRIBUTING with the current diagram."""
     start = text.index("```\n", text.index("## Package structure")) + len("```\n")
     return text[:start] + drawing() + "\n" + text[text.index("```", start) :]
 

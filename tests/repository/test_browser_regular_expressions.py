@@ -1,6 +1,6 @@
-"""No regular expression of the browser side, the engines or the recipes takes more than linear time.
+"""No regular expression in the front end, the engines or the recipes takes more than linear time.
 
-The expressions are read from the JavaScript and TypeScript, and measured as those of Python are.
+The test reads the expressions from the JavaScript and TypeScript sources, and measures them like those of Python.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ pytestmark = [pytest.mark.engine, pytest.mark.slow]
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("widgets/src", "svcnb/toolkit/cookbook/recipes")
-# What reads only our own files, while the bundles are built.
+# Files that read only files of this project, during the build of the bundles.
 BUILDS = ("build.ts", "widgets/src/engine/ethers/lean.ts", "widgets/src/engine/page/quotes.ts")
-# What is given short texts: 250 characters of a line, and 60 characters of a change.
+# Expressions for short texts: 250 characters of a line, and 60 characters of a change.
 BOUNDED = {
     "widgets/src/codemirror/completion.ts": r"(?:[A-Za-z_$][\w$]*\s*\.\s*)*[A-Za-z_$]?[\w$]*$",
     "widgets/src/lib/change.ts": r"^\s+|\s+$|[\r\n\t\u00a0\u200b\ufeff]",
 }
-# What makes expressions of what an action wrote: these are the action's own.
+# Files that create expressions from the text of an action, which the action itself controls.
 OF_ACTIONS = {
     "widgets/src/engine/fast/inner/clone.ts",
     "widgets/src/engine/fast/inspect.ts",
@@ -35,7 +35,7 @@ OF_ACTIONS = {
 
 
 class Found(NamedTuple):
-    """One regular expression, with an empty source where it is made when it is used."""
+    """Regular expression. The source is empty if the code creates the expression when it runs."""
 
     file: str
     line: int
@@ -68,7 +68,7 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def in_python(source: str, flags: str) -> re.Pattern[str]:
-    """The same expression for Python's parser, which spells some parts in another way."""
+    """Converts an expression to the syntax of Python's parser, which differs in some parts."""
     made, in_class = "", False
     for found in _PIECE.finditer(source):
         piece = found[0]

@@ -1,4 +1,4 @@
-"""The build hook builds when it must, and only then."""
+"""The build hook builds bundles only if this is necessary."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def hook(root: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 @pytest.fixture
 def tree(tmp_path: Path, hook: ModuleType) -> Path:
-    """A little repository with one bundle that fits its sources."""
+    """Small repository with one bundle that matches its sources."""
     (tmp_path / "widgets/src").mkdir(parents=True)
     (tmp_path / "widgets/src/a.ts").write_text("export const a = 1;\n")
     bundle = tmp_path / "svcnb/panels/static/a.js"
@@ -40,7 +40,7 @@ def tree(tmp_path: Path, hook: ModuleType) -> Path:
 
 @pytest.fixture
 def no_deno(hook: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Building is noticed: it fails."""
+    """Makes every build fail, so that the test detects it."""
 
     def refuse() -> str:
         raise hook.BundleError("Deno was wanted")

@@ -1,4 +1,4 @@
-"""The documentation is built with warnings as errors, and every link of every page leads somewhere."""
+"""The documentation builds without warnings, and every link of every page has a target."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 class Page(HTMLParser):
-    """What a page links to, and what of it can be linked to."""
+    """Links of a page, and its possible link targets."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

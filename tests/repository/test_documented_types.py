@@ -1,4 +1,4 @@
-"""The package and the examples of the documentation pass mypy and pyright, and mistakes do not."""
+"""The package and the documentation's examples pass mypy and pyright, which both find deliberate mistakes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def write_examples(folder: Path) -> None:
 
 def mypy(folder: Path) -> str:
     settings = folder / "mypy.ini"
-    # Packages without types are used in examples too; errors in this package are found by `poe types`.
+    # Examples also use packages without types. `poe types` finds errors in this package.
     settings.write_text("[mypy]\nstrict = true\nfollow_imports = silent\nignore_missing_imports = true\n")
     command = [sys.executable, "-m", "mypy", "--config-file", str(settings), "--cache-dir", str(ROOT / ".mypy_cache")]
     done = subprocess.run(
@@ -46,7 +46,7 @@ def mypy(folder: Path) -> str:
 
 
 def pyright(folder: Path) -> list[str]:
-    """What pyright finds in a folder of examples."""
+    """Returns pyright's findings in a folder of examples."""
     (folder / "pyrightconfig.json").write_text(json.dumps({"typeCheckingMode": "standard"}))
     files, errors = checked(folder)
     assert files == len(list(folder.glob("*.py")))
@@ -54,7 +54,7 @@ def pyright(folder: Path) -> list[str]:
 
 
 def checked(project: Path) -> tuple[int, list[str]]:
-    """How many files pyright read, and what it found; basedpyright is the same program, and its wheel is complete."""
+    """Returns the number of files that pyright read, and its findings. basedpyright is pyright in a complete wheel."""
     pytest.importorskip("basedpyright", reason="pyright comes with the extra types")
     command = [sys.executable, "-m", "basedpyright", "--outputjson", "--pythonpath", sys.executable]
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""Files that scripts of the project write are as the scripts would write them now."""
+"""Files that the project's scripts generate are up to date."""
 
 from __future__ import annotations
 

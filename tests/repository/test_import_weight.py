@@ -1,4 +1,4 @@
-"""`import svcnb` and `svcnb --help` load little (performance goals, F)."""
+"""`import svcnb` and `svcnb --help` load few modules (performance goals, F)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ HEAVY = ["altair", "anywidget", "dbos", "eth_account", "fastapi", "ipywidgets", 
 
 
 def loaded_by(code: str) -> set[str]:
-    """Top-level modules that a fresh interpreter holds after running some code."""
+    """Returns the top-level modules that a new interpreter has loaded after it ran some code."""
     script = f"{code}\nimport json, sys\nprint(json.dumps(sorted({{n.partition('.')[0] for n in sys.modules}})))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=300)
     return set(json.loads(done.stdout.splitlines()[-1]))
@@ -46,7 +46,7 @@ def test_the_public_names_alone_load_no_http_library() -> None:
     ],
 )
 def test_no_library_for_files_or_addresses_is_loaded_by(code: str) -> None:
-    # Without site, because files of other packages there can import anything.
+    # Disable the module site, because files of other packages there can import anything.
     script = f"import sys; sys.path[:0] = {sys.path!r}\nimport svcnb; {code}\nprint(*sys.modules)"
     done = subprocess.run([sys.executable, "-I", "-S", "-c", script], capture_output=True, text=True, check=True)
     assert set(done.stdout.split()) & {"ipaddress", "pathlib", "secrets", "svcnb.bundles", "urllib.parse"} == set()

@@ -1,4 +1,4 @@
-"""JSON that others wrote is parsed in one place, which measures its depth first (`svcnb.protocol.nesting`)."""
+"""Only one function parses JSON from other sources. It checks the nesting depth first (`svcnb.protocol.nesting`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Contracts of imports between packages, inside the emulator and inside the client; `layers.py` has the tables."""
+"""Allowed imports between packages, inside the emulator and inside the client. `layers.py` contains the tables."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def package_of(module: str) -> str:
 
 
 def part_of(module: str, package: str = "emulator") -> str:
-    """The package or module inside the emulator or the client, empty outside of it."""
+    """Returns the package or module inside the emulator or the client, or an empty string outside of them."""
     names = module.split(".")
     return names[2] if names[1:2] == [package] and len(names) > 2 else ""
 

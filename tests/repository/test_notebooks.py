@@ -1,4 +1,4 @@
-"""Lessons are compared byte for byte, so nothing in them may differ from machine to machine, or tell a secret."""
+"""Outputs of lessons are the same on every machine, because tests compare every byte, and contain no secrets."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NOTEBOOKS = sorted(FOLDER.rglob("*.ipynb"))
 CHECKED = re.compile(r"""exercises\.check\(["']([\w.-]+)["'], answer\)""")
 LINK = re.compile(r"\[[^]]*\]\(([^)#:]+)\)")
 
-# What another run, another machine or another day would print differently.
+# Texts that differ between runs, machines or days.
 UNSTABLE = {
     "an address in memory": re.compile(r" at 0x[0-9a-f]{6,}"),
     "a port": re.compile(r"(?:127\.0\.0\.1|localhost|\[::1\]):\d+"),
@@ -30,12 +30,12 @@ UNSTABLE = {
     "a progress bar": re.compile(r"\d+%\|"),
     "a process id": re.compile(r"\bpid\W{1,3}\d"),
 }
-# 32 bytes in base64, as account and usage keys are written, and private keys that stand under their name.
+# 32 bytes in base64, the format of account and usage keys, and named private keys.
 SECRETS = (
     re.compile(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{43}=(?!=)"),
     re.compile(r"(?i)(?:private_?key|secret|mnemonic)\W{1,5}(?:0x)?[0-9a-f]{64}"),
 )
-# Cells that nbval would not compare, under any of the names it knows.
+# Marks of cells that nbval does not compare, with all their names.
 UNCOMPARED = re.compile(r"(?i)nbval[-_](?:ignore|skip|variable)")
 
 
@@ -57,13 +57,13 @@ def prose(path: Path) -> str:
 
 
 def shown(path: Path, *, charts: bool = True) -> str:
-    """All that a notebook's outputs hold, as text. Charts draw what stands in frames: durations there are data."""
+    """Returns all outputs of a notebook as text, without charts, whose durations are data."""
     texts = [json.dumps(output, ensure_ascii=False) for cell in code(path) for output in cell["outputs"]]
     return "\n".join(text for text in texts if charts or "<img " not in text)
 
 
 def exercises(path: Path) -> dict[str, str]:
-    """Each exercise that a notebook checks, and the verdict that is stored."""
+    """Returns each exercise that a notebook checks, and the stored result."""
     found = {}
     for cell in code(path):
         for name in CHECKED.findall(source(cell)):
@@ -82,7 +82,7 @@ every_lesson = pytest.mark.parametrize("path", LESSONS, ids=name_of)
 
 @every_notebook
 def test_every_cell_was_run_once_from_top_to_bottom(path: Path) -> None:
-    # nbval compares no cell without a number.
+    # nbval does not compare cells without a number.
     assert [cell["execution_count"] for cell in code(path)] == list(range(1, len(code(path)) + 1))
 
 
@@ -96,18 +96,18 @@ def test_every_output_is_the_same_on_every_machine(path: Path) -> None:
 
 
 @every_notebook
-def test_no_notebook_tells_a_secret(path: Path) -> None:
+def test_no_notebook_contains_a_secret(path: Path) -> None:
     assert [match for pattern in SECRETS for match in pattern.findall(shown(path))] == []
 
 
 def control_tokens_in(text: str) -> list[str]:
-    """Places that name a control token, its setting, or show a value of its form (`secrets.token_urlsafe(32)`)."""
+    """Returns all places with a control token, its setting, or a value of its form (`secrets.token_urlsafe(32)`)."""
     named = re.findall(r"(?i)control[-_ ]?token", text)
     return named + [each for each in re.findall(r"(?<![\w+/=-])[\w-]{43}(?![\w+/=-])", text) if not each.isalnum()]
 
 
 @pytest.mark.parametrize("path", [*NOTEBOOKS, ROOT / "README.md"], ids=lambda path: path.name)
-def test_a_user_never_meets_the_control_token(path: Path) -> None:
+def test_users_never_see_the_control_token(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".ipynb":
         text = "\n".join(source(cell) for cell in cells(path)) + shown(path)
@@ -119,7 +119,7 @@ def test_a_control_token_would_be_seen() -> None:
 
 
 @every_notebook
-def test_nothing_is_left_out_of_the_comparison(path: Path) -> None:
+def test_no_cell_is_excluded_from_the_comparison(path: Path) -> None:
     assert UNCOMPARED.findall(path.read_text(encoding="utf-8")) == []
     allowed = {(), ("raises-exception",)}
     assert [cell["metadata"] for cell in cells(path) if tuple(cell["metadata"].get("tags", ())) not in allowed] == []
@@ -138,7 +138,7 @@ def test_no_cell_warns_or_fails_unless_it_is_meant_to(path: Path) -> None:
 
 
 @every_notebook
-def test_a_notebook_says_nothing_of_whoever_ran_it(path: Path) -> None:
+def test_a_notebook_contains_no_data_of_its_author(path: Path) -> None:
     notebook = json.loads(path.read_text(encoding="utf-8"))
     assert set(notebook["metadata"]) == {"kernelspec", "language_info"}
     assert notebook["metadata"]["language_info"] == {"name": "python"}
@@ -209,7 +209,8 @@ WRONG: tuple[object, ...] = (..., None, "", 7, [], {}, "no idea", object())
 
 @pytest.mark.parametrize("name", sorted(EXERCISES))
 def test_a_wrong_answer_gets_a_hint_and_no_traceback(name: str) -> None:
-    # A text as the source of an action would be run by pytest, which takes seconds; the solutions notebook does that.
+    # Do not pass the source of an action as a text, because pytest would run it, which takes seconds. The solutions
+    # notebook runs it.
     answers = [answer for answer in WRONG if name != "testing.mended" or not isinstance(answer, str)]
     for verdict in map(EXERCISES[name].check, answers):
         assert not verdict
@@ -228,7 +229,7 @@ def test_the_text_of_a_notebook_has_no_control_characters() -> None:
 
 LESSON_OF_TERMS = re.compile(r"## Lesson \[(\d+)\.")
 OTHER_NAMES = re.compile(r"Also called ([^.]+)\.")
-# These are everyday words, too: the text before their lesson may use them in that sense.
+# These terms are also everyday words, which earlier lessons can use in their everyday meaning.
 EVERYDAY = frozenset(
     {
         "account", "action", "address", "batch", "block", "chain", "contract", "credit", "event", "group", "hash",
@@ -238,7 +239,7 @@ EVERYDAY = frozenset(
 
 
 def terms() -> dict[str, int]:
-    """Every name of every term of the glossary, and the lesson that defines it."""
+    """Returns every name of every term of the glossary, and the lesson that defines it."""
     found: dict[str, int] = {}
     lesson = -1
     for line in (FOLDER / "glossary.md").read_text(encoding="utf-8").splitlines():

@@ -1,8 +1,9 @@
 # ruff: noqa: C901, FBT001, PLR0911, PLR0917 - a matcher is one case after another
-"""No regular expression of the package takes more than linear time: a text could hold everything else up.
+"""No regular expression of the package takes more than linear time, because a text could then block the program.
 
-Steps are counted instead of time. The matcher below walks the tree that Python's own parser makes of a pattern, and
-goes back as `re` does, without its shortcuts: a pattern whose steps grow linearly here is linear there.
+The test counts steps instead of time. The matcher in this file uses the syntax tree of Python's own parser, and
+backtracks like `re`, but without its optimisations. If the number of steps grows linearly here, the time of `re` is
+also linear.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ Continue = Callable[[int], bool]
 
 
 class TooManySteps(Exception):
-    """The search was given up."""
+    """Error for a search with too many steps."""
 
 
 class Matcher:
-    """A pattern, and what matching it costs.
+    """Pattern, and the number of steps of its searches.
 
     Args:
         pattern: The compiled pattern.
@@ -48,11 +49,11 @@ class Matcher:
         self.steps = 0
 
     def search(self, text: str, *, anywhere: bool) -> int:
-        """Steps until the first match, or until there is none.
+        """Returns the number of steps until the first match, or until the end of an unsuccessful search.
 
         Args:
-            text: What is searched.
-            anywhere: Whether every start is tried, as by `re.search`.
+            text: Text to search.
+            anywhere: Whether to try every start position, like `re.search`.
         """
         self.steps = 0
         self._text = text
@@ -93,7 +94,7 @@ class Matcher:
     def _repeat(self, greedy: bool, value: Any, at: int, go_on: Continue) -> bool:
         low, high, body = value
         single = len(body) == 1 and body[0][0] in {c.LITERAL, c.NOT_LITERAL, c.ANY, c.IN}
-        if single:  # no recursion: texts are longer than Python's stack
+        if single:  # do not use recursion, because texts are longer than Python's stack
             return self._repeat_single(greedy, low, high, body[0], at, go_on)
         items = list(body)
 
@@ -205,7 +206,7 @@ def _belongs(kind: Any, what: Any, character: str) -> bool:
 
 
 def samples(tree: Any, literals: list[str]) -> list[str]:
-    """Short texts that a part of a pattern matches, with every literal of the pattern in the free places."""
+    """Returns short texts that match a part of a pattern, with each literal at the variable positions."""
     found = [_sample(list(tree), free, branch) for branch in range(3) for free in ["a", *literals[:3]]]
     return list(dict.fromkeys(found))
 
@@ -240,7 +241,7 @@ def _member(value: Any, free: str) -> str:
 
 
 def parts(items: list[Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    """Every unbounded repetition of a pattern, with a text that leads to it."""
+    """Yields every unbounded repetition of a pattern, with a text that reaches it."""
     for index, (op, value) in enumerate(items):
         lead = before + _sample(items[:index], "a")
         if op in {c.MAX_REPEAT, c.MIN_REPEAT}:
@@ -255,7 +256,7 @@ def parts(items: list[Any], before: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def words(tree: Any) -> list[str]:
-    """Runs of literals in a pattern, and the single ones."""
+    """Returns the sequences of literals in a pattern, and the single literals."""
     runs: list[str] = []
     _collect(list(tree), runs)
     return list(dict.fromkeys(run for run in runs if run))
@@ -285,18 +286,18 @@ SHORT, LONG = 60, 180
 _LIMIT = 400_000
 _WORDS = 5
 _STEEP = 6.0
-"""Steps of a text three times as long: 3 times as many where they grow linearly, 9 times where with the square."""
+"""Ratio of steps for a text of three times the length. It is 3 for linear growth, and 9 for quadratic growth."""
 
 
 def growth(pattern: re.Pattern[Any], *, anywhere: bool) -> tuple[float, str]:
-    """How much more steps a pattern takes for a text that is three times as long, at worst; and that text's making."""
+    """Returns the highest ratio of steps for a text of three times the length, and a description of that text."""
     sys.setrecursionlimit(max(sys.getrecursionlimit(), 20_000))
     matcher = Matcher(pattern, _LIMIT)
     literals = words(matcher.tree)[:_WORDS]
     leads = list(parts(list(matcher.tree))) or []
     worst = (0.0, "")
     tried = set()
-    if anywhere and any(op is c.BRANCH for op, _ in matcher.tree):  # another branch may match at the beginning
+    if anywhere and any(op is c.BRANCH for op, _ in matcher.tree):  # another branch can match at the beginning
         leads += [(f"\x00{lead}", body) for lead, body in leads]
     for lead, body in leads:
         pumps = [
@@ -317,7 +318,7 @@ def growth(pattern: re.Pattern[Any], *, anywhere: bool) -> tuple[float, str]:
 
 
 def is_steep(ratio: float) -> bool:
-    """Whether steps grow faster than the text."""
+    """Returns whether the number of steps grows faster than the length of the text."""
     return ratio >= _STEEP
 
 
@@ -334,7 +335,7 @@ PACKAGE = Path(svcnb.__file__).parent
 _FUNCTIONS = {"match", "search", "sub", "subn", "findall", "finditer", "fullmatch", "split"}
 _ANYWHERE = {"search", "sub", "subn", "findall", "finditer", "split"}
 
-# Patterns that are made of values when they are used; here with values as they may come.
+# Patterns that the code creates from values at run time, here with typical values.
 MADE = {
     "derived_action.py": [
         (r"^[ \t]*(?:async[ \t]+)?(?:const|let|var|class|function\*?)\s+NAME(?![\w$])", re.MULTILINE),
@@ -348,7 +349,10 @@ MADE = {
 
 
 def load(file: Path) -> ModuleType:
-    """Imports a file. One of a project is no module of the package, whose import would hide a function of its name."""
+    """Imports a file.
+
+    A file of a project is not a module of the package, because its import would hide a function of the same name.
+    """
     if "recipes" not in file.parts:
         return importlib.import_module(".".join(["svcnb", *file.relative_to(PACKAGE).with_suffix("").parts]))
     spec = importlib.util.spec_from_file_location(file.stem, file)
@@ -370,7 +374,7 @@ def found_patterns() -> dict[str, tuple[re.Pattern[Any], bool]]:
             patterns = value if isinstance(value, tuple) else (value,)
             for number, pattern in enumerate(patterns):
                 if isinstance(pattern, re.Pattern):
-                    # A tuple's patterns are used by names of a loop: taken for searched.
+                    # A loop variable refers to the patterns of a tuple, so treat them as searched.
                     anywhere = len(patterns) > 1 or bool(
                         re.search(rf"\b{name}\.(?:{'|'.join(_ANYWHERE)})\(|[\[,(]\s*{name}\s*[,)\]]", text)
                     )
@@ -422,7 +426,7 @@ def test_every_regular_expression_takes_linear_time() -> None:
         (r"^\s+|\s+\Z", True),
     ],
 )
-def test_the_measure_finds_expressions_that_are_known_to_be_steep(pattern: str, anywhere: bool) -> None:
+def test_the_measurement_finds_slow_expressions(pattern: str, anywhere: bool) -> None:
     ratio, _ = growth(re.compile(pattern), anywhere=anywhere)
     assert is_steep(ratio)
 
@@ -431,6 +435,6 @@ def test_the_measure_finds_expressions_that_are_known_to_be_steep(pattern: str, 
     ("pattern", "anywhere"),
     [(r"[a-z]+\Z", False), (r"(?<!\S)\S*\Z", True), (r"\d++[\w.]*\Z", False), (r"[^@]{1,64}@[^@]{1,190}\Z", False)],
 )
-def test_the_measure_leaves_linear_ones_alone(pattern: str, anywhere: bool) -> None:
+def test_the_measurement_accepts_linear_expressions(pattern: str, anywhere: bool) -> None:
     ratio, how = growth(re.compile(pattern), anywhere=anywhere)
     assert not is_steep(ratio), how

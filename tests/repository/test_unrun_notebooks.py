@@ -1,4 +1,4 @@
-"""A notebook that is opened without running it shows its charts, and takes no amount of money for a formula."""
+"""A notebook shows its charts before it runs, and does not render amounts of money as formulas."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.repository.unrun import IMAGES, NOTEBOOKS
 MAX_BYTES = 220_000
 IGNORED = {"code", "pre", "style", "script"}
 VOID = {"br", "hr", "img", "input", "wbr"}
-# What GitHub's pipeline for READMEs keeps (html-pipeline, SanitizationFilter), and the images that notebooks need.
+# Elements that GitHub's pipeline for READMEs permits (html-pipeline, SanitizationFilter), and the images of notebooks.
 TAGS = {
     "a", "abbr", "b", "blockquote", "br", "caption", "code", "dd", "del", "details", "div", "dl", "dt", "em",
     "h1", "h2", "h3", "h4", "h5", "h6", "hr", "i", "img", "ins", "kbd", "li", "main", "ol", "p", "pre", "q",
@@ -32,7 +32,7 @@ every_notebook = pytest.mark.parametrize(
 
 
 class Page(HTMLParser):
-    """Images of a page, and texts in which MathJax looks for formulas."""
+    """Returns the images of a page, and the texts in which MathJax searches for formulas."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -88,7 +88,7 @@ def bundles(path: Path) -> list[dict[str, Any]]:
 
 
 @every_notebook
-def test_drawings_are_images_with_alternative_text_and_money_is_no_formula(path: Path) -> None:
+def test_drawings_have_alternative_text_and_amounts_are_not_formulas(path: Path) -> None:
     pages = [Page.of("".join(bundle.get("text/html", ""))) for bundle in bundles(path)]
     images = [image for page in pages for image in page.images]
     assert len(images) == images_of(path)
@@ -106,7 +106,7 @@ def test_the_text_of_a_notebook_has_no_formula(path: Path) -> None:
 
 @every_notebook
 def test_a_chart_is_also_stored_as_an_image_alone_and_the_file_stays_small(path: Path) -> None:
-    # VS Code shows no HTML in a folder that is not trusted, and images it does.
+    # In an untrusted folder, VS Code shows images but no HTML.
     for bundle in bundles(path):
         if "image/png" in bundle:
             assert "<img " in "".join(bundle["text/html"])

@@ -1,4 +1,4 @@
-"""What a lesson shows if it is opened and not run."""
+"""Display of a lesson before it runs."""
 
 from __future__ import annotations
 
@@ -10,4 +10,4 @@ NOTEBOOKS: Final = Path(__file__).parents[2] / "notebooks"
 LESSONS: Final = sorted([*NOTEBOOKS.glob("[0-9]*.ipynb"), *NOTEBOOKS.glob("cookbook/*.ipynb")])
 
 IMAGES: Final = {"04-groups-and-least-privilege": 2, "14-history-and-charts": 6}
-"""Drawings and charts in the outputs of a lesson; none in the others."""
+"""Returns the numbers of diagrams and charts in the outputs of a lesson. Other lessons have none."""

@@ -249,7 +249,7 @@ def test_the_cost_of_a_run_is_estimated_from_past_runs(past) -> None:
     assert of_run(FAIL, history=past).why.endswith("there are no past runs")
     batch = of_batch(1_000, ADD, seconds=3.2)
     assert (batch.cents, batch.least, batch.most) == (3_000, 1_000, None)
-    assert str(batch) == "$30.00 (from $10.00, no limit): 1000 times a run"
+    assert str(batch) == "$30.00 (at least $10.00, no maximum): 1,000 runs, each calculated as a run of 3.2 s"
 
 
 def test_a_schedule_costs_one_run_for_each_time() -> None:

@@ -68,12 +68,12 @@ def test_a_price_reaches_the_contract(project: Path, sources: list[str], service
     answer = step("-m", "svcnb", "run", "account.toml", "--key-file", "keys.json")
     (project / "answer.json").write_text(answer.stdout)
     early = step("contract.py", "send", "PriceConsumer", "update", "answer.json")
-    assert "rejects the call: NotTheOracle(address)" in early.stderr
+    assert "rejected the call: NotTheOracle(address)" in early.stderr
     assert step("contract.py", "send", "PriceConsumer", "trust", json.loads(answer.stdout)["signer"]).returncode == 0
     assert "gas" in step("contract.py", "send", "PriceConsumer", "update", "answer.json").stdout
     assert step("contract.py", "call", "PriceConsumer", "latest").stdout == "314159000000\n"
     again = step("contract.py", "send", "PriceConsumer", "update", "answer.json")
-    assert "rejects the call: OldRound(uint64)" in again.stderr
+    assert "rejected the call: OldRound(uint64)" in again.stderr
 
     for wrong in (("call", "PriceOracle", "latest"), ("send", "PriceConsumer", "trust")):
         refused = step("contract.py", *wrong)

@@ -88,7 +88,7 @@ def test_an_applied_plan_works_has_the_shown_cost_and_leaves_no_steps(svc, state
     found.apply(secrets=tmp_path / "keys.json")
     assert before - svc.billing.balance().available_cents == found.cost.cents == 5
     assert steps(plan(svc, SMALL, state=state)) == []
-    assert repr(plan(svc, SMALL, state=state)) == "nothing to do: the account matches the description"
+    assert repr(plan(svc, SMALL, state=state)) == "no changes needed: the account matches the description"
     secrets = json.loads((tmp_path / "keys.json").read_text())
     assert stat.S_IMODE((tmp_path / "keys.json").stat().st_mode) == 0o600
     assert secrets["runner"] not in state.read_text()
@@ -308,7 +308,7 @@ def test_ambiguous_names_and_resources_of_other_accounts_are_errors(svc, emulato
     other.groups.create("twin")
     with pytest.raises(InvalidArgument, match="several groups named 'twin'"):
         plan(other, {"groups": {"twin": {}}})
-    with pytest.raises(InvalidArgument, match="not a wallet of this account"):
+    with pytest.raises(InvalidArgument, match="does not belong to this account"):
         plan(other, {"wallets": {"w": {"address": "0x" + "11" * 20}}})
     state.write_text("[]")
     with pytest.raises(InvalidArgument, match="does not contain the state of a plan"):

@@ -1,4 +1,4 @@
-"""One workshop for all tests that read; a test that changes a learner adds one of its own."""
+"""One workshop for all tests that only read. A test that changes a learner adds its own."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workshop]:
 
 @pytest.fixture
 def ada(room: Workshop) -> str:
-    """A learner of this test's own."""
+    """Learner of one test."""
     return room.add(f"ada-{uuid.uuid4().hex[:6]}").name
 
 
 @pytest.fixture
 def at_desk(room: Workshop, ada: str, monkeypatch: pytest.MonkeyPatch) -> str:
-    """This process at the place of the learner's notebook."""
+    """Gives this process the environment variables of a learner's notebook."""
     for name, value in room.environment(ada).items():
         monkeypatch.setenv(name, value)
     return ada

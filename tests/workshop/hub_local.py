@@ -1,6 +1,6 @@
-"""JupyterHub in front of a workshop, for real: workshop, hub, proxy, two learners' servers and kernels.
+"""JupyterHub with a workshop, with real processes: the workshop, the hub, the proxy, two learners' servers and kernels.
 
-Heavy, so run by name: ``pytest tests/workshop/hub_local.py``; needs the extra ``workshop``.
+The test is slow. Run it with ``pytest tests/workshop/hub_local.py``. It needs the extra ``workshop``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PASSWORD = "a long password of this test alone"
 PATIENCE_S = 180.0
-# As JupyterLab asks for the kernel of a notebook.
+# Like JupyterLab's request for the kernel of a notebook.
 KERNEL = {"name": "python3", "path": "01-quickstart.ipynb"}
 
 FIRST_CELLS = """
@@ -107,7 +107,7 @@ def _answers(url: str) -> bool:
 
 
 class Learner:
-    """A browser's cookies at the hub."""
+    """Client with the cookies of a browser at the hub."""
 
     def __init__(self, hub: str, name: str, password: str = PASSWORD) -> None:
         self.hub, self.name = hub, name
@@ -118,14 +118,14 @@ class Learner:
         assert page.status_code == httpx.codes.OK
 
     def server(self) -> str:
-        """Address of the learner's own server, once it runs."""
+        """Returns the address of the learner's own server, after it has started."""
         base = f"{self.hub}/user/{self.name}"
         wait_for("the learner's server", lambda: self.http.get(f"{base}/api").status_code == httpx.codes.OK)
         self.http.get(f"{base}/lab")
         return base
 
     def run(self, code: str) -> str:
-        """Runs code in a kernel of the learner's server, and returns what it printed."""
+        """Runs code in a kernel of the learner's server. Returns its output."""
         base = self.server()
         xsrf = next(c.value for c in self.http.cookies.jar if c.name == "_xsrf" and c.path == f"/user/{self.name}/")
         made = self.http.post(f"{base}/api/kernels", headers={"X-XSRFToken": str(xsrf)}, json=KERNEL)
@@ -165,7 +165,9 @@ async def _execute(base: str, kernel: str, cookies: str, code: str) -> str:
             pass
 
 
-def test_learners_log_in_and_their_notebooks_know_their_place(hub: str, room: dict[str, Any], folder: Path) -> None:
+def test_learners_log_in_and_their_notebooks_have_their_environment(
+    hub: str, room: dict[str, Any], folder: Path
+) -> None:
     printed = {name: Learner(hub, name).run(FIRST_CELLS).split() for name in ("ada", "linus")}
 
     wallets = {name: words[0] for name, words in printed.items()}

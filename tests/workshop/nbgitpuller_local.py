@@ -1,6 +1,6 @@
-"""The nbgitpuller link of the documentation, followed on a real server, with a clone of this repository.
+"""The documentation's nbgitpuller link on a real server, with a clone of this repository.
 
-Needs a package index, so run by name: ``pytest tests/workshop/nbgitpuller_local.py``.
+The test needs a package index. Run it with ``pytest tests/workshop/nbgitpuller_local.py``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LIMIT_S = 120.0
 
 
 def link() -> dict[str, str]:
-    """The parts of the link."""
+    """Returns the parts of the link."""
     (found,) = re.findall(r"https://HUB/hub/user-redirect/git-pull\S+", (ROOT / "docs/workshop.md").read_text())
     return {name: values[0] for name, values in parse_qs(urlsplit(found).query).items()}
 
@@ -41,7 +41,7 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    """What the link's repository is on a public host: a bare clone with the branch that the link names."""
+    """Creates a bare clone with the branch in the link, like a repository on a public host."""
     target = tmp_path / "REPOSITORY"
     subprocess.run(["git", "clone", "-q", "--bare", str(ROOT), str(target)], check=True, timeout=120)
     subprocess.run(["git", "branch", "-f", link()["branch"], "HEAD"], cwd=target, check=True, timeout=60)

@@ -1,4 +1,4 @@
-"""The commands of a workshop, as an instructor types them: what they print, and what they write."""
+"""Commands of a workshop: their output, and the files that they write."""
 
 from __future__ import annotations
 
@@ -12,15 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from svcnb.cli.workshop import start
-from svcnb.workshop.emulators import IDLE_STOP_S
-
 Command = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
 def workshop(tmp_path: Path) -> Iterator[Command]:
-    """Runs a command of the workshop that runs in this test's folder."""
+    """Runs a command with the workshop that runs in this test's folder."""
     (tmp_path / "roster.csv").write_text("name,email\nJosé,jose@example.org\nAda Lovelace,\n,\n", encoding="utf-8")
     program = [sys.executable, "-m", "svcnb", "workshop"]
     server = subprocess.Popen([*program, "start", "roster.csv"], cwd=tmp_path, stdout=subprocess.PIPE, text=True)
@@ -64,7 +61,7 @@ def test_an_instructor_starts_from_a_roster_and_helps_learners_by_name(workshop:
     assert "1, 2" in workshop("unlock", "1", "2").stdout
     assert "Choose a number from 0 to 17." in workshop("unlock", "99").stderr
     assert "so the fault was not injected" in workshop("fault", "chain").stdout
-    assert workshop("add", "").stdout.startswith("learner-5: the environment is in ")
+    assert workshop("add", "").stdout.startswith("learner-5: the environment file is ")
     assert "no learner has the name ''" in workshop("reset", "").stderr
     board = json.loads(workshop("board", "--json").stdout)
     assert [each["display"] for each in board] == ["Ada Lovelace", "Grace Hopper", "José", "Learner 3", "Learner 5"]
@@ -75,8 +72,3 @@ def test_an_instructor_starts_from_a_roster_and_helps_learners_by_name(workshop:
     written = [path for path in [*folder.rglob("*"), tmp_path / "progress.csv"] if path.is_file()]
     open_to_others = [path.name for path in written if stat.S_IMODE(path.stat().st_mode) & 0o077]
     assert open_to_others == []
-
-
-def test_the_command_and_a_rehearsal_stop_idle_emulators_after_the_same_time() -> None:
-    (option,) = [each for each in start.params if each.name == "idle_minutes"]
-    assert option.default == IDLE_STOP_S / 60

@@ -1,4 +1,4 @@
-"""The files for Kubernetes: valid for the chart, and doing in this process what they will do in the cluster."""
+"""Files for Kubernetes: they are valid for the chart, and have the expected effect in this process."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TOKEN = "a token from the cluster's secret"
 
 @pytest.fixture
 def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Workshop]:
-    """The workshop's server, at the address and with the token that the hub is given."""
+    """Server of the workshop, with the address and the token of the hub's configuration."""
     with Workshop(hosts_emulators=False) as room:
         server = room.serve(instructor_token=TOKEN)
         monkeypatch.setenv("SVC_INSTRUCTOR_URL", server.url)
@@ -37,7 +37,7 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Workshop]:
         yield room
 
 
-def test_the_hubs_configuration_gives_a_learner_a_place(cluster: Workshop) -> None:
+def test_the_hubs_configuration_sets_a_learners_environment(cluster: Workshop) -> None:
     settings = SimpleNamespace(Spawner=SimpleNamespace(), SharedPasswordAuthenticator=SimpleNamespace())
     exec(VALUES["hub"]["extraConfig"]["workshop"], {"c": settings})  # noqa: S102 - as the chart does
     spawner = SimpleNamespace(user=SimpleNamespace(name="ada"), environment={})
@@ -45,7 +45,7 @@ def test_the_hubs_configuration_gives_a_learner_a_place(cluster: Workshop) -> No
     assert spawner.environment == cluster.environment("ada")
     assert set(spawner.environment) == {"SVC_WORKSHOP_URL", "SVC_WORKSHOP_TOKEN"}
     assert settings.SharedPasswordAuthenticator.user_password == "a password"
-    # The chart sets it from singleuser.defaultUrl before this configuration is read.
+    # The chart sets this option from singleuser.defaultUrl before it loads this configuration.
     assert not hasattr(settings.Spawner, "default_url")
 
 
@@ -66,7 +66,7 @@ def test_the_server_is_started_with_options_that_exist_where_the_hub_looks_for_i
     assert (program, group) == ("svcnb", "workshop")
     start = command.get_command(SimpleNamespace(), name)  # type: ignore[arg-type]
     assert start is not None
-    # click stores the help options of a command when it first parses, so pass those of the whole command line.
+    # click stores the help options when it first parses a command, so pass those of the whole command line.
     given = start.make_context(name, list(CONTAINER["args"]), help_option_names=["-h", "--help"]).params
     assert given["url"] == VALUES["hub"]["extraEnv"]["SVC_INSTRUCTOR_URL"]
     service = next(each for each in SERVER if each["kind"] == "Service")
@@ -88,7 +88,7 @@ def test_the_probe_finds_a_server_with_a_chosen_token(cluster: Workshop) -> None
 
 @pytest.mark.skipif("SVC_CHART" not in os.environ, reason="SVC_CHART names no copy of the chart")
 def test_the_values_are_valid_for_the_chart() -> None:
-    """As helm does: the chart's defaults, these values above them, and the chart's schema for both together."""
+    """Returns the chart's defaults with these values, merged like in helm, and the chart's combined schema."""
     jsonschema = pytest.importorskip("jsonschema")
     chart = Path(os.environ["SVC_CHART"])
     read = {

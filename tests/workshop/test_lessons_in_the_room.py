@@ -1,4 +1,4 @@
-"""Every lesson shows in a workshop what it shows at home: after a kernel restart, twice, and after a reset."""
+"""Every lesson has the same outputs in a workshop as without one: after a kernel restart, twice, and after a reset."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LESSONS = sorted(NOTEBOOKS.glob("*.ipynb"))
 
 
 def shown(notebook: Any) -> list[tuple[str, str]]:
-    """Each code cell with the text of its outputs. How a stream is cut into messages is left to chance."""
+    """Returns each code cell with the text of its outputs. The division of a stream into messages is random."""
     return [(cell.source, "".join(map(text_of, cell.outputs))) for cell in notebook.cells if cell.cell_type == "code"]
 
 
@@ -28,7 +28,7 @@ def text_of(output: Any) -> str:
 
 
 def run(lesson: Path, place: dict[str, str], *, cells: int | None = None) -> Any:
-    """Runs a notebook, or its first cells, in a kernel of a learner's notebook server, which ends then."""
+    """Runs a notebook, or its first cells, in a kernel of a learner's notebook server, and then stops the kernel."""
     notebook = nbformat.read(lesson, 4)  # type: ignore[no-untyped-call]
     notebook.cells = notebook.cells[:cells]
     for cell in notebook.cells:
@@ -44,7 +44,7 @@ def place(room: Workshop) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)
-def test_a_lesson_shows_the_same_as_at_home(room: Workshop, place: dict[str, str], lesson: Path) -> None:
+def test_a_lesson_has_the_usual_outputs(room: Workshop, place: dict[str, str], lesson: Path) -> None:
     at_home = nbformat.read(lesson, 4)  # type: ignore[no-untyped-call]
     run(lesson, place, cells=len(at_home.cells) // 2)
     assert shown(run(lesson, place)) == shown(at_home)

@@ -1,4 +1,4 @@
-"""A rehearsal runs real lessons in real kernels, and says when a machine is not large enough."""
+"""A rehearsal runs real lessons in real kernels, and reports if a machine is not large enough."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FIGURES = {
 def test_learners_work_through_a_lesson_at_the_same_time() -> None:
     options = {"--learners": "2", "--first": "1", "--last": "1", "--pause": "0.1", "--output": "json"}
     done = CliRunner().invoke(command, ["rehearse", *(word for option in options.items() for word in option)])
-    assert done.exit_code in {ExitCode.OK, ExitCode.FAILED}, done.output  # a busy machine may be too slow
+    assert done.exit_code in {ExitCode.OK, ExitCode.FAILED}, done.output  # a busy machine can be too slow
     found = json.loads(done.stdout)
     assert found["failures"] == []
     assert found["cells"] == 2 * len(rehearsal._cells(lessons_folder(None) / "01-quickstart.ipynb"))
@@ -44,7 +44,7 @@ def test_learners_work_through_a_lesson_at_the_same_time() -> None:
 
 
 class Interrupts(Bar):
-    """Sends Ctrl-C to the main thread when the first cell has ended."""
+    """Sends Ctrl-C to the main thread after the first cell."""
 
     def step(self, text: str = "") -> None:
         assert text == "0 failed"
@@ -59,10 +59,10 @@ def test_ctrl_c_ends_a_rehearsal_while_its_learners_pause(monkeypatch: pytest.Mo
     began, pause_s = time.monotonic(), 60.0
     with pytest.raises(KeyboardInterrupt):
         rehearse(1, first=1, last=1, pause_s=pause_s)
-    assert time.monotonic() - began < 5 * pause_s  # the lesson has more cells than that
+    assert time.monotonic() - began < 5 * pause_s  # the lesson has more cells
 
 
-def test_a_failed_cell_or_a_slow_room_does_not_pass() -> None:
+def test_failed_or_slow_cells_fail_the_rehearsal() -> None:
     assert Rehearsal.model_validate(FIGURES).passed
     assert Rehearsal.model_validate(FIGURES).rows()["lessons"] == "01-quickstart, 1 s between cells"
     assert not Rehearsal.model_validate(FIGURES | {"p95_s": 5.1}).passed
@@ -74,5 +74,5 @@ def test_a_failed_cell_or_a_slow_room_does_not_pass() -> None:
 def test_a_rehearsal_needs_learners_and_lessons() -> None:
     with pytest.raises(svcnb.InvalidArgument, match="invalid number of learners 0"):
         rehearse(0)
-    with pytest.raises(svcnb.InvalidArgument, match="invalid lesson numbers 5 to 4"):
+    with pytest.raises(svcnb.InvalidArgument, match="no lesson has a number from 5 to 4"):
         rehearse(1, first=5, last=4)

@@ -1,4 +1,4 @@
-"""The workshop's server: which token opens what, and what is refused."""
+"""The workshop's server: permissions of each token, and rejected requests."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ import pytest
 
 import svcnb
 from svcnb.control import EmulatorUnreachable
+from svcnb.protocol.limits import MAX_LEARNER_REQUESTS
 from svcnb.workshop import Workshop, WorkshopServer
 from svcnb.workshop.connection import LimitedConnection
-from svcnb.workshop.server import MOST_REQUESTS
 
 
 def ask(url: str, token: str = "", body: object = None) -> tuple[int, str]:
@@ -40,15 +40,13 @@ def server(room: Workshop) -> WorkshopServer:
     return room.server
 
 
-def test_the_address_of_the_board_opens_the_board_and_nothing_else(
-    room: Workshop, server: WorkshopServer, ada: str
-) -> None:
+def test_the_boards_address_permits_only_the_board(room: Workshop, server: WorkshopServer, ada: str) -> None:
     token = server.board_url.rpartition("token=")[2]
     assert token != server.instructor_token
     assert ask(server.board_url)[0] == ask(f"{server.url}/board.json?token={token}")[0] == 200
     for path in (f"/learners/{ada}/add", f"/learners/{ada}/reset", "/faults", "/lessons/quickstart"):
         assert ask(f"{server.url}{path}?token={token}", token, {})[0] == 401
-        # Also the instructor's own token is taken from the header alone: addresses are seen by others.
+        # The server also reads the instructor's token only from the header, because other people can see addresses.
         assert ask(f"{server.url}{path}?token={server.instructor_token}", "", {})[0] == 401
     for path in ("/progress", "/solutions/01-quickstart.ipynb"):
         assert ask(f"{server.url}{path}?token={token}", token)[0] == 401
@@ -56,7 +54,9 @@ def test_the_address_of_the_board_opens_the_board_and_nothing_else(
     assert ask(f"{server.url}/board?token={room.learner(ada).token}")[0] == 401
 
 
-def test_a_learners_token_opens_no_command_of_the_instructor(room: Workshop, server: WorkshopServer, ada: str) -> None:
+def test_a_learners_token_does_not_permit_commands_of_the_instructor(
+    room: Workshop, server: WorkshopServer, ada: str
+) -> None:
     token = room.learner(ada).token
     for path in (f"/learners/{ada}/reset", "/learners/someone/add", "/faults", "/solutions"):
         assert ask(f"{server.url}{path}", token, {})[0] == 401
@@ -65,8 +65,8 @@ def test_a_learners_token_opens_no_command_of_the_instructor(room: Workshop, ser
     assert ask(f"{server.url}/solutions/..%2Froster.json", token)[0] in {403, 404}
 
 
-def test_a_verdict_reaches_the_board_and_the_answer_does_not(room: Workshop, at_desk: str) -> None:
-    svcnb.exercises.check("cids.changes", ...)  # not tried yet
+def test_the_board_receives_results_but_no_answers(room: Workshop, at_desk: str) -> None:
+    svcnb.exercises.check("cids.changes", ...)  # the learner has not tried the exercise
     svcnb.exercises.check("cids.changes", {"different js_params"})
     assert room.board().as_dict()[at_desk] == {"cids.changes": {"right": False, "tries": 1}}
     right = {"a space after the last brace", "a comment with other words", "Windows line endings instead of Unix ones"}
@@ -74,7 +74,7 @@ def test_a_verdict_reaches_the_board_and_the_answer_does_not(room: Workshop, at_
     assert room.board().as_dict()[at_desk] == {"cids.changes": {"right": True, "tries": 2}}
 
 
-def test_a_server_that_is_gone_stops_no_exercise_and_a_lesson_says_so(
+def test_an_unreachable_server_does_not_prevent_exercises(
     room: Workshop, ada: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SVC_WORKSHOP_URL", "http://127.0.0.1:9")
@@ -128,7 +128,7 @@ def test_an_invalid_command_of_the_instructor_is_refused(
     assert ask(f"{server.url}/learners/{'x' * 201}/add", server.instructor_token, {})[0] == 404
 
 
-def test_requests_of_one_learner_wait_for_each_other_and_keep_nobody_else_waiting(
+def test_requests_of_one_learner_do_not_delay_other_learners(
     room: Workshop, server: WorkshopServer, ada: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     token, go_on, begun = room.learner(ada).token, threading.Event(), threading.Semaphore(0)
@@ -143,7 +143,7 @@ def test_requests_of_one_learner_wait_for_each_other_and_keep_nobody_else_waitin
         first = pool.submit(ask, f"{server.url}/lessons/quickstart", token, {})
         assert begun.acquire(timeout=60)
         many = [pool.submit(ask, f"{server.url}/lessons/quickstart", token, {}) for _ in range(50)]
-        while sum(each.done() for each in many) < 50 - (MOST_REQUESTS - 1):
+        while sum(each.done() for each in many) < 50 - (MAX_LEARNER_REQUESTS - 1):
             time.sleep(0.01)
         assert not begun.acquire(timeout=0.2), "one at a time"
         grace = room.learner(room.add(f"grace-{ada}").name).token
@@ -151,7 +151,7 @@ def test_requests_of_one_learner_wait_for_each_other_and_keep_nobody_else_waitin
         assert ask(server.board_url)[0] == 200
         go_on.set()
         statuses = Counter(each.result()[0] for each in [first, *many])
-    assert statuses == {422: MOST_REQUESTS, 429: 51 - MOST_REQUESTS}
+    assert statuses == {422: MAX_LEARNER_REQUESTS, 429: 51 - MAX_LEARNER_REQUESTS}
     assert ask(f"{server.url}/verdicts", token, {"exercise": "cids.changes", "right": True})[0] == 200
 
 
@@ -177,14 +177,14 @@ def test_a_request_that_does_not_arrive_ends_its_connection(
             pass
 
 
-def test_a_request_that_is_cut_off_or_unreadable_writes_nothing_into_the_instructors_terminal(
+def test_an_invalid_request_prints_nothing_in_the_terminal(
     room: Workshop, server: WorkshopServer, ada: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     head = f"POST /verdicts HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {room.learner(ada).token}\r\n"
     for sent in (f"{head}Content-Length: 9\r\n\r\n{{".encode(), b"\x00\xff\r\n\r\n"):
         with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
             connection.sendall(sent)
-            time.sleep(0.2)  # the server waits for the rest
+            time.sleep(0.2)  # the server waits for the remaining bytes
     assert ask(f"{server.url}/health")[0] == 200
     time.sleep(0.2)
     assert not caplog.records
@@ -198,7 +198,7 @@ def test_a_head_that_does_not_end_ends_its_connection(server: WorkshopServer) ->
     assert ask(f"{server.url}/health")[0] == 200
 
 
-def test_a_connection_too_many_is_answered_503_and_leaves_the_others_alone(
+def test_an_excess_connection_receives_503_without_effect_on_others(
     server: WorkshopServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(LimitedConnection, "limit", 3)
@@ -216,7 +216,7 @@ def test_a_connection_too_many_is_answered_503_and_leaves_the_others_alone(
         time.sleep(0.05)
 
 
-def test_a_failure_of_the_server_is_told_as_json(
+def test_a_failure_of_the_server_is_reported_as_json(
     room: Workshop, server: WorkshopServer, ada: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(*_: object, **__: object) -> None:

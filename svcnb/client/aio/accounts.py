@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class AsyncAccounts(AsyncResource):
-    """Methods that create an account and check whether the key belongs to an account."""
+    """Methods that create an account, and check whether the client's key belongs to an account."""
 
     async def create(self, name: str, *, description: str = "", email: str | None = None) -> Account:
         """Creates an account in API mode, and returns its master key. The service never shows the key again.
@@ -51,14 +51,14 @@ class AsyncAccounts(AsyncResource):
 
         Args:
             owner: The wallet that will own the account. It must never have been the admin of an account.
-            confirm: Must be True. Otherwise the client sends nothing, and the error lists the consequences.
+            confirm: Must be True. Otherwise, the client does not send anything, and the error lists the consequences.
 
         Returns:
             The account, opened with its new owner.
 
         Raises:
             NotConfirmed: ``confirm`` is not True.
-            ChainError: The wallet owns or owned an account, or the key does not belong to one.
+            ChainError: The wallet owns or owned an account, or the key does not belong to an account.
             BadRequest: The account is already ChainSecured.
             Forbidden: The key is not the account's master key.
         """

@@ -133,7 +133,7 @@ class AsyncChainSecured(Namespace):
 
         Args:
             typed_data: The envelope.
-            signature: ``0x`` hex.
+            signature: Signature in ``0x`` hex.
             address: The expected signer.
         """
         return await self._do(account_flows.verify(self._chain, typed_data, signature, address))
@@ -145,7 +145,7 @@ class AsyncChainSecured(Namespace):
 
         Args:
             typed_data: The envelope.
-            signature: ``0x`` hex.
+            signature: Signature in ``0x`` hex.
             flow: Flow whose endpoint will receive the envelope. None means the envelope's own ``primaryType``.
 
         Raises:

@@ -94,7 +94,7 @@ class AsyncChainSecuredAccount(KnownAccount):
 
         Args:
             to: The new owner, or its address. The contract rejects a wallet that is or was the admin of an account.
-            confirm: Must be True. Otherwise the client sends nothing, and the error lists the consequences.
+            confirm: Must be True. Otherwise, the client does not send anything, and the error lists the consequences.
 
         Raises:
             NotConfirmed: ``confirm`` is not True.
@@ -103,7 +103,7 @@ class AsyncChainSecuredAccount(KnownAccount):
         return await self._do(account_flows.transfer(self._account, to, confirm=confirm))
 
     async def audit(self, *, until_block: int | None = None) -> Listing[AuditEntry]:
-        """Returns the history of the account, oldest first. ``.to_frame()`` converts it to a frame.
+        """Returns the history of the account, oldest first. ``.to_frame()`` converts it to a pandas DataFrame.
 
         Names and initial contents come from the call data of the transactions, because events contain neither. Renaming
         a group, an action or a key emits no event, so the history does not list renames.

@@ -118,7 +118,7 @@ class AsyncOnChainUsageKeys(AsyncOnChainResource):
             form: Form of the key that determines the on-chain hash: the 32 ``bytes`` (specification), or the
                 ``text``, which some services require.
             verify: Seconds to wait until the service resolves the key, or None to skip this check. The check executes a
-                small action. It costs one cent if the key can execute in all groups, otherwise nothing.
+                small action. It costs one cent if the key can execute in all groups. Otherwise, it is free.
 
         Returns:
             The key with its secret. The service never shows the secret again.
@@ -313,7 +313,7 @@ class AsyncOnChainGroups(AsyncOnChainResource):
         return await self._do(flows.contents(self._account, group))
 
     async def add_action(self, group: GroupRef, action: ActionRef) -> Receipt:
-        """Permits an action in a group. Unlike API mode, this method also accepts a hashed CID."""
+        """Permits an action in a group. Unlike in API mode, the action can also be a hashed CID."""
         return await self._do(flows.add_action(self._account, group, action))
 
     async def remove_action(self, group: GroupRef, action: ActionRef) -> Receipt:

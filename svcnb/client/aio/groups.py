@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class AsyncGroups(AsyncResource):
     """Groups: sets of actions and wallets that belong together.
 
-    A key that may execute in a group can run the group's actions, and the actions can use the group's wallets. In every
+    A key that can execute in a group can run the group's actions, and the actions can use the group's wallets. In every
     list of actions or wallets, ``svcnb.everything`` (0) means all of them.
     """
 

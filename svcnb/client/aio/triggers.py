@@ -69,7 +69,7 @@ class AsyncTriggersClient(TriggersSettings):
             open_page: Function that receives the page's address instead of the browser, for example ``print``.
 
         Raises:
-            TimedOut: No one approved the token in time. The page stays valid, so you can call `authorize` again.
+            TimedOut: No user approved the token in time. The page stays valid, so you can call `authorize` again.
         """
         if (user := (await self.who())) is not None:
             return user
@@ -95,7 +95,7 @@ class AsyncTriggersClient(TriggersSettings):
     async def webhook(
         self, name: str, action: ActionRef, usage_key: UsageKeySecret, **options: Unpack[TriggerOptions]
     ) -> Trigger:
-        """Creates a trigger that runs its action for every post to `webhook_url`.
+        """Creates a trigger that runs its action for every POST request to `webhook_url`.
 
         Args:
             name: Name of the trigger.
@@ -183,7 +183,7 @@ class AsyncTriggersClient(TriggersSettings):
             name: Name of the trigger. The names of the group and the key are ``trigger`` followed by this name.
             kind: ``webhook``, ``schedule`` or ``chain_event``.
             config: Settings for this kind of trigger, for example ``{"cron": "0 9 * * *"}``.
-            wallets: Wallets that the action may use.
+            wallets: Wallets that the action can use.
             **options: See `webhook`.
 
         Raises:
@@ -262,7 +262,7 @@ class AsyncTriggersClient(TriggersSettings):
         await self._session.drive(flows.delete(self._access, trigger))
 
     async def runs(self, trigger: TriggerRef, *, limit: int | None = 100, offset: int = 0) -> Listing[TriggerRun]:
-        """Returns runs, newest first. ``.to_frame()`` converts them to a frame.
+        """Returns runs, newest first. ``.to_frame()`` converts them to a pandas DataFrame.
 
         Args:
             trigger: The trigger.
@@ -287,15 +287,15 @@ class AsyncTriggersClient(TriggersSettings):
     async def fire(
         self, trigger: TriggerRef, body: object = None, *, headers: Mapping[str, str] | None = None
     ) -> Accepted:
-        """Sends a post to a webhook as an external sender would, without a token and with exactly the given bytes.
+        """Sends a POST request to a webhook like an external sender, without a token and with exactly the given bytes.
 
         Args:
             trigger: A webhook trigger.
-            body: Body of the post. The client sends bytes and strings unchanged, and all other values as JSON.
+            body: Body of the request. The client sends bytes and strings unchanged, and all other values as JSON.
             headers: Additional headers, for example the signature of a sender.
 
         Raises:
-            RateLimited: The sender made too many posts, or the queue is full.
+            RateLimited: The sender sent too many requests, or the queue is full.
             ServiceError: The trigger is disabled (410).
         """
         return await self._session.drive(flows.fire(self._config, self._access.url, trigger, body, headers))

@@ -18,8 +18,8 @@ def encode(types: Sequence[str], values: Sequence[Any]) -> bytes:
 
     Args:
         types: ABI types. The text of a tuple has the form ``(uint256,string)``.
-        values: One value for each type. Numbers are int, addresses are 0x text, bytes are bytes, lists and tuples are
-            sequences.
+        values: One value for each type. Numbers are ``int``, addresses are ``0x`` strings, bytes are ``bytes``, and
+            lists and tuples are sequences.
 
     Returns:
         The encoded values, without a selector.
@@ -45,7 +45,7 @@ def decode(types: Sequence[str], data: bytes) -> tuple[Any, ...]:
         data: The encoded values.
 
     Returns:
-        One value for each type. Addresses are lowercase 0x text, and lists and tuples are tuples.
+        One value for each type. Addresses are lowercase ``0x`` strings, and lists and tuples are tuples.
 
     Raises:
         AbiError: The bytes are not an encoding of these types.

@@ -18,12 +18,7 @@ from svcnb.client.errors import ChainError, ConfigError
 from svcnb.client.models.node import ChainConfig
 from svcnb.client.resources import node
 from svcnb.protocol.contract import AbiError, function, functions
-
-SKEW_WARNING_S: Final = 120.0
-"""Clock difference in seconds that causes a warning. A signature is valid for 300 seconds before and after its time.
-
-Source: docs/service/signatures.md#replay.
-"""
+from svcnb.protocol.limits import CLOCK_SKEW_WARNING_S
 
 _ZERO: Final = "0x" + "00" * 20
 
@@ -46,7 +41,7 @@ class ChainAccess:
         self._selectors: frozenset[bytes] | None = None
         self._warned = False
 
-    # --- where and when -----------------------------------------------------------------------------------------
+    # --- addresses and time -------------------------------------------------------------------------------------
 
     def node(self) -> Flow[ChainConfig]:
         """Chain id and contract, as the service reports them."""
@@ -92,7 +87,7 @@ class ChainAccess:
         # A service on this machine uses the same clock as the client. A difference means that someone changed the
         # emulator's clock deliberately.
         own = is_loopback(urlsplit(self.config.base_url).hostname or "")
-        if abs(skew) > SKEW_WARNING_S and not own and not self._warned:
+        if abs(skew) > CLOCK_SKEW_WARNING_S and not own and not self._warned:
             self._warned = True
             warnings.warn(
                 f"the service's clock is {timedelta(seconds=round(abs(skew)))} {'ahead of' if skew > 0 else 'behind'} "
@@ -189,7 +184,7 @@ class ChainAccess:
         return told.chain_id
 
     def missing(self) -> Flow[tuple[str, ...]]:
-        """Returns the functions of this version that the deployed contract does not list (EIP-2535 loupe)."""
+        """Returns the functions of this version that are missing from the deployed contract's own list (EIP-2535)."""
         if self._selectors is None:
             facets = yield from self.view("facets")
             self._selectors = frozenset(bytes(selector) for _, selectors in facets for selector in selectors)

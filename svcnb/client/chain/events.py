@@ -24,7 +24,7 @@ class Log:
         args: Fields of the event by name.
         block: Number of the block.
         index: Position in the block.
-        transaction_hash: The transaction that caused it.
+        transaction_hash: Hash of the transaction that caused the event.
     """
 
     event: str

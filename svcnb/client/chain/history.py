@@ -27,7 +27,7 @@ class AuditEntry(Model):
 
     block: int
     time: datetime
-    """Time of the block, UTC."""
+    """Time of the block, in UTC."""
 
     who: str
     """The sender: the admin wallet at the time, one of the service's payers, or another address."""
@@ -36,7 +36,7 @@ class AuditEntry(Model):
     """Description of the change, with the names that were valid at the time."""
 
     event: str
-    """The event of the contract."""
+    """Event that the contract emitted."""
 
     transaction: str
     """Hash of the transaction."""
@@ -82,8 +82,8 @@ class History:
         logs: Events of the account, oldest first.
         transactions: The transactions that caused the events, by hash.
         times: Time of each block, in Unix seconds.
-        contract: Address of the contract, lower case.
-        payers: Addresses of the service's payers, lower case.
+        contract: Address of the contract in lowercase.
+        payers: Addresses of the service's payers in lowercase.
     """
 
     logs: Sequence[Log]

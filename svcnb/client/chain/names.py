@@ -76,7 +76,7 @@ def short(value: int | str) -> str:
 
 
 def sentence(function: str, a: Mapping[str, Any], names: Names) -> str:
-    """Describes a call of the contract in words.
+    """Returns a description of a call of the contract.
 
     Args:
         function: Name of the function.
@@ -101,7 +101,7 @@ def _members(a: Mapping[str, Any], names: Names) -> str:
 
 
 def permissions(a: Mapping[str, Any], names: Names) -> str:
-    """Describes a usage key's permissions in words."""
+    """Returns a description of a usage key's permissions."""
     lists = {
         "execute in": a["executeInGroups"],
         "manage actions in": a["manageIPFSIdsInGroups"],

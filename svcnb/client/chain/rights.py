@@ -1,6 +1,6 @@
 """Permissions in one account, computed from its events.
 
-Events contain neither names nor initial members (docs/service/contract.md#events), but the call data of their
+Events contain neither names nor initial entries (docs/service/contract.md#events), but the call data of their
 transactions contains both. Logs and transactions therefore determine the complete state at any block. Every
 node stores these, so no archive node is needed.
 """

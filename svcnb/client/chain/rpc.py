@@ -89,9 +89,9 @@ def _post(url: str, body: object) -> Flow[Any]:
         ) from None
     except (TransportError, ServiceError) as error:
         # The new error does not include the original one, because the address of a node often contains a key.
-        what = f"status {error.status}" if isinstance(error, ServiceError) else "no response"
+        what = f"returned status {error.status}" if isinstance(error, ServiceError) else "did not respond"
         raise ChainError(
-            f"the chain node at {urlsplit(url).hostname} cannot be reached ({what})",
+            f"the chain node at {urlsplit(url).hostname} {what}",
             hint="Try again in a few seconds, or pass another node: rpc_url=..., or SVC_RPC_URL. The client "
             "sent the request only once.",
         ) from None

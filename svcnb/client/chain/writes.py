@@ -21,6 +21,7 @@ from svcnb.client.models.chain import Preview, Receipt, ether
 from svcnb.protocol.contract import Function, function
 from svcnb.protocol.hashes import checksum_address, function_selector
 from svcnb.protocol.json_rpc import INTERNAL_ERROR
+from svcnb.protocol.limits import RECEIPT_TIMEOUT_S
 
 if TYPE_CHECKING:
     from svcnb.client.signing import Signer
@@ -28,10 +29,9 @@ if TYPE_CHECKING:
 SPARE_GAS: Final = (6, 5)
 """Ratio of the gas limit to the estimated gas, as a fraction.
 
-Another write can come first, and increase the gas that this write needs.
+If the chain executes another write first, this write can need more gas than estimated.
 """
 
-RECEIPT_TIMEOUT_S: Final = 180.0
 NO_GAS: Final = "InsufficientFunds"
 """Name of the error for a wallet that cannot pay the gas. The first argument is the wallet's address."""
 
@@ -114,7 +114,7 @@ class Writer:
         transaction, preview = yield from self._prepared(what, arguments, to, payload)
         if self.on_preview is not None and (yield from act(lambda: self.on_preview(preview))) is False:  # type: ignore[misc] # checked on the same line
             raise SigningError(
-                f"stopped before signing, because on_preview returned False: {preview.what}",
+                f"the call was stopped before signing, because on_preview returned False: {preview.what}",
                 hint="Repeat the call to make the change. No transaction was sent.",
             )
         mined = yield from self._landed(signer, transaction, preview, on_sent)

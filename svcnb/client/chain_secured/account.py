@@ -42,7 +42,7 @@ class KnownAccount(Checked):
 
     @property
     def api_key_hash(self) -> str:
-        """Master hash of the account, ``0x`` and 64 digits.
+        """Master hash of the account, ``0x`` followed by 64 hex digits.
 
         It identifies the account under every owner, and is not a secret.
         """
@@ -135,7 +135,7 @@ class ChainSecuredAccount(KnownAccount):
 
         Args:
             to: The new owner, or its address. The contract rejects a wallet that is or was the admin of an account.
-            confirm: Must be True. Otherwise the client sends nothing, and the error lists the consequences.
+            confirm: Must be True. Otherwise, the client does not send anything, and the error lists the consequences.
 
         Raises:
             NotConfirmed: ``confirm`` is not True.
@@ -144,7 +144,7 @@ class ChainSecuredAccount(KnownAccount):
         return self._do(account_flows.transfer(self._account, to, confirm=confirm))
 
     def audit(self, *, until_block: int | None = None) -> Listing[AuditEntry]:
-        """Returns the history of the account, oldest first. ``.to_frame()`` converts it to a frame.
+        """Returns the history of the account, oldest first. ``.to_frame()`` converts it to a pandas DataFrame.
 
         Names and initial contents come from the call data of the transactions, because events contain neither. Renaming
         a group, an action or a key emits no event, so the history does not list renames.

@@ -70,8 +70,8 @@ def create(
         if not found.resolves:
             raise ChainError(
                 (
-                    f"the usage key {name!r} is on chain under the hash of its {form}, but the service did not find "
-                    f"it within {verify:g} s"
+                    f"the usage key {name!r} is on the chain under the hash of its {form}, but the service did not "
+                    f"find it within {verify:g} s"
                 ),
                 name="NotResolved",
                 hint="Create a new key with the other form: mine.usage_keys.create(..., form="
@@ -241,6 +241,7 @@ def _expiration(account: Ownership, expires_in: Span | None) -> Flow[int]:
         raise InvalidArgument(str(error), hint="Pass expires_in='30d', a number of seconds, or a timedelta.") from None
     if span < 1:
         raise InvalidArgument(
-            "the key would expire immediately", hint="Pass expires_in='30d', or None for a key that never expires."
+            f"invalid expires_in {expires_in!r}: expected at least 1 second",
+            hint="Pass expires_in='30d', or None for a key that never expires.",
         )
     return int((yield from account.chain.time()) + span)

@@ -124,7 +124,7 @@ class _Steps:
         def parse(body: Any, _answer: Answer) -> dict[str, Any]:
             known = {"wallet_address": str(body["wallet_address"]).lower(), "derivation_path": body["derivation_path"]}
             if int(known["derivation_path"], 16) <= 0:
-                raise ValueError("expected a derivation path")
+                raise ValueError("the derivation path is not a positive number")
             secret = None if self.record.kind == "wallet" else Secret(body["usage_api_key"])
             return {"stage": "minted", "secret": secret, **known}
 

@@ -66,10 +66,10 @@ class Verdict(Model):
     """Number of the rule, 1 to 8."""
 
     what: str
-    """The rule in words."""
+    """Description of the rule."""
 
     holds: bool | None
-    """Whether the data satisfy the rule. None if it does not apply."""
+    """Whether the data satisfies the rule. None if it does not apply."""
 
     detail: str = ""
     """Details of the check."""

@@ -33,7 +33,7 @@ Shown = Callable[[Preview], object]
 
 
 class Namespace(Checked):
-    """Base class of both versions, with the methods that send no request."""
+    """Base class of both versions, with the methods that do not send a request."""
 
     def __init__(self, chain: ChainAccess) -> None:
         self._chain = chain
@@ -185,7 +185,7 @@ class ChainSecured(Namespace):
 
         Args:
             typed_data: The envelope.
-            signature: ``0x`` hex.
+            signature: Signature in ``0x`` hex.
             address: The expected signer.
         """
         return self._do(account_flows.verify(self._chain, typed_data, signature, address))
@@ -197,7 +197,7 @@ class ChainSecured(Namespace):
 
         Args:
             typed_data: The envelope.
-            signature: ``0x`` hex.
+            signature: Signature in ``0x`` hex.
             flow: Flow whose endpoint will receive the envelope. None means the envelope's own ``primaryType``.
 
         Raises:

@@ -2,7 +2,8 @@
 
 For every change, the client runs a simulation, calls `ChainSecuredAccount.on_preview`, requests the owner's signature,
 and sends the transaction. Then the client waits for the receipt. A change costs gas, but no credit. If the contract
-would reject a change, the client raises `svcnb.ChainError` with the contract's name for the error, and sends nothing.
+would reject a change, the client raises `svcnb.ChainError` with the contract's name for the error, and does not send
+the transaction.
 """
 
 from __future__ import annotations
@@ -121,7 +122,7 @@ class OnChainUsageKeys(OnChainResource):
             form: Form of the key that determines the on-chain hash: the 32 ``bytes`` (specification), or the
                 ``text``, which some services require.
             verify: Seconds to wait until the service resolves the key, or None to skip this check. The check executes a
-                small action. It costs one cent if the key can execute in all groups, otherwise nothing.
+                small action. It costs one cent if the key can execute in all groups. Otherwise, it is free.
 
         Returns:
             The key with its secret. The service never shows the secret again.
@@ -314,7 +315,7 @@ class OnChainGroups(OnChainResource):
         return self._do(flows.contents(self._account, group))
 
     def add_action(self, group: GroupRef, action: ActionRef) -> Receipt:
-        """Permits an action in a group. Unlike API mode, this method also accepts a hashed CID."""
+        """Permits an action in a group. Unlike in API mode, the action can also be a hashed CID."""
         return self._do(flows.add_action(self._account, group, action))
 
     def remove_action(self, group: GroupRef, action: ActionRef) -> Receipt:

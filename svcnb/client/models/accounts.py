@@ -24,5 +24,5 @@ class Account(Model):
 
     @property
     def api_key_hash(self) -> str:
-        """Hash that identifies the account on chain permanently, ``0x`` and 64 digits. It is not a secret."""
+        """Permanent hash of the account on chain, ``0x`` followed by 64 hex digits. It is not a secret."""
         return api_key_hash(self.api_key.reveal())

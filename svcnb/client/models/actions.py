@@ -13,7 +13,7 @@ class RegisteredAction(Model):
     """Action that an account registered or a group permits."""
 
     hashed_cid: str | None
-    """keccak256 hash of the CID text, ``0x`` and 64 digits.
+    """keccak256 hash of the CID text, ``0x`` followed by 64 hex digits.
 
     All zeros mean every action. The value is None if the service hides the hash. Some services hide it for entries that
     were never registered.

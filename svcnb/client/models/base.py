@@ -12,7 +12,7 @@ from svcnb.client import display
 
 
 class Model(BaseModel):
-    """Immutable result. It keeps unknown members, and notebooks show it as a small table.
+    """Immutable result. It keeps unknown fields, and notebooks show it as a small table.
 
     The display contains only values, in the order of the fields. It contains no memory addresses, local times or
     secrets, so equal results have the same display on every machine.
@@ -38,7 +38,7 @@ class Model(BaseModel):
 
     @classmethod
     def framed(cls) -> dict[str, Any]:
-        """Returns the names and types of a frame's columns: all fields except secrets and long strings."""
+        """Returns the names and types of a DataFrame's columns: all fields except secrets and long strings."""
         from svcnb.client.frames import is_secret
 
         return {

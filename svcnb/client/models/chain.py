@@ -34,7 +34,7 @@ class Preview(Model):
     """Description of the change, with names instead of hashes and numbers."""
 
     arguments: dict[str, Any]
-    """The arguments by name, in the form of the transaction. Hashes are hex."""
+    """The arguments by name, in the form of the transaction. Hashes are hex strings."""
 
     sender: str
     """Address of the wallet that changes the account."""

@@ -25,7 +25,7 @@ Missing: TypeAlias = Literal[
     "master_only",
     "owner_only",
 ]
-"""The first missing link, in the order of the service's checks. Empty if nothing is missing."""
+"""The first missing link, in the order of the service's checks. Empty if no link is missing."""
 
 WarningCode: TypeAlias = Literal[
     "master_key",
@@ -39,7 +39,7 @@ WarningCode: TypeAlias = Literal[
 
 
 class GroupLink(Model):
-    """Links of one group to the key, the action and the wallet in question."""
+    """Links between one group and the key, the action and the wallet of the explanation."""
 
     id: int
     name: str = ""
@@ -66,7 +66,7 @@ class Repair(Model):
     """Change that permits the run or the call."""
 
     says: str
-    """Description in words."""
+    """Description of the change."""
 
     code: str
     """Python code of the change, one call per line.
@@ -94,7 +94,7 @@ class Explanation(Model):
     """True if the service permits the run, and the use of the wallet if one was given."""
 
     missing: Missing = ""
-    """Code of the missing link, for programs. Empty if nothing is missing."""
+    """Code of the missing link, for programs. Empty if no link is missing."""
 
     reason: str
     """The result in one sentence."""
@@ -140,8 +140,8 @@ class Explanation(Model):
             lines.append(f"  wallet  {self.wallet}")
         lines += [f"  group {link.id} {link.name!r}: {_said(link)}" for link in self.groups]
         for number, way in enumerate(self.repairs):
-            title = "repair" if number == 0 else "or"
-            lines.append(f"{title}, {dollars(way.cost_cents)}: {way.says}")
+            title = "fix" if number == 0 else "or"
+            lines.append(f"{title} ({dollars(way.cost_cents)}): {way.says}")
             lines += [f"    {line}" for line in way.code.splitlines()]
         lines += [f"warning: {warning.text}" for warning in self.warnings]
         return "\n".join(lines)

@@ -54,7 +54,7 @@ class Outcome(Model):
     request_id: str = ""
 
     exception: Any = Field(default=None, exclude=True, repr=False)
-    """The error itself. None if the run succeeded, or if the outcome was read from a file."""
+    """The error itself. None if the run succeeded, or if the outcome comes from a file."""
 
     quiet: ClassVar[frozenset[str]] = frozenset({"elapsed", "request_id", "exception"})
 
@@ -93,7 +93,7 @@ class Outcome(Model):
 
     @property
     def transient(self) -> bool:
-        """Whether a repeated run can succeed, because the service was busy, or permissions or credit were missing."""
+        """Whether a repetition can succeed, because overload, permissions or credit caused the error."""
         return self.error_type in _TRANSIENT
 
     @property

@@ -44,7 +44,7 @@ class TraceEvent(Model):
     """HTTP method of an outbound request."""
 
     host: str | None = None
-    """Host of an outbound request. The trace does not contain the path and the query, because they can contain
+    """Host of an outbound request. The trace does not contain the path or the query, because they can contain
     secrets."""
 
     status: int | None = None
@@ -141,7 +141,7 @@ class Trace(Model):
         whole = max(self.elapsed_ms, 0.001)
         rows = "".join(_row(event, whole) for event in self.events[:_SHOWN])
         more = len(self.events) - _SHOWN + self.dropped
-        left_out = f", {more} events left out" if more > 0 else ""
+        left_out = f", {more} events omitted" if more > 0 else ""
         note = (
             f"engine {self.engine}, {self.waited_ms:.1f} of {self.elapsed_ms:.1f} ms waiting for the service{left_out}"
         )

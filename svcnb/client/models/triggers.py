@@ -40,7 +40,7 @@ class Trigger(Model):
     """Source of the action."""
 
     max_runs_per_minute: int | None = None
-    """Maximum number of webhook posts in any 60 seconds. None means 60."""
+    """Maximum number of webhook requests in any 60 seconds. None means 60."""
 
     max_queued_runs: int | None = None
     """Maximum number of queued and running runs. None means 100."""
@@ -126,7 +126,7 @@ class TriggerRun(Model):
         }
 
     def shown(self) -> dict[str, Any]:
-        """Returns the columns of a frame."""
+        """Returns the columns of a DataFrame."""
         names = ("id", "status", "attempt", "started_at", "finished_at", "error")
         return {name: getattr(self, name) for name in names} | {"seconds": self.seconds, "result": self.result}
 
@@ -157,13 +157,13 @@ class CronPreview(Model):
 
     cron: str
     sentence: str
-    """The schedule in English words."""
+    """Description of the schedule in English."""
 
     times: tuple[datetime, ...]
     """Next times at which the schedule fires, in UTC."""
 
     def summary(self) -> dict[str, Any]:
-        """Returns the schedule in words and its times as strings."""
+        """Returns the description of the schedule, and its times as strings."""
         times = tuple(f"{tick:%Y-%m-%d %H:%M:%S}" for tick in self.times)
         return {"cron": self.cron, "sentence": self.sentence, "times": times}
 

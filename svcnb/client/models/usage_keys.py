@@ -29,7 +29,7 @@ class UsageKey(Model):
     """Usage key with its permissions. Only the object that ``create`` returned contains the secret."""
 
     api_key_hash: str
-    """keccak256 hash of the key text, ``0x`` and 64 digits.
+    """keccak256 hash of the key text, ``0x`` followed by 64 hex digits.
 
     It is not a secret, and identifies the key in updates and deletions.
     """
@@ -85,7 +85,7 @@ class UsageKey(Model):
 
     @property
     def may(self) -> str:
-        """Permissions of the key in words, for example ``execute in groups 1, 2; create wallets``."""
+        """Description of the key's permissions, for example ``execute in groups 1, 2; create wallets``."""
         lists = {
             "execute in": self.execute_in_groups,
             "manage actions in": self.manage_ipfs_ids_in_groups,

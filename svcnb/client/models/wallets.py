@@ -9,7 +9,7 @@ class Wallet(Model):
     """Wallet whose key the service stores."""
 
     wallet_address: str
-    """Address of the wallet in lower case. Groups and actions identify the wallet by this address."""
+    """Address of the wallet in lowercase. Groups and actions identify the wallet by this address."""
 
     id: str = ""
     """Position in the account. ``0`` is the master wallet, but some services return 0 for every wallet."""

@@ -41,5 +41,5 @@ def exists() -> Flow[bool]:
 
 def _boolean(body: object) -> bool:
     if not isinstance(body, bool):
-        raise TypeError("expected true or false")
+        raise TypeError(f"expected true or false, got {type(body).__name__}")
     return body

@@ -94,7 +94,7 @@ def listing(group: GroupRef | None) -> Flow[Listing[RegisteredAction]]:
 
 def _text(body: object) -> str:
     if not isinstance(body, str):
-        raise TypeError("expected a string")
+        raise TypeError(f"expected a string, got {type(body).__name__}")
     return body
 
 

@@ -96,10 +96,10 @@ def wait(payment: Payment, timeout: float) -> Flow[Payment]:
             if _says(error, "another account", "another customer"):
                 raise
             if _says(error, "failed", "declined", "canceled", "cancelled", "pay again", "begin another"):
-                raise PaymentFailed(f"the payment was not collected: {error.message}") from error
+                raise PaymentFailed(f"the processor did not collect the payment: {error.message}") from error
             if here - begun >= timeout:
                 raise TimedOut(
-                    f"the payment was not collected within {timeout:g} s: {error.message}",
+                    f"the processor did not collect the payment within {timeout:g} s: {error.message}",
                     hint="Make the payment, then call svc.billing.wait(payment) again. A crypto payment can take 5 "
                     "minutes.",
                 ) from error
@@ -110,7 +110,7 @@ def wait(payment: Payment, timeout: float) -> Flow[Payment]:
 
 
 def top_up(amount_cents: int, method: Method, timeout: float) -> Flow[Payment]:
-    """Starts a payment. With a local processor, also completes the payment and waits for the credit."""
+    """Starts a payment. With a local processor, the flow completes the payment and waits for the credit."""
     payment = yield from create_payment_intent(amount_cents, method)
     body = _opening(payment) | {"payment_method": payment.method}
     try:
@@ -120,7 +120,7 @@ def top_up(amount_cents: int, method: Method, timeout: float) -> Flow[Payment]:
     except (NotFound, NotTheApi):
         return payment  # with a real processor, a person must pay
     except OutOfCredit as error:  # a 402 response of the processor concerns the card, not the account
-        raise PaymentFailed(f"the payment was not collected: {error.message}") from error
+        raise PaymentFailed(f"the processor did not collect the payment: {error.message}") from error
     return (yield from wait(payment, timeout))
 
 

@@ -15,7 +15,7 @@ from svcnb.client.resources.base import Resource
 class Groups(Resource):
     """Groups: sets of actions and wallets that belong together.
 
-    A key that may execute in a group can run the group's actions, and the actions can use the group's wallets. In every
+    A key that can execute in a group can run the group's actions, and the actions can use the group's wallets. In every
     list of actions or wallets, ``svcnb.everything`` (0) means all of them.
     """
 

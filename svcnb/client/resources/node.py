@@ -24,7 +24,7 @@ def _get(
 
 def _address(body: object, _answer: Answer | None = None) -> str:
     if not isinstance(body, str) or not _ADDRESS.match(body):
-        raise TypeError("expected an address")
+        raise TypeError(f"expected an address, got {type(body).__name__}")
     return body.lower()
 
 

@@ -83,7 +83,7 @@ def models(kind: type[M]) -> Callable[[Any, Answer], list[M]]:
 
     def parse(body: Any, _answer: Answer) -> list[M]:
         if not isinstance(body, list):
-            raise TypeError(f"expected a list of {kind.__name__}")
+            raise TypeError(f"expected a list of {kind.__name__}, got {type(body).__name__}")
         return [kind.model_validate(item) for item in body]
 
     return parse
@@ -99,12 +99,12 @@ def model(kind: type[M]) -> Callable[[Any, Answer], M]:
 
 
 def member(name: str) -> Callable[[Any, Answer], str]:
-    """Returns a parser for one string member."""
+    """Returns a parser for one string field."""
 
     def parse(body: Any, _answer: Answer) -> str:
         value = body[name]
         if not isinstance(value, (str, int)):
-            raise TypeError(f"the member {name} is not a string")
+            raise TypeError(f"the member {name} has the type {type(value).__name__}: expected a string")
         return str(value)
 
     return parse

@@ -90,7 +90,7 @@ def me(access: ServiceAccess) -> Flow[Me]:
 
 
 def who(access: ServiceAccess) -> Flow[Me | None]:
-    """Reads the user who approved the token, or None if no one has approved it."""
+    """Reads the user who approved the token. The result is None if no user has approved it."""
     try:
         return (yield from me(access))
     except Unauthorized:
@@ -109,8 +109,8 @@ def until_approved(access: ServiceAccess, timeout: float) -> Flow[Me]:
                 raise TimedOut(
                     f"the token was not approved within {timeout:g} s",
                     hint=(
-                        f"Open {access.approval_url} and approve the token. Then call authorize again. It uses the "
-                        f"same token."
+                        f"Open {access.approval_url} and approve the token. Then call authorize again: the client "
+                        "uses the same token."
                     ),
                 ) from error
         yield from pause(APPROVAL_POLL_S)
@@ -146,10 +146,10 @@ def create(access: ServiceAccess, action: ActionRef, usage_key: object, kind: st
 
 
 def body_of(action: ActionRef, usage_key: object, kind: str, **members: Any) -> dict[str, Any]:
-    """Checks the members of a new trigger before the client sends a request.
+    """Checks the fields of a new trigger before the client sends a request.
 
     Raises:
-        InvalidArgument: A member is invalid.
+        InvalidArgument: A field is invalid.
     """
     source, _ = source_or_cid(action)
     if source is None:
@@ -278,9 +278,9 @@ def wait_for_run(access: ServiceAccess, trigger: Trigger | str, run: object, tim
             return seen
         here, _ = yield from now()
         if here - begun > timeout:
-            state = "has not appeared" if seen is None else f"is still {seen.status}"
+            late = "no run started within" if seen is None else f"the run is still {seen.status} after"
             raise TimedOut(
-                f"the run {state} after {timeout:g} s",
+                f"{late} {timeout:g} s",
                 hint="Check triggers.runs(trigger). The service retries a failed run for up to 36 s.",
             )
         yield from pause(wait)
@@ -290,7 +290,7 @@ def wait_for_run(access: ServiceAccess, trigger: Trigger | str, run: object, tim
 def fire(
     config: Config, url: str, trigger: Trigger | str, body: object, headers: Mapping[str, str] | None
 ) -> Flow[Accepted]:
-    """Sends a post to a webhook as an external sender would, without a token and with exactly the given bytes."""
+    """Sends a POST request to a webhook like an external sender, without a token and with exactly the given bytes."""
     content, content_type = _content(body)
     sent = {"Accept": "application/json", "Content-Type": content_type} | dict(headers or {})
     address = f"{url}/webhook/{_id(trigger)}"

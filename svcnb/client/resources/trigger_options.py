@@ -19,7 +19,7 @@ class TriggerOptions(TypedDict, total=False):
 
     Attributes:
         default_params: JSON object. The service merges the data of each event into it.
-        max_runs_per_minute: Maximum number of webhook posts in any 60 seconds. None means 60.
+        max_runs_per_minute: Maximum number of webhook requests in any 60 seconds. None means 60.
         max_queued_runs: Maximum number of queued and running runs. None means 100.
     """
 

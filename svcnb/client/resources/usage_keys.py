@@ -18,7 +18,7 @@ Groups: TypeAlias = Iterable[GroupRef] | GroupRef
 class UsageKeys(Resource):
     """Usage keys: API keys with restricted permissions.
 
-    Share a key only if it can do nothing except execute in the groups that it needs.
+    Share a key only if its only permission is to execute in the groups that it needs.
 
     In every list of groups, ``svcnb.everything`` (0) means all of them.
     """

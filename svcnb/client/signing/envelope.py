@@ -27,7 +27,7 @@ class SignedEnvelope:
 
     Attributes:
         typed_data: The envelope.
-        signature: ``0x`` hex.
+        signature: Signature in ``0x`` hex.
     """
 
     typed_data: dict[str, Any]

@@ -51,7 +51,7 @@ class LocalSigner(Signer):
         """Creates a signer from a private key.
 
         Args:
-            key: 32 bytes, or their hex.
+            key: 32 bytes, or the same bytes as a hex string.
 
         Raises:
             SigningError: The value is not a private key. The message does not contain the value.
@@ -74,7 +74,7 @@ class LocalSigner(Signer):
         """
         if not is_local_account(account):
             raise SigningError(
-                f"expected an eth-account LocalAccount, not {type(account).__name__}",
+                f"expected an eth-account LocalAccount, got {type(account).__name__}",
                 hint="Pass an account: svcnb.LocalSigner.from_account(eth_account.Account.from_key(...)).",
             )
         return cls.from_key(bytes(account.key))
@@ -147,7 +147,7 @@ class LocalSigner(Signer):
 
         Args:
             path: Path of the new file. The method does not replace an existing file.
-            password: Password of at least one character. Without the password, no one can read the key.
+            password: Password of at least one character. The key is not readable without the password.
 
         Returns:
             The path.
@@ -177,7 +177,7 @@ class LocalSigner(Signer):
         return self._address
 
     def reveal(self) -> str:
-        """Returns the private key, ``0x`` and 64 hex digits. Do not print it or write it to a file."""
+        """Returns the private key, ``0x`` followed by 64 hex digits. Do not print it or write it to a file."""
         return self._key.reveal()
 
     def sign_digest(self, digest: bytes) -> str:
@@ -186,7 +186,7 @@ class LocalSigner(Signer):
         Sign only a digest that you computed yourself, because a digest does not show its content.
 
         Returns:
-            ``0x`` and 65 bytes.
+            The signature: 65 bytes in ``0x`` hex.
 
         Raises:
             InvalidArgument: The digest does not have 32 bytes.
@@ -197,7 +197,7 @@ class LocalSigner(Signer):
         """Signs a personal message (EIP-191).
 
         Returns:
-            ``0x`` and 65 bytes.
+            The signature: 65 bytes in ``0x`` hex.
         """
         return self.sign_digest(personal_digest(message))
 

@@ -18,7 +18,7 @@ def recover(signed: dict[str, Any] | str | bytes, signature: str | bytes) -> str
 
     Args:
         signed: Typed data as a dictionary (EIP-712), or a personal message as text or bytes (EIP-191).
-        signature: 65 bytes, or their hex.
+        signature: 65 bytes, or the same bytes as a hex string.
 
     Returns:
         The address with checksum. Every well-formed signature yields an address, so compare the address with the
@@ -43,7 +43,7 @@ def verify(signed: dict[str, Any] | str | bytes, signature: str | bytes, address
 
     Args:
         signed: Typed data or a personal message, as in `recover`.
-        signature: 65 bytes, or their hex.
+        signature: 65 bytes, or the same bytes as a hex string.
         address: The expected signer.
 
     Raises:

@@ -25,7 +25,7 @@ class Signer(Checked, ABC):
         """Signs typed data (EIP-712).
 
         Args:
-            typed_data: Dictionary with the members types, primaryType, domain and message.
+            typed_data: Dictionary with the fields types, primaryType, domain and message.
 
         Returns:
             Signature in ``0x`` hex. A wallet with a key returns 65 bytes, and a contract wallet returns any number of

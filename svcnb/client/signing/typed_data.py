@@ -15,10 +15,8 @@ from svcnb.protocol.eip712 import digest_parts
 from svcnb.protocol.errors import MalformedValue, shown
 from svcnb.protocol.hashes import normal_address, parse_hex
 from svcnb.protocol.keccak import keccak256
+from svcnb.protocol.limits import MAX_TYPED_DATA_DEPTH
 from svcnb.protocol.typed_data import Flow, canonical_types
-
-MAX_DEPTH: Final = 32
-"""Maximum depth of structs and arrays in a message."""
 
 DOMAIN: Final = {
     "name": "string",
@@ -43,12 +41,12 @@ def typed_data_digest(typed_data: dict[str, Any]) -> bytes:
     """Returns the 32-byte digest that a wallet signs.
 
     Args:
-        typed_data: Dictionary with the members types, primaryType, domain and message. Structs, arrays and all atomic
+        typed_data: Dictionary with the fields types, primaryType, domain and message. Structs, arrays and all atomic
             types are supported. Bytes are ``0x`` hex or bytes, integers are int, decimal or ``0x`` hex, and booleans
             are bool.
 
     Raises:
-        SigningError: A member is missing, a value does not match its type, or eth-account is not installed.
+        SigningError: A field is missing, a value does not match its type, or eth-account is not installed.
     """
     try:
         if _is_envelope(typed_data):
@@ -77,7 +75,7 @@ def _digest(typed_data: dict[str, Any]) -> bytes:
 
 
 def _checked(typed_data: object) -> dict[str, Any]:
-    """Returns a copy in which eth-account converts no value."""
+    """Returns a copy whose values eth-account does not convert."""
     if not isinstance(typed_data, dict):
         raise MalformedValue(f"typed data must be a dictionary, not {type(typed_data).__name__}", hint=_SHAPE)
     for member in ("types", "primaryType", "domain", "message"):
@@ -116,7 +114,7 @@ def _checked_types(types: object) -> Types:
     for name, fields in types.items():
         if len({field["name"] for field in fields}) != len(fields):
             raise MalformedValue(
-                f"the type {shown(name)} has two fields with the same name", hint="Rename one of them."
+                f"the type {shown(name)} has two fields with the same name", hint="Rename one of these fields."
             )
     return types
 
@@ -145,8 +143,10 @@ def _reachable(primary: str, types: Types) -> list[str]:
 
 
 def _value(kind: str, value: Any, where: str, types: Types, depth: int) -> Any:
-    if depth > MAX_DEPTH:
-        raise MalformedValue(f"the typed data has too many levels: at most {MAX_DEPTH} structs and arrays are allowed")
+    if depth > MAX_TYPED_DATA_DEPTH:
+        raise MalformedValue(
+            f"the typed data has too many levels: at most {MAX_TYPED_DATA_DEPTH} structs and arrays are allowed"
+        )
     if kind in types:
         return _struct(kind, value, where, types, depth)
     if array := _ARRAY.match(kind):

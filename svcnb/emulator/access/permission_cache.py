@@ -1,7 +1,7 @@
 """Cache of the keys, accounts and permissions that the contract stores.
 
-The contract is the source of truth. The module caches the results of its view functions until an event reports a
-change. ``grant_delay_ms`` delays new keys and grants, as the caches of the real service do. See
+The contract is the source of truth. The module caches the results of the contract's view functions until an event
+reports a change. ``grant_delay_ms`` delays new keys and grants, as the caches of the real service do. See
 docs/service/permissions.md#delay-of-grants.
 """
 
@@ -174,11 +174,11 @@ class PermissionCache:
         named = f"action {cid} (hashed CID {action_hash})"
         if self.expired(caller):
             raise EndpointFailure(
-                403, f"The API key has expired, so it is not authorized to execute {named}: use another key"
+                403, f"the API key has expired, so it is not authorized to execute {named}: use another key"
             )
         raise EndpointFailure(
             403,
-            f"The API key is not authorized to execute {named}: one group in its execute_in_groups must permit this "
+            f"the API key is not authorized to execute {named}: one group in its execute_in_groups must permit this "
             "action",
         )
 
@@ -209,7 +209,7 @@ class PermissionCache:
             return 0  # the wallet belongs to another account
 
     def forget(self) -> None:
-        """Clears the cache. Call this method after a replacement of the whole state."""
+        """Clears the cache. Call this method after the whole state was replaced."""
         self._version += 1
         self._answers.clear()
         self._callers.clear()
@@ -245,7 +245,7 @@ class PermissionCache:
         if event.name == RESET:
             self.forget()
             return
-        # Requests from before this event can return stale data, so do not cache their results.
+        # Requests that started before this event can return stale data, so do not cache their results.
         self._version += 1
         self._answers.clear()
         if event.name in _IDENTITY_EVENTS:

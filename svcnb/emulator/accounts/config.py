@@ -144,7 +144,7 @@ class NodeConfig:
     async def health(self, _call: Call, _given: None) -> Response:
         """Returns the health of the node, or 503 if actions cannot run.
 
-        An action needs the engine, and the chain for its permissions.
+        An action needs the engine, and the chain, which stores the permissions.
         """
         reachable = all(await asyncio.gather(self._engine.is_reachable(), self._chain.is_reachable()))
         cpu = not (self._settings.load_shedding and self._load.overloaded())

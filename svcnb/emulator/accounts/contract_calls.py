@@ -31,7 +31,7 @@ _MISSING: Final = frozenset(
 )
 _LARGE: Final = 1 << 64
 _NO_REASON: Final = (
-    "The contract reverted without a reason, probably because the call needs too much gas: send shorter texts, or "
+    "the contract reverted without a reason, probably because the call needs too much gas: send shorter texts, or "
     "request fewer entries"
 )
 
@@ -109,7 +109,7 @@ def require_short_texts(function: str, arguments: Sequence[Any]) -> None:
         raise EndpointFailure(
             400,
             (
-                f"The name and the description together have {held} bytes of UTF-8; the contract accepts at most "
+                f"the name and the description together have {held} bytes of UTF-8; the contract accepts at most "
                 f"{MAX_CHAIN_TEXT_BYTES} bytes: send shorter texts"
             ),
         )

@@ -82,7 +82,7 @@ class CreationOrder:
             *arguments: Additional arguments of the function, such as the group.
 
         Returns:
-            Positions by group id, hash, or lower-case address. The result is empty for a list from which no entry was
+            Positions by group id, hash, or lowercase address. The result is empty for a list from which no entry was
             ever removed. It is also empty if the node rejects a query over all blocks, as public nodes do. The caller
             then uses the contract's order.
         """

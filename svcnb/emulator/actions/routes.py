@@ -189,7 +189,7 @@ class RunActions:
                 raise EndpointFailure(
                     400,
                     (
-                        f"The source of {body.ipfs_id[:80]!r} is not stored: send the source once in code before you "
+                        f"the source of {body.ipfs_id[:80]!r} is not stored: send the source once in code before you "
                         "use ipfs_id"
                     ),
                 )

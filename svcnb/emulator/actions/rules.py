@@ -40,21 +40,21 @@ async def wallet_secret(
         address = normal_address(pkp_id)
     except (MalformedAddress, TypeError):
         raise KeyRefused(
-            f"Invalid pkpId {str(pkp_id)[:60]!r}: pass the wallet's address, 0x followed by 40 hex digits"
+            f"invalid pkpId {str(pkp_id)[:60]!r}: pass the wallet's address, 0x followed by 40 hex digits"
         ) from None
     if not await directory.may_use_wallet(caller, action_hash, address):
         raise KeyRefused(
-            f"The API key is not authorized to use wallet {address} in this action: one group in the key's "
+            f"the API key is not authorized to use wallet {address} in this action: one group in the key's "
             "execute_in_groups must permit both"
         )
     path = await directory.derivation_path(caller, address)
     if not path:
         raise KeyRefused(
-            f"Wallet {address} is not registered in the account of the API key: register it, or use another wallet"
+            f"wallet {address} is not registered in the account of the API key: register it, or use another wallet"
         )
     if custody.wallet_address(path) != address:
         # The account registered this address with the derivation path of another address.
         raise KeyRefused(
-            f"Wallet {address} is registered with the derivation path of another wallet: use another wallet"
+            f"wallet {address} is registered with the derivation path of another wallet: use another wallet"
         )
     return custody.wallet_secret(path)

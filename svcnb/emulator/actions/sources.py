@@ -6,9 +6,8 @@ Source: docs/service/endpoints.md#running-an-action.
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import Final
 
-KEPT_BYTES: Final = 64 * 1024 * 1024
+from svcnb.protocol.limits import KEPT_SOURCE_BYTES
 
 
 class SourceCache:
@@ -18,7 +17,7 @@ class SourceCache:
         limit_bytes: Maximum total size of the cached sources, in bytes.
     """
 
-    def __init__(self, limit_bytes: int = KEPT_BYTES) -> None:
+    def __init__(self, limit_bytes: int = KEPT_SOURCE_BYTES) -> None:
         self._limit = limit_bytes
         self._size = 0
         self._sources: OrderedDict[str, tuple[str, int]] = OrderedDict()

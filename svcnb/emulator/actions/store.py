@@ -13,12 +13,9 @@ from svcnb.emulator.platform.database import Connection, inserting
 from svcnb.emulator.platform.offload import LARGE_BYTES
 from svcnb.emulator.platform.schema import Table
 from svcnb.emulator.platform.store import Store
-from svcnb.protocol.limits import KEPT_EXECUTION_BYTES
+from svcnb.protocol.limits import KEPT_EXECUTION_BYTES, KEPT_EXECUTIONS, MAX_EXECUTIONS_PAGE_BYTES
 
 _LOG = logging.getLogger(__name__)
-KEPT: Final = 10_000
-MAX_PAGE_BYTES: Final = 8 * 1024 * 1024
-"""Maximum size of one page of executions, in bytes. The limit prevents responses that contain the whole history."""
 _PORTION: Final = 50
 _SPARE: Final = 256
 _SPARE_BYTES: Final = 8 * 1024 * 1024
@@ -129,7 +126,7 @@ class RunLog:
             await asyncio.shield(self._writer)  # the cancellation of a reader must not cancel the writer
 
     async def recent(self, limit: int = 100, offset: int = 0) -> list[dict[str, Any]]:
-        """Returns executions without their traces, newest first, up to `MAX_PAGE_BYTES` but at least one.
+        """Returns executions without their traces, newest first, up to `MAX_EXECUTIONS_PAGE_BYTES` but at least one.
 
         Args:
             limit: Maximum number of executions.
@@ -173,9 +170,9 @@ class RunLog:
             try:
                 await run(partial(_insert, executions=rows, trim=trim))
             except Exception as error:  # noqa: BLE001 - the task must continue after any error
-                # The loss is acceptable, because callers have their responses, and later executions will be written.
-                # Log only the first line of a database error, because the other lines can repeat the row with an
-                # action's logs.
+                # The loss is acceptable, because the callers have received their responses, and the writer stores later
+                # executions. Log only the first line of a database error, because the other lines can repeat the row
+                # with an action's logs.
                 _LOG.warning("could not store %d executions: %s", len(rows), str(error).partition("\n")[0])
 
 
@@ -187,7 +184,7 @@ def _insert(connection: Connection, *, executions: list[Execution], trim: bool) 
     connection.each(_INSERT, (_row(connection, execution) for execution in executions))
     if trim:
         newest = connection.value("SELECT max(id) FROM executions")
-        connection.run("DELETE FROM executions WHERE id <= :oldest", oldest=newest - KEPT)
+        connection.run("DELETE FROM executions WHERE id <= :oldest", oldest=newest - KEPT_EXECUTIONS)
         connection.run(_DELETE_BEYOND, most=KEPT_EXECUTION_BYTES)
 
 
@@ -201,7 +198,7 @@ def _page(connection: Connection, *, limit: int, offset: int) -> list[dict[str, 
         rows = connection.records(query, limit=wanted, offset=offset + len(found))
         for row in rows:
             size += sum(len(text) for name in _FREE_TEXT if (text := row.get(name)))
-            if found and size > MAX_PAGE_BYTES:
+            if found and size > MAX_EXECUTIONS_PAGE_BYTES:
                 return found
             found.append(_shown(connection, row))
         if len(rows) < wanted:

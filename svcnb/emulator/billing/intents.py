@@ -64,7 +64,7 @@ class Intent(NamedTuple):
     Attributes:
         id: Id of the payment, which starts with ``pi_``.
         wallet: Billing wallet of the customer who pays.
-        client_secret: Secret with which a browser can confirm this payment only.
+        client_secret: Secret with which a browser can confirm only this payment.
         amount_cents: The amount to pay, in cents.
         status: Current status of the payment.
         method: The payment method, or None until the user chooses one.

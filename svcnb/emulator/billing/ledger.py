@@ -27,7 +27,7 @@ class Hold:
     """Credit of one account, reserved for one call.
 
     Settle the hold after a successful call, and release it after a failed call. The hold is also an async context
-    manager, which releases it at the end of the block. A call whose price increases during the run grows its hold.
+    manager, which releases it at the end of the block. A call whose price increases during the run increases its hold.
 
     Attributes:
         account: Address of the billing wallet, in lowercase.
@@ -157,8 +157,8 @@ class _Batcher:
     """Executor of the holds and charges of one ledger, which processes all waiting requests in one transaction.
 
     `Store.run` shares a commit between callers, but each caller still needs a savepoint, a switch to the database
-    thread, and a few statements. Under load, these take longer than the disk. A batch needs them only once for all its
-    requests. A database in memory has no queue, so each request is a separate batch.
+    thread, and a few statements. Under load, these take longer than the write to the disk. A batch needs them only once
+    for all its requests. A database in memory has no queue, so each request is a separate batch.
 
     Several servers can share the database. Each server then writes its reserved credit in the same transaction
     (`store`), and subtracts the credit that the other servers have reserved.
@@ -186,7 +186,7 @@ class _Batcher:
         await self._order(hold, None)
 
     async def grow(self, hold: Hold, cents: int) -> None:
-        """Raises a hold to ``cents`` in total.
+        """Increases a hold to ``cents`` in total.
 
         Raises:
             StructuredError: 402 if the credit does not cover the hold.
@@ -338,7 +338,7 @@ class Ledger:
         try:
             await self._batcher.begin(hold)
         except BaseException:
-            # This includes a cancellation while the database is busy, because a hold without an owner would never end.
+            # Also release the hold after a cancellation, because a hold without an owner would never end.
             hold.release()
             raise
         return hold

@@ -17,13 +17,13 @@ from svcnb.emulator.platform.database import Connection
 from svcnb.emulator.platform.randomness import Randomness
 from svcnb.emulator.platform.store import Store
 from svcnb.emulator.settings import Settings
+from svcnb.protocol.limits import MAX_PAYMENT_DELAY_S
 
 Word = TypeVar("Word", bound=str)
 
 _ALPHABET: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _OUTCOMES: Final[tuple[Outcome, ...]] = get_args(Outcome)
 _METHODS: Final[tuple[Method, ...]] = get_args(Method)
-_LONGEST_DELAY_S: Final = 30 * 24 * 3600
 _LONGEST_EMAIL: Final = 320
 _REFUSED: Final = ("payment_failed", "The payment failed.")
 _REVERTED: Final = ("transaction_reverted", "The payment failed: the transaction was reverted. No money was deducted.")
@@ -320,9 +320,9 @@ def _same(given: str, known: str) -> bool:
 
 
 def _delay(seconds: float) -> float:
-    if not 0 <= seconds <= _LONGEST_DELAY_S:
+    if not 0 <= seconds <= MAX_PAYMENT_DELAY_S:
         raise ProcessorRefusal(
-            400, "parameter_invalid", f"Invalid delay of {seconds:g} s: use a delay from 0 to {_LONGEST_DELAY_S} s."
+            400, "parameter_invalid", f"Invalid delay of {seconds:g} s: use a delay from 0 to {MAX_PAYMENT_DELAY_S} s."
         )
     return seconds
 

@@ -22,9 +22,9 @@ from svcnb.emulator.errors import StructuredError
 from svcnb.emulator.http.answers import answer
 from svcnb.emulator.http.body import parse, read_bytes
 from svcnb.emulator.http.endpoint import Call, Endpoint
+from svcnb.protocol.limits import MAX_PROCESSOR_BODY_BYTES
 
 ROOT: Final = "/processor"
-_LARGEST_BODY: Final = 16 * 1024
 _FORM: Final = "application/x-www-form-urlencoded"
 _DECLINED: Final = 402
 # Do not set form-action, because browsers also apply it to the redirect after a form, and the return page can be on
@@ -187,7 +187,7 @@ class ProcessorPages:
 
 async def _fields(call: Call) -> dict[str, str]:
     """Returns the fields of a JSON or form body. Ignores values that are not strings."""
-    data = await read_bytes(call.request, _LARGEST_BODY)
+    data = await read_bytes(call.request, MAX_PROCESSOR_BODY_BYTES)
     if call.request.headers.get("content-type", "").startswith(_FORM):
         return dict(parse_qsl(data.decode("utf-8", "replace"), keep_blank_values=True))
     body = await parse(data)

@@ -51,7 +51,7 @@ def with_query(url: str, **members: str) -> str:
 def _split(url: str) -> SplitResult | None:
     try:
         parts = urlsplit(url)
-        _ = parts.port  # access to the port validates it
+        _ = parts.port  # reading the port validates it
     except ValueError:
         return None
     return parts

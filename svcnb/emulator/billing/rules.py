@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Final
 
 from svcnb.emulator.errors import EndpointFailure, StructuredError
-from svcnb.protocol.limits import EXECUTION_COST_CENTS_PER_SECOND, MIN_PAYMENT_CENTS
-
-MAX_PAYMENT_CENTS: Final = 99_999_999
-"""Maximum amount of one payment in cents: eight digits, as with card processors."""
+from svcnb.protocol.limits import EXECUTION_COST_CENTS_PER_SECOND, MAX_PAYMENT_CENTS, MIN_PAYMENT_CENTS
 
 
 def dollars(cents: int) -> str:

@@ -12,17 +12,10 @@ import re
 from typing import Any, Final
 
 from svcnb.emulator.chain.errors import INVALID_PARAMS, RpcError
+from svcnb.protocol.limits import MAX_CALL_GAS, MAX_FEE_HISTORY_BLOCKS, MAX_FEE_HISTORY_PERCENTILES
 
 CALLS: Final = frozenset({"eth_call", "eth_estimateGas", "eth_createAccessList"})
 FEE_HISTORY: Final = "eth_feeHistory"
-MAX_CALL_GAS: Final = 50_000_000
-"""Maximum gas of one call. As in Geth, a higher value causes no error, because wallets send such values."""
-MAX_FEE_BLOCKS: Final = 1024
-"""Maximum number of blocks of one eth_feeHistory request. A very large number crashes the node."""
-MAX_PERCENTILES: Final = 100
-"""Maximum number of percentiles of one eth_feeHistory request.
-
-Each must be between 0 and 100. The node does not respond to a request with a very large percentile."""
 _QUANTITY: Final = re.compile("0[xX][0-9a-fA-F]{1,64}")
 _BLOCK_OVERRIDES: Final = 3
 """Index of the call parameter that can override properties of the block, such as its gas limit."""
@@ -60,15 +53,17 @@ def _with_bounded_gas(params: list[Any]) -> list[Any]:
 
 def _check_fee_history(params: list[Any]) -> None:
     count = _number("the block count", params[0] if params else None)
-    if count is not None and count > MAX_FEE_BLOCKS:
-        raise RpcError(INVALID_PARAMS, f"{FEE_HISTORY} requests {count} blocks; at most {MAX_FEE_BLOCKS} are allowed")
+    if count is not None and count > MAX_FEE_HISTORY_BLOCKS:
+        raise RpcError(
+            INVALID_PARAMS, f"{FEE_HISTORY} requests {count} blocks; at most {MAX_FEE_HISTORY_BLOCKS} are allowed"
+        )
     percentiles = params[2] if len(params) > 2 else None  # noqa: PLR2004 - count, block, percentiles
     if not isinstance(percentiles, list):
         return
-    if len(percentiles) > MAX_PERCENTILES:
+    if len(percentiles) > MAX_FEE_HISTORY_PERCENTILES:
         raise RpcError(
             INVALID_PARAMS,
-            f"{FEE_HISTORY} requests {len(percentiles)} percentiles; at most {MAX_PERCENTILES} are allowed",
+            f"{FEE_HISTORY} requests {len(percentiles)} percentiles; at most {MAX_FEE_HISTORY_PERCENTILES} are allowed",
         )
     for each in percentiles:
         if isinstance(each, int | float) and not 0 <= each <= 100:  # noqa: PLR2004 - per cent

@@ -174,7 +174,7 @@ def _run(request: str) -> list[dict[str, Any]]:
         check=False,
     )
     if done.returncode:
-        raise CompileFailed(f"the compiler stopped with code {done.returncode}: {done.stderr.strip()[-2000:]}")
+        raise CompileFailed(f"the compiler stopped with exit code {done.returncode}: {done.stderr.strip()[-2000:]}")
     answers: list[dict[str, Any]] = json.loads(done.stdout)
     return answers
 

@@ -1,7 +1,7 @@
 """JSON-RPC connection to the emulator's own node.
 
-The node listens on a socket in a private folder. A response takes 65 microseconds, compared with 530 over keep-alive
-HTTP on loopback. The socket needs no port. Other users and web pages on the machine cannot reach it.
+The node listens on a socket in a private folder. A response takes 65 microseconds. Over keep-alive HTTP on loopback, it
+takes 530 microseconds. The socket needs no port. Other users and web pages on the machine cannot reach it.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from svcnb.emulator.chain.errors import ChainUnavailable, RpcError
-from svcnb.emulator.platform.json_rpc import TIMEOUT_S
 from svcnb.emulator.platform.offload import LARGE_BYTES, is_large, offload
 from svcnb.protocol import json_rpc
+from svcnb.protocol.limits import RPC_TIMEOUT_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,10 +97,10 @@ class StreamConnection:
         message = json_rpc.request(number, method, params)
         try:
             await self._write(await offload(_line, message) if is_large(params) else _line(message))
-            async with asyncio.timeout(TIMEOUT_S):
+            async with asyncio.timeout(RPC_TIMEOUT_S):
                 return await asked.answer
         except TimeoutError as error:
-            raise ChainUnavailable(f"no response to {method} within {TIMEOUT_S:.0f} s") from error
+            raise ChainUnavailable(f"the node did not respond to {method} within {RPC_TIMEOUT_S:.0f} s") from error
         except OSError as error:
             raise ConnectionLost(f"the node has stopped: {error}") from error
         finally:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _STATIC: Final = Path(__file__).with_name("static")
 CHAIN: Final = _STATIC / "chain.js"
-"""Script of the chain, which a browser page runs too."""
+"""Script of the chain, which a browser page also runs."""
 _PROCESS: Final = _STATIC / "chain_process.js"
 _FLAGS: Final = (
     "run",

@@ -1,4 +1,4 @@
-"""Deployment of the contract: its facets, the diamond with their addresses, and the payers.
+"""Deployment of the contract: its facets, the diamond (EIP-2535) with their addresses, and the payers.
 
 The owner sends the transactions in a fixed order, starting with nonce 0. The owner's key alone therefore determines the
 contract's address, and an interrupted deployment can continue.

@@ -56,7 +56,7 @@ async def ignore(_receipt: dict[str, Any]) -> None:
 
 
 async def read_events(logs: list[dict[str, Any]], address: str) -> list[ChainEvent]:
-    """Returns the contract's events among logs, in order, as `events_of` does.
+    """Decodes the contract's events in logs, in order, like `events_of`.
 
     The function decodes large lists outside the event loop, because one transaction can have 80,000 logs.
 
@@ -70,7 +70,7 @@ async def read_events(logs: list[dict[str, Any]], address: str) -> list[ChainEve
 
 
 def events_of(logs: list[dict[str, Any]], address: str) -> Iterator[ChainEvent]:
-    """Yields the contract's events among logs, in order.
+    """Yields the contract's events in logs, in order.
 
     Args:
         logs: Logs as in a receipt or in the result of eth_getLogs.

@@ -27,20 +27,17 @@ from svcnb.emulator.chain.errors import (
 from svcnb.emulator.chain.local import LocalChain
 from svcnb.emulator.chain.remote import RemoteChain
 from svcnb.emulator.chain.transactions import TransactionInvalid, read as read_transaction
-from svcnb.emulator.platform.json_rpc import MAX_ANSWER_BYTES
 from svcnb.emulator.platform.offload import is_large, offload, text_chars
 from svcnb.emulator.platform.store import StoreUnavailable
 from svcnb.protocol.json_rpc import READING_METHODS
+from svcnb.protocol.limits import (
+    MAX_RPC_BATCH,
+    MAX_RPC_DEPTH,
+    MAX_RPC_LOGS,
+    MAX_RPC_RESPONSE_BYTES,
+    MAX_TRANSACTION_BYTES,
+)
 
-MAX_BATCH: Final = 100
-MAX_LOGS: Final = 10_000
-"""Maximum number of logs in one response, the same as with Infura and other providers of Geth nodes.
-
-The logs of a single block can exceed the limit, because callers cannot request a smaller range."""
-MAX_TRANSACTION_BYTES: Final = 131_072
-"""Maximum length of a signed transaction in bytes, as in the pools of public nodes (`txMaxSize` of Geth)."""
-MAX_DEPTH: Final = 64
-"""Maximum nesting depth of parameters. The node's own limit is 128."""
 _CALLS: Final = frozenset({"eth_call", "eth_estimateGas"})
 _FILTERS: Final = frozenset(
     {"eth_getFilterChanges", "eth_getFilterLogs", "eth_newBlockFilter", "eth_newFilter", "eth_uninstallFilter"}
@@ -83,9 +80,10 @@ class Gateway:
             return await self._one(body)
         if not body:
             return _failure(None, RpcError(INVALID_REQUEST, "the batch is empty: send at least one request"))
-        if len(body) > MAX_BATCH:
+        if len(body) > MAX_RPC_BATCH:
             return _failure(
-                None, RpcError(INVALID_REQUEST, f"the batch has {len(body)} requests; at most {MAX_BATCH} are allowed")
+                None,
+                RpcError(INVALID_REQUEST, f"the batch has {len(body)} requests; at most {MAX_RPC_BATCH} are allowed"),
             )
         if any(isinstance(request, dict) and request.get("method") in {_SEND, _SEND_SYNC} for request in body):
             # Process the requests in sequence, because a later request can read the changes of an earlier one.
@@ -97,10 +95,10 @@ class Gateway:
     async def _all(self, body: list[Any], at_once: int) -> list[dict[str, Any] | None]:
         """Returns the responses to a batch.
 
-        As in Geth, an error replaces each response after a total of `MAX_ANSWER_BYTES`.
+        As in Geth, an error replaces each response after a total of `MAX_RPC_RESPONSE_BYTES`.
         """
         turns = asyncio.Semaphore(at_once)
-        left = MAX_ANSWER_BYTES
+        left = MAX_RPC_RESPONSE_BYTES
 
         async def one(request: Any) -> dict[str, Any] | None:
             nonlocal left
@@ -115,7 +113,7 @@ class Gateway:
 
         return await asyncio.gather(*map(one, body))
 
-    async def _one(self, request: Any, limit: int = MAX_ANSWER_BYTES) -> dict[str, Any] | None:
+    async def _one(self, request: Any, limit: int = MAX_RPC_RESPONSE_BYTES) -> dict[str, Any] | None:
         number = request.get("id") if isinstance(request, dict) else None
         try:
             result = await self._result(request, limit)
@@ -140,8 +138,9 @@ class Gateway:
             return await self._call(method, params, limit)
         if method in _PASSED_ON:
             result = await self._ask(method, params, limit)
-            if method in _LOGS and isinstance(result, list) and len(result) > MAX_LOGS and not _is_of_one_block(result):
-                raise RpcError(LIMIT_EXCEEDED, f"query returned more than {MAX_LOGS} results: request fewer blocks")
+            too_many = method in _LOGS and isinstance(result, list) and len(result) > MAX_RPC_LOGS
+            if too_many and not _is_of_one_block(result):
+                raise RpcError(LIMIT_EXCEEDED, f"query returned more than {MAX_RPC_LOGS} results: request fewer blocks")
             return result
         raise _refused(method)
 
@@ -152,7 +151,7 @@ class Gateway:
 
     async def _call(self, method: str, params: list[Any], limit: int) -> Any:
         block = params[1] if len(params) > 1 else None
-        # Calls with their own overrides remain unchanged. Calls of an old block must use that block's time.
+        # Calls with their own overrides remain unchanged. Calls that read an old block must use that block's time.
         if 1 <= len(params) <= 2 and block in _MOVING_BLOCKS:  # noqa: PLR2004 - call and block
             params = [params[0], block or "latest", *self._chain.call_overrides()]
         return await self._ask(method, params, limit)
@@ -184,8 +183,8 @@ def _read(request: Any) -> tuple[str, list[Any]]:
 
 def _check_readable(value: Any, depth: int = 1) -> None:
     """Rejects values that the node's parser would reject, because the node does not respond to such a request."""
-    if depth > MAX_DEPTH:
-        raise RpcError(INVALID_PARAMS, f"params have more than {MAX_DEPTH} levels of nesting")
+    if depth > MAX_RPC_DEPTH:
+        raise RpcError(INVALID_PARAMS, f"params have more than {MAX_RPC_DEPTH} levels of nesting")
     if isinstance(value, float) and not math.isfinite(value):
         raise RpcError(INVALID_PARAMS, f"params contain {value}, which JSON does not allow")
     if isinstance(value, dict | list):

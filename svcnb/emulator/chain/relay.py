@@ -326,7 +326,7 @@ class Relay:
     async def _simulate(self, sender: str, to: str, data: bytes, *, before: int | None = None) -> bytes:
         call = {"from": sender, "to": to, "data": "0x" + data.hex()}
         if isinstance(self._chain, LocalChain):
-            call["gas"] = hex(GAS)  # the same gas as the transaction, so that the results are the same
+            call["gas"] = hex(GAS)  # use the gas of the transaction, so that the results are the same
         where = ("latest", *self._chain.call_overrides()) if before is None else (hex(before - 1),)
         return await call_contract(self._chain, call, *where)
 

@@ -29,14 +29,14 @@ Receipt = dict[str, Any]
 
 _SEND_S: Final = 15.0
 _DUMP_AFTER: Final = 128
-"""Number of entries before a dump of the state. It is higher on a long chain, whose dump is larger."""
+"""Minimum number of entries between two dumps of the state. It is higher on a long chain, whose dumps are larger."""
 _REPLAY_S: Final = 4.0
 """Maximum time in seconds that the node works on entries before a dump of the state.
 
 The time for a block depends on the size of the whole state. A replay takes about as long as the entries took, and
 requests wait for it."""
 _DUMPS_COST: Final = 10
-"""Minimum ratio of the time between dumps to the time of a dump.
+"""Minimum ratio of the time between dumps to the duration of a dump.
 
 With 10, dumps take at most a tenth of the node's time.
 """
@@ -263,7 +263,7 @@ class Replica:
     async def _revert(self, dump: Dump) -> bool:
         """Restores a state in the running node.
 
-        The restore takes a millisecond, compared with a tenth of a second for a rebuild.
+        The restore takes a millisecond. A rebuild would take a tenth of a second.
         """
         if (mark := self._marks.get(dump.digest)) is None:
             return False
@@ -331,7 +331,7 @@ class Replica:
         if dump is None:
             dump = Dump(0, journal.START, int(block["timestamp"], 16), block["hash"], b"")
         elif block["hash"] != dump.block_hash:
-            raise ChainUnavailable(f"restoring the dump of block {dump.block_hash} resulted in block {block['hash']}")
+            raise ChainUnavailable(f"the dump of block {dump.block_hash} restored the different block {block['hash']}")
         self._stand_at(dump)
 
     def _stand_at(self, dump: Dump) -> None:

@@ -1,4 +1,4 @@
-"""Signed transactions, which the relay creates, and the gateway decodes and validates.
+"""Signed transactions. The relay creates them, and the gateway decodes and validates them.
 
 Supported types are legacy (with or without EIP-155), EIP-2930 and EIP-1559. The emulator rejects blob and set-code
 transactions.

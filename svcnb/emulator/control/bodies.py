@@ -34,8 +34,9 @@ class ClockChange(_Body):
 
     @model_validator(mode="after")
     def _one(self) -> ClockChange:
-        if sum(value is not None for value in (self.freeze, self.advance, self.real)) != 1:
-            raise ValueError("pass exactly one of freeze, advance or real")
+        given = sum(value is not None for value in (self.freeze, self.advance, self.real))
+        if given != 1:
+            raise ValueError(f"expected exactly one of freeze, advance and real, got {given}")
         return self
 
 

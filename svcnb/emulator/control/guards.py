@@ -1,4 +1,4 @@
-"""Access control for the control plane, which requires the control token and rejects pages of other origins."""
+"""Access control of the control plane. It requires the control token, and rejects requests from other origins."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def control_guard(token: str) -> Guard:
             # A form on another site cannot send this type without a preflight request.
             raise StructuredError(
                 415,
-                "The control plane accepts only JSON.",
-                fix=f"Send the header Content-Type: {JSON_TYPE}, and {{}} as an empty body.",
+                f"The control plane accepts only the content type {JSON_TYPE}.",
+                fix=f"Send the header Content-Type: {JSON_TYPE}. If the request has no values, send {{}}.",
             )
 
     return Guard(check, frozenset({401, 403}))
@@ -43,7 +43,7 @@ def _refuse_other_origins(request: Request) -> None:
         raise StructuredError(
             403,
             "A page of another origin cannot use the control plane.",
-            fix="Call it from a program, or from a page that the emulator serves.",
+            fix="Call the control plane from a program, or from a page that the emulator serves.",
         )
 
 
@@ -52,7 +52,7 @@ def _require_token(request: Request, token: str) -> None:
     if scheme.lower() != "bearer" or not hmac.compare_digest(given.strip().encode(), token.encode()):
         raise StructuredError(
             401,
-            "The control plane of this emulator needs its token.",
+            "The control token is missing or invalid.",
             fix=(
                 "Send Authorization: Bearer <control_token>. The ready line contains the token, unless you set it "
                 "at the start."

@@ -20,13 +20,14 @@ from svcnb.emulator.control.bodies import (
     Nothing,
     PaymentOutcome,
 )
-from svcnb.emulator.control.snapshots import LONGEST_NAME, Snapshots
+from svcnb.emulator.control.snapshots import Snapshots
 from svcnb.emulator.errors import StructuredError
 from svcnb.emulator.http.endpoint import Call, Endpoint, Guard, Handler
 from svcnb.emulator.http.middleware import CONTROL_PREFIX
 from svcnb.emulator.platform.offload import in_thread
 from svcnb.emulator.sandbox.recording import RecordingError
 from svcnb.emulator.triggers.errors import Refused
+from svcnb.protocol.limits import MAX_EXECUTIONS_PAGE, MAX_PENDING_FAULTS, MAX_SNAPSHOT_NAME_CHARS
 from svcnb.protocol.wire.base import Request
 from svcnb.protocol.wire.triggers import CHAIN_IDS
 from svcnb.protocol.wire.values import QueryNumber
@@ -45,8 +46,6 @@ if TYPE_CHECKING:
     from svcnb.emulator.triggers.service import Triggers
 
 _DONE: Final = {"success": True}
-_MAX_RUNS: Final = 1_000
-_MAX_FAULTS: Final = 1_000
 # The URL of a chain often contains an API key of its provider.
 _CHAIN_URLS: Final = {"chain_rpc", *(f"rpc_{name}" for name in CHAIN_IDS)}
 
@@ -169,7 +168,7 @@ class ControlPlane:
         return await self._saved.names()
 
     async def take_snapshot(self, call: Call, _body: Nothing) -> dict[str, Any]:
-        """Saves a snapshot of database, chain, clock and randomness."""
+        """Saves a snapshot of the database, the chain, the clock and the random streams."""
         name = _snapshot_name(call)
         await self._saved.take(name)
         return _DONE | {"name": name}
@@ -181,7 +180,9 @@ class ControlPlane:
             found = await self._saved.restore(name)
         except ValueError as error:
             raise StructuredError(
-                409, f"Snapshot {name!r} cannot be restored: {error}.", fix="Delete the snapshot."
+                409,
+                f"Snapshot {name!r} cannot be restored: {error}.",
+                fix="Delete the snapshot with DELETE /_emulator/snapshots/NAME, and save a new one.",
             ) from None
         if not found:
             raise _no_snapshot(name)
@@ -215,10 +216,10 @@ class ControlPlane:
 
     async def add_fault(self, _call: Call, body: FaultOrder) -> dict[str, Any]:
         """Injects a fault, so that the next calls to a part of the service fail or wait."""
-        if len(self._faults.waiting()) >= _MAX_FAULTS:
+        if len(self._faults.waiting()) >= MAX_PENDING_FAULTS:
             raise StructuredError(
                 400,
-                f"{_MAX_FAULTS} faults are pending, and no more are allowed.",
+                f"{MAX_PENDING_FAULTS} faults are pending, and no more are allowed.",
                 fix="Delete all faults with DELETE /_emulator/faults.",
             )
         fault = self._faults.add(body.part, body.status, body.delay_ms, body.times)
@@ -264,7 +265,7 @@ class ControlPlane:
 
     async def runs(self, _call: Call, query: RunsQuery) -> dict[str, Any]:
         """Lists executions, newest first, including failed and refused ones."""
-        limit = min(query.limit, _MAX_RUNS)
+        limit = min(query.limit, MAX_EXECUTIONS_PAGE)
         return {"runs": await self._run_log.recent(limit, min(query.offset, 2**31))}
 
     async def run(self, call: Call, _given: None) -> dict[str, Any]:
@@ -317,10 +318,10 @@ class ControlPlane:
 
 def _snapshot_name(call: Call) -> str:
     name = call.path["name"]
-    if len(name) > LONGEST_NAME or not name.isprintable():
+    if len(name) > MAX_SNAPSHOT_NAME_CHARS or not name.isprintable():
         raise StructuredError(
             400,
-            f"Invalid snapshot name {name[:80]!r}: expected 1 to {LONGEST_NAME} printable characters.",
+            f"Invalid snapshot name {name[:80]!r}: expected 1 to {MAX_SNAPSHOT_NAME_CHARS} printable characters.",
             fix="Choose a shorter name without control characters.",
         )
     return name

@@ -1,4 +1,4 @@
-"""Named snapshots of database, chain, clock and randomness."""
+"""Named snapshots of the database, the chain, the clock and the random streams."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from svcnb.emulator.billing.store import HOLDS
 from svcnb.emulator.platform.database import Connection, inserting
 from svcnb.emulator.platform.offload import offload
 from svcnb.emulator.platform.schema import META, Table, tables
+from svcnb.protocol.limits import MAX_SNAPSHOT_NAME_CHARS
 from svcnb.protocol.nesting import parse
 
 if TYPE_CHECKING:
@@ -23,15 +24,13 @@ if TYPE_CHECKING:
     from svcnb.emulator.platform.randomness import Randomness
     from svcnb.emulator.platform.store import Store
 
-LONGEST_NAME: Final = 200
-"""Maximum length of a snapshot's name, in characters."""
 
 _BYTES: Final = "$bytes"
 
 _SNAPSHOTS: Final = Table(
     "snapshots",
     f"""
-    name VARCHAR({LONGEST_NAME}) NOT NULL PRIMARY KEY,
+    name VARCHAR({MAX_SNAPSHOT_NAME_CHARS}) NOT NULL PRIMARY KEY,
     taken_at FLOAT NOT NULL,
     clock VARCHAR NOT NULL,
     randomness VARCHAR NOT NULL,

@@ -87,7 +87,9 @@ async def parse(data: bytes) -> Any:
     """
     if not data.strip():
         raise StructuredError(
-            400, "The request has no body; a JSON body is required.", fix=f"Send a JSON body. {_SPECIFICATION}"
+            400,
+            "The request has no body, but the endpoint requires a JSON body.",
+            fix=f"Send a JSON body. {_SPECIFICATION}",
         )
     try:
         return await read_json(data)
@@ -112,7 +114,7 @@ async def read_json(data: bytes) -> Any:
 def read_json_now(data: bytes) -> Any:
     """Parses JSON like `read_json`, in the calling thread."""
     if more_values_than(data, MAX_JSON_VALUES):
-        raise ValueError(f"it contains more than the maximum of {MAX_JSON_VALUES} values")
+        raise ValueError(f"it contains more than {MAX_JSON_VALUES} values")
     value = from_json(data, allow_inf_nan=False)
     # Python parses 1e999 as infinity, which JSON cannot represent.
     if _may_overflow(data) and not _is_finite(value):
@@ -235,12 +237,13 @@ class BodyBudget:
     def _take(self, caller: int, size: int) -> None:
         if self._all + size > self._total:
             raise _used_up(
-                f"All requests in progress can have {self._total} bytes of bodies; this body exceeds the limit."
+                f"The bodies of all requests in progress can total at most {self._total} bytes; this body exceeds the "
+                "limit."
             )
         if self._held[caller] + size > self._per_caller:
             raise _used_up(
-                f"One caller's requests in progress can have {self._per_caller} bytes of bodies; this body exceeds the "
-                "limit."
+                "The bodies of one caller's requests in progress can total at most "
+                f"{self._per_caller} bytes; this body exceeds the limit."
             )
         self._held[caller] += size
         self._all += size

@@ -13,6 +13,14 @@ from typing import TYPE_CHECKING, Final, Protocol, cast
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from svcnb.emulator.errors import StructuredError
+from svcnb.protocol.limits import (
+    BODY_TIMEOUT_S,
+    HEAD_TIMEOUT_S,
+    MAX_HEAD_BYTES,
+    MAX_HEADERS,
+    MAX_PIPELINED_REQUESTS,
+    WRITE_TIMEOUT_S,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -21,17 +29,8 @@ if TYPE_CHECKING:
     from uvicorn._types import ASGI3Application
     from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
-HEAD_S: Final = 15.0
-"""Maximum time in seconds from the first byte of a request, or the start of a connection, to the end of the head."""
-BODY_S: Final = 60.0
-"""Maximum time in seconds to receive a request body."""
-WRITE_S: Final = 60.0
-"""Maximum time in seconds for a client to read a response that is larger than the buffers."""
 LINGER_S: Final = 5.0
 """Maximum time in seconds for a closed connection to send the remaining data."""
-MAX_HEAD_BYTES: Final = 128 * 1024
-MAX_HEADERS: Final = 256
-MAX_PIPELINED: Final = 16
 RESERVED_DESCRIPTORS: Final = 512
 """Number of file descriptors reserved for isolates, outbound requests, the database and the chain."""
 RETRY_AFTER_S: Final = 1
@@ -86,9 +85,9 @@ class Connection(HttpToolsProtocol):
     _body_bytes = 0
     is_refused = False
 
-    head_s = HEAD_S
-    body_s = BODY_S
-    write_s = WRITE_S
+    head_s = HEAD_TIMEOUT_S
+    body_s = BODY_TIMEOUT_S
+    write_s = WRITE_TIMEOUT_S
 
     @property
     def is_idle(self) -> bool:
@@ -178,8 +177,8 @@ class Connection(HttpToolsProtocol):
         """Starts the deadline of the body, and limits the number of requests without a response."""
         self._in_head = False
         self._message_bytes = self._body_bytes = 0
-        if len(self.pipeline) >= MAX_PIPELINED:
-            raise ValueError(f"the connection has more than {MAX_PIPELINED} requests without a response")
+        if len(self.pipeline) >= MAX_PIPELINED_REQUESTS:
+            raise ValueError(f"the connection has more than {MAX_PIPELINED_REQUESTS} requests without a response")
         super().on_headers_complete()
         self._wait(self.body_s)
 

@@ -141,7 +141,7 @@ class Endpoint:
         query: Model of the query string, or None for an endpoint without one.
         response: Type of the response body, for the OpenAPI description.
         guards: Checks that run before the server reads the body, in order.
-        answers_for: Guards whose checks the handler makes itself, for the OpenAPI description.
+        answers_for: Guards whose checks the handler itself performs, for the OpenAPI description.
         price_cents: The price of a successful call in cents, charged after the handler returns.
         errors: HTTP statuses of the handler's own errors.
         error_body: Model of the handler's own errors, or None if they are JSON strings.

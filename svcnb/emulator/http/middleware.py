@@ -22,9 +22,10 @@ from svcnb.emulator.http.answers import failure
 from svcnb.emulator.http.body import CallerGone
 from svcnb.emulator.platform.clock import Clock
 from svcnb.emulator.platform.origins import RPC, Origins, ServerAddress
-from svcnb.emulator.platform.quiesce import Activity, Quiesce
+from svcnb.emulator.platform.quiesce import Quiesce
 from svcnb.emulator.platform.randomness import Randomness
 from svcnb.emulator.settings import Settings
+from svcnb.protocol.limits import MAX_QUERY_PARAMETERS
 
 _LOG = logging.getLogger(__name__)
 DOCS: Final = "/docs"
@@ -35,10 +36,9 @@ _USUAL_HEADERS: Final = b"Authorization, Content-Type, X-Api-Key, X-Correlation-
 _EXPOSED_HEADERS: Final = b"X-Request-Id, X-Correlation-Id, Deprecation, Link, Retry-After, Date"
 _SHOWN: Final = 100
 _PIECE_BYTES: Final = 128 * 1024
-_MAX_PARAMETERS: Final = 100
 _PREFLIGHT_AGE_S: Final = b"600"
 _PUBLIC_PREFIXES: Final = ("/webhook/", "/health")
-"""Paths that all pages may use. Webhooks are public, and the health status is not secret.
+"""Paths that pages of every origin may use. Webhooks are public, and the health status is not secret.
 
 Source: docs/service/http.md#authentication.
 """
@@ -63,7 +63,6 @@ class Middleware:
 
     Attributes:
         stopping: Whether the server is stopping. Errors that result from the stop become 503.
-        activity: Number of requests in progress, and the time of the last request.
         max_connections: Maximum number of concurrent connections.
     """
 
@@ -88,7 +87,6 @@ class Middleware:
         self._privacy_header = vocabulary.privacy_header.lower().encode()
         self._privacy_suffix = vocabulary.privacy_suffix
         self._origins = Origins(settings.allow_origin, private=settings.is_private)
-        self.activity = Activity()
         self._dated: tuple[int, bytes] = (-1, b"")
         self._allowed_headers = _USUAL_HEADERS + b", " + vocabulary.privacy_header.encode()
         self.max_connections = settings.max_connections
@@ -109,7 +107,6 @@ class Middleware:
                     await asyncio.sleep(0)  # a fast client reads megabytes without a pause
                 await send(piece)
 
-        self.activity.begin()
         try:
             await self._serve(scope, receive, tracked)
         except asyncio.CancelledError:
@@ -123,7 +120,7 @@ class Middleware:
             _LOG.exception("request %s %s failed outside the endpoints", scope["method"], scope["path"])
             await self.bare(STOPPING if self.stopping else _failed(scope))(scope, receive, tracked)
         finally:
-            self.activity.end()
+            self._quiesce.note()
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         asked = {name: value for name, value in scope["headers"] if name in _LOOKED_AT or name == self._privacy_header}
@@ -276,11 +273,11 @@ def _check_query(scope: Scope) -> StructuredError | None:
     Parsing tens of thousands of parameters takes too long.
     """
     found = scope["query_string"].count(b"&") + 1
-    if found <= _MAX_PARAMETERS:
+    if found <= MAX_QUERY_PARAMETERS:
         return None
     return StructuredError(
         400,
-        f"The query string has {found} parameters; at most {_MAX_PARAMETERS} are allowed.",
+        f"The query string has {found} parameters; at most {MAX_QUERY_PARAMETERS} are allowed.",
         fix="Send only the parameters of the endpoint, and send each parameter only once.",
     )
 

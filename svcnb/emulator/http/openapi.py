@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterable
+from http import HTTPStatus
 from typing import Any, Final
 
 from pydantic import TypeAdapter
@@ -62,9 +63,10 @@ def describe(endpoints: Iterable[Endpoint], vocabulary: Vocabulary) -> dict[str,
             "title": f"{vocabulary.namespace} account, key-custody and action-execution service",
             "version": API_VERSION,
             "description": (
-                "A local emulator of the service. Errors of authentication, billing, routing and parsing return an "
-                "object with error, message, fix and docs_url. Errors inside an endpoint return a JSON string. The "
-                "triggers service returns an object with error and message. Failed requests are never charged."
+                "A local emulator of the service. For an error of authentication, billing, routing or parsing, the "
+                "body is an object with error, message, fix and docs_url. For an error inside an endpoint, it is a "
+                "JSON string. Errors of the triggers service are objects with error and message. Failed requests "
+                "are never charged."
             ),
         },
         # Use an address relative to this description, because a proxy can add a prefix to all paths.
@@ -192,7 +194,7 @@ def _responses(row: Endpoint, schemas: _Schemas) -> dict[str, Any]:
         shapes = [_STRUCTURED] * (status in structured) + [text] * (status in texts)
         known = ERROR_CODES.get(status)
         responses[str(status)] = {
-            "description": known.cause if known else "Refused.",
+            "description": known.cause if known else HTTPStatus(status).phrase,
             "content": {"application/json": {"schema": shapes[0] if len(shapes) == 1 else {"oneOf": shapes}}},
         }
     return responses

@@ -1,6 +1,6 @@
 """HTML pages with the interactive API documentation and explanations of the errors.
 
-This server provides all files, so the pages work without an internet connection. All links are relative, because a
+This server serves all files, so the pages work without an internet connection. All links are relative, because a
 proxy such as JupyterHub's can add a prefix to all paths.
 """
 
@@ -143,8 +143,8 @@ def _errors_page() -> str:
         for row in ERROR_CODES.values()
     )
     return (
-        "<p>Check the status first. Errors of authentication, billing, routing and parsing return an object. "
-        "Errors inside an endpoint return a JSON string. Failed requests are not charged.</p>"
+        "<p>Check the status first. For an error of authentication, billing, routing or parsing, the body is an "
+        "object. For an error inside an endpoint, the body is a JSON string. Failed requests are not charged.</p>"
         f"<table><tr><th>Status</th><th>error</th><th>Cause</th><th>Try again?</th></tr>{rows}</table>"
     )
 
@@ -152,8 +152,8 @@ def _errors_page() -> str:
 def _authentication_page() -> str:
     return (
         '<p id="unauthorized">Send the key in the header <code>X-Api-Key</code> or as '
-        "<code>Authorization: Bearer</code>. <code>new_account</code> shows the account key once, and "
-        "<code>add_usage_api_key</code> shows a usage key once. A request with a deleted key returns 401.</p>"
+        "<code>Authorization: Bearer</code>. <code>new_account</code> returns the account key once, and "
+        "<code>add_usage_api_key</code> returns a usage key once. A request with a deleted key returns 401.</p>"
     )
 
 

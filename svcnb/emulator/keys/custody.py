@@ -47,7 +47,7 @@ class Custody:
         if len(root_secret) != SECRET_BYTES:
             raise ValueError(f"the root secret has {len(root_secret)} bytes: expected {SECRET_BYTES}")
         # Create the HMAC once with the key and copy it for every derivation. A copy is faster, and no attribute
-        # contains the root as bytes.
+        # contains the root secret as bytes.
         self._mac = hmac.new(root_secret, digestmod=hashlib.sha256)
         self._vocabulary = vocabulary
         self._randomness = randomness

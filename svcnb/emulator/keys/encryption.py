@@ -64,8 +64,8 @@ def decrypt(secret: bytes, ciphertext: str) -> str:
         raise CipherError("the ciphertext is not hex: pass the unchanged result of Encrypt") from None
     if len(raw) < NONCE_BYTES + TAG_BYTES:
         raise CipherError(
-            f"the ciphertext has {len(raw)} bytes, but the nonce and the tag have {NONCE_BYTES + TAG_BYTES}: pass "
-            "the unchanged result of Encrypt"
+            f"the ciphertext has {len(raw)} bytes: expected at least {NONCE_BYTES + TAG_BYTES} bytes for the nonce and "
+            "the tag; pass the unchanged result of Encrypt"
         )
     try:
         return unseal(secret, raw[:NONCE_BYTES], raw[NONCE_BYTES:]).decode()

@@ -148,11 +148,13 @@ def _read(path: Path) -> _Record | None:
     with os.fdopen(descriptor, "rb") as file:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
-            raise RootSecretUnusable(f"the root secret at {path} is not a file: move it away, or restore the file")
+            raise RootSecretUnusable(
+                f"the root secret at {path} is not a file: move it to another folder, or restore the file"
+            )
         if os.name == "posix" and found.st_mode & 0o077:
             raise RootSecretUnusable(
-                f"the root secret at {path} can be accessed by other users (mode {stat.S_IMODE(found.st_mode):04o}): "
-                f"run chmod 600 {path}. If someone may have read it, use a different state folder"
+                f"other users can access the root secret at {path} (mode {stat.S_IMODE(found.st_mode):04o}): "
+                f"run chmod 600 {path}. If someone may have read the secret, use a different state folder"
             )
         text = file.read(_LONGEST).decode("ascii", "replace")
     match = _LINE.fullmatch(text)

@@ -77,7 +77,7 @@ class FairLimit:
         if self._held[account] <= 0:
             del self._held[account]
         while able := [entry for entry in self._line if self._is_free(entry[0], entry[1]) and not entry[2].done()]:
-            chosen = min(able, key=lambda entry: self._held[entry[0]])  # if several are equal, the first in the queue
+            chosen = min(able, key=lambda entry: self._held[entry[0]])  # the first in the queue if several are equal
             self._line.remove(chosen)
             self._held[chosen[0]] += chosen[1]
             chosen[2].set_result(None)

@@ -1,4 +1,4 @@
-"""Idle stop of an emulator, and restore of its state at the next start.
+"""Components that stop an idle emulator, and restore its state at the next start.
 
 A workshop runs one emulator for each learner. With ``idle_stop_s``, an emulator stops after that number of seconds
 without a request. The parent process keeps the listening socket, and starts the emulator again for the next request.
@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from svcnb.emulator.platform.clock import Clock
 from svcnb.emulator.platform.database import Connection
-from svcnb.emulator.platform.quiesce import Activity
+from svcnb.emulator.platform.quiesce import Quiesce
 from svcnb.emulator.platform.randomness import Randomness
 from svcnb.emulator.platform.schema import get_meta, set_meta
 from svcnb.emulator.platform.store import Store
@@ -28,17 +28,17 @@ _NOTHING: Final = "null"
 
 
 async def stop_when_idle(
-    activity: Activity, limit_s: float, stop: Callable[[], None], is_busy: Callable[[], bool]
+    quiesce: Quiesce, limit_s: float, stop: Callable[[], None], is_busy: Callable[[], bool]
 ) -> None:
     """Calls ``stop`` after a period without requests and runs.
 
     Args:
-        activity: Counter of requests.
+        quiesce: Lock that counts the requests.
         limit_s: Length of the period, in seconds.
         stop: Function that stops the server.
         is_busy: Function that returns whether an action is running, for example for a webhook whose request has ended.
     """
-    while (left := limit_s - activity.idle_s()) > 0 or is_busy():  # noqa: ASYNC110 - no event marks the end of the period
+    while (left := limit_s - quiesce.idle_s()) > 0 or is_busy():  # noqa: ASYNC110 - no event marks the end of the period
         await asyncio.sleep(max(left, min(limit_s, 1.0)))
     stop()
 

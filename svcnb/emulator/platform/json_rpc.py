@@ -11,14 +11,12 @@ from svcnb.emulator.errors import ChainUnavailable
 from svcnb.emulator.platform.offload import LARGE_BYTES, offload
 from svcnb.protocol import json_rpc
 from svcnb.protocol.json_rpc import RpcError
+from svcnb.protocol.limits import MAX_RPC_RESPONSE_BYTES, RPC_TIMEOUT_S
 from svcnb.protocol.nesting import parse
 
 if TYPE_CHECKING:
     import httpx
 
-TIMEOUT_S: Final = 30.0
-MAX_ANSWER_BYTES: Final = 25_000_000
-"""Maximum size of one response in bytes, the same as Geth's limit for a batch (`BatchResponseMaxSize`)."""
 _PIECE_BYTES: Final = 128 * 1024
 _CLOSE_S: Final = 1.0
 
@@ -48,12 +46,12 @@ class Rpc:
         """
         message = json_rpc.request(next(self._ids), method, params)
         try:
-            async with asyncio.timeout(TIMEOUT_S):
+            async with asyncio.timeout(RPC_TIMEOUT_S):
                 return json_rpc.result(await self._post(message))
         except (RpcError, ChainUnavailable):
             raise
         except TimeoutError:
-            raise ChainUnavailable(f"{method}: no response within {TIMEOUT_S:g} s") from None
+            raise ChainUnavailable(f"{method}: the chain node did not respond within {RPC_TIMEOUT_S:g} s") from None
         except json_rpc.NotAnAnswer as error:
             raise ChainUnavailable(f"{method}: {error}") from None
         except Exception as error:  # noqa: BLE001 - a chain can fail in any way
@@ -111,14 +109,14 @@ class _HttpNode:
         import httpx
 
         if self._client is None:
-            self._client = httpx.AsyncClient(timeout=TIMEOUT_S)
+            self._client = httpx.AsyncClient(timeout=RPC_TIMEOUT_S)
         pieces: list[bytes] = []
         size = 0
         async with self._client.stream("POST", self._url, json=request) as answer:
             async for piece in answer.aiter_bytes(_PIECE_BYTES):
                 size += len(piece)
-                if size > MAX_ANSWER_BYTES:
-                    raise json_rpc.too_large(MAX_ANSWER_BYTES)
+                if size > MAX_RPC_RESPONSE_BYTES:
+                    raise json_rpc.too_large(MAX_RPC_RESPONSE_BYTES)
                 pieces.append(piece)
         try:
             return await offload(_parsed, pieces) if size > LARGE_BYTES else _parsed(pieces)

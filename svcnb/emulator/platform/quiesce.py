@@ -1,4 +1,4 @@
-"""Requests in progress: a counter for the idle stop, and a lock for the replacement of the whole state."""
+"""Requests in progress: a lock for the replacement of the whole state, and the time of the last request."""
 
 from __future__ import annotations
 
@@ -12,27 +12,6 @@ TIMEOUT_S: Final = 10.0
 """Maximum time in seconds to wait for requests in progress, because an execution can take minutes."""
 
 
-class Activity:
-    """Counter of requests in progress, with the time of the last request."""
-
-    def __init__(self) -> None:
-        self._under_way = 0
-        self._last = time.monotonic()
-
-    def begin(self) -> None:
-        """Counts the start of a request."""
-        self._under_way += 1
-
-    def end(self) -> None:
-        """Counts the end of a request."""
-        self._under_way -= 1
-        self._last = time.monotonic()
-
-    def idle_s(self) -> float:
-        """Returns the number of seconds since the last request ended, or 0.0 while a request is in progress."""
-        return 0.0 if self._under_way else time.monotonic() - self._last
-
-
 class Quiesce:
     """Lock that delays ordinary requests while the emulator replaces its whole state (reset, restore)."""
 
@@ -43,6 +22,15 @@ class Quiesce:
         self._open = asyncio.Event()
         self._open.set()
         self._exchange = asyncio.Lock()
+        self._last = time.monotonic()
+
+    def note(self) -> None:
+        """Notes the time of the end of a request, which can be one that the lock does not count."""
+        self._last = time.monotonic()
+
+    def idle_s(self) -> float:
+        """Returns the seconds since the last request, or 0.0 while a request or a replacement is in progress."""
+        return 0.0 if self._under_way or self._exchange.locked() else time.monotonic() - self._last
 
     async def enter(self) -> None:
         """Waits until requests can run, and then counts a request."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from svcnb.emulator.platform.database import Connection
 from svcnb.emulator.platform.schema import Table
+from svcnb.protocol.limits import RATE_WINDOW_S
 
 if TYPE_CHECKING:
     from svcnb.emulator.platform.store import Store
@@ -22,7 +23,6 @@ Table(
     recent_times_by_whom="(what, who, at)",
 )
 
-WINDOW_S: Final = 60.0
 _MANY_CALLERS: Final = 10_000
 CLOCK_DIFFERENCE_S: Final = 5.0
 """Maximum difference between the clocks of servers that share a database, in seconds."""
@@ -62,14 +62,16 @@ class RateLimiter:
         if self._store.shared:
             return await self._store.run(partial(admit, what=self._what, who=who, limit=limit, now=now))
         if len(self._times) > _MANY_CALLERS:
-            self._times = {name: times for name, times in self._times.items() if times and times[-1] > now - WINDOW_S}
+            self._times = {
+                name: times for name, times in self._times.items() if times and times[-1] > now - RATE_WINDOW_S
+            }
         times = self._times.setdefault(who, deque())
         while times and times[-1] > now:  # delete times in the future, which exist if a user sets the clock back
             times.pop()
-        while times and times[0] <= now - WINDOW_S:
+        while times and times[0] <= now - RATE_WINDOW_S:
             times.popleft()
         if len(times) >= limit:
-            return times[0] + WINDOW_S - now
+            return times[0] + RATE_WINDOW_S - now
         times.append(now)
         return None
 
@@ -96,13 +98,13 @@ def admit(connection: Connection, *, what: str, who: str, limit: int, now: float
     connection.run(
         "DELETE FROM recent_times WHERE what = :what AND (at <= :over OR at > :ahead)",
         what=what,
-        over=now - WINDOW_S,
+        over=now - RATE_WINDOW_S,
         ahead=now + CLOCK_DIFFERENCE_S,
     )
     [(count, first)] = connection.rows(
         "SELECT count(*), min(at) FROM recent_times WHERE what = :what AND who = :who", what=what, who=who
     )
     if count >= limit:
-        return min(float(first) + WINDOW_S - now, WINDOW_S)
+        return min(float(first) + RATE_WINDOW_S - now, RATE_WINDOW_S)
     connection.insert("recent_times", what=what, who=who, at=now)
     return None

@@ -2,11 +2,11 @@
 
 Each package of the emulator declares its tables (`schema`) and passes short functions to `Store.run`. The functions run
 in sequence on the database thread. All functions in the queue share one commit, which makes durable writes cheap under
-load. An await returns after the commit.
+load. `Store.run` returns after the commit.
 
-A database in memory needs no disk, and a thread would take longer than the work. Therefore, functions run immediately
-in the calling thread. Only `Store.run_long` uses the database thread. Until it has finished, all other functions also
-use this thread.
+A database in memory needs no disk, and a switch to another thread would take longer than the work itself. Therefore,
+functions run immediately in the calling thread. Only `Store.run_long` uses the database thread. Until it has finished,
+all other functions also use this thread.
 
 Only one emulator can use an SQLite database. Several servers can share a PostgreSQL database. A lock in the database
 also runs their transactions in sequence. The data that a function reads therefore stays valid until its commit.
@@ -92,8 +92,8 @@ class Store:
             raise StateUnusable(str(error)) from error
         except DatabaseError as error:
             raise StateUnusable(
-                f"the database at {self._address} cannot be opened ({error}): move it away to start with an empty "
-                "state, or restore it from a copy"
+                f"the database at {self._address} cannot be opened ({error}): restore it from a copy, or move "
+                "it to another folder to start with an empty state"
             ) from error
         self._queue: queue.SimpleQueue[tuple[_Work, Future[object]] | None] = queue.SimpleQueue()
         self._at_work = threading.Lock()

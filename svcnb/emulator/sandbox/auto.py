@@ -43,9 +43,10 @@ def lacking_name(source: str) -> str | None:
 class AutoEngine:
     """Engine that selects `fast` or `v8` for each run.
 
-    A source runs on `fast` unless it contains a name that `fast` does not support. If the run causes a trap, the engine
-    repeats it on `v8`. The second attempt does not execute operations again, but receives the same results
-    (`svcnb.emulator.sandbox.repeat.RepeatableHost`). Later runs of a source that caused a trap start on `v8`.
+    A source runs on `fast` unless it contains a name that `fast` does not support. If the run causes a trap (an
+    operation that `fast` cannot perform exactly), the engine repeats it on `v8`. The second attempt does not execute
+    operations again, but receives the same results (`svcnb.emulator.sandbox.repeat.RepeatableHost`). Later runs of a
+    source that caused a trap start on `v8`.
 
     Args:
         limits: Limits of the prepared processes.
@@ -168,7 +169,7 @@ class AutoEngine:
 
 
 def reason_to_repeat(outcome: Outcome) -> str | None:
-    """Returns the reason why `v8` must repeat a run on `fast`, or None if the outcome of the run is final."""
+    """Returns the reason why `v8` must repeat a run that ended on `fast`, or None if the outcome is final."""
     if outcome.error_kind == "unsupported":
         return next((str(event.detail["what"]) for event in outcome.trace.events if event.kind == "trap"), "a trap")
     if outcome.error_kind == "memory":

@@ -12,11 +12,10 @@ import struct
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
+from svcnb.protocol.limits import MAX_OPERATION_BYTES
 from svcnb.protocol.nesting import deeper_than, more_values_than
 
 SECRET_BYTES: Final = 16
-MAX_JSON_BYTES: Final = 4 * 1024 * 1024
-"""Maximum length of a frame's JSON text, in bytes. The engine rejects a longer call, and does not send it."""
 
 _MAX_DEPTH: Final = 8
 _MAX_VALUES: Final = 10_000
@@ -102,7 +101,7 @@ class FrameReader:
             if not hmac.compare_digest(bytes(buffer[:SECRET_BYTES]), self._secret):
                 raise BadFrame("the bootstrap did not send these bytes")
             json_length, blob_length = _LENGTHS.unpack_from(buffer, SECRET_BYTES)
-            if json_length > MAX_JSON_BYTES or blob_length > self._max_blob_bytes:
+            if json_length > MAX_OPERATION_BYTES or blob_length > self._max_blob_bytes:
                 raise BadFrame(
                     f"the frame is too long: {json_length} bytes of JSON and {blob_length} bytes of binary data"
                 )

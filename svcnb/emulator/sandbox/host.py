@@ -144,7 +144,7 @@ class ActionHost:
         """Returns the source of an imported module."""
         if self._packages is None:
             raise OperationRefused(
-                f"Cannot import {specifier!r}: this emulator has no package folder. Start it with "
+                f"cannot import {specifier!r}: this emulator has no package folder. Start it with "
                 "--action-packages FOLDER (SVC_ACTION_PACKAGES)"
             )
         return await offload(self._packages.load, specifier, importer)

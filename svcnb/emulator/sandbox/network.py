@@ -22,6 +22,8 @@ from svcnb.protocol.limits import (
     MAX_HELD_BYTES_PER_ACCOUNT,
     MAX_OUTBOUND,
     MAX_OUTBOUND_PER_ACCOUNT,
+    MAX_REDIRECTS,
+    OUTBOUND_CONNECT_S,
     OUTBOUND_WAIT_S,
     SMALL_ANSWER_BYTES,
     ActionLimits,
@@ -35,8 +37,6 @@ POLICIES: tuple[Policy, ...] = ("allow", "deny", "record", "replay")
 
 # Modules that the HTTP library would otherwise import on the event loop, at the first request.
 _LOADED_LATE = ("anyio._backends._asyncio", "httpcore._backends.anyio")
-_MAX_REDIRECTS = 20  # WHATWG Fetch, HTTP-redirect fetch
-_CONNECT_S = 10.0
 # Hop-by-hop headers, and headers that the HTTP client sets itself.
 _NOT_FORWARDED = frozenset({"connection", "content-length", "host", "keep-alive", "te", "transfer-encoding", "upgrade"})
 _NOT_RETURNED = frozenset({"connection", "content-encoding", "content-length", "set-cookie", "transfer-encoding"})
@@ -114,7 +114,7 @@ class Network:
         parts = urlsplit(request.url)
         if parts.scheme not in {"http", "https"}:
             raise _refused(f"the scheme {parts.scheme!r} is not supported: use http or https")
-        policy, recording = self.policy, self._recording  # both can change during the request
+        policy, recording = self.policy, self._recording  # the policy and the recording can change during the request
         if policy == "deny":
             raise _refused("outbound requests are disabled: start the emulator with a network policy other than 'deny'")
         if policy == "replay" and recording is not None:
@@ -124,7 +124,7 @@ class Network:
             if found is None:
                 raise _refused(
                     f"the recording {recording.path.name} does not contain a response to {request.method} "
-                    f"{request.url}: record it first with the network policy 'record'"
+                    f"{request.url}: record the response first with the network policy 'record'"
                 )
             return found
         response = await self._send(request, limits, account)
@@ -153,12 +153,12 @@ class Network:
                 finally:
                     await response.aclose()
         except TimeoutError:
-            raise _refused(f"no response within {limits.fetch_timeout_ms} ms") from None
+            raise _refused(f"the server did not respond within {limits.fetch_timeout_ms} ms") from None
         except LimitReached as error:
             raise _refused(
-                f"{error}: each account can have {MAX_OUTBOUND_PER_ACCOUNT} concurrent requests and "
-                f"{MAX_HELD_BYTES_PER_ACCOUNT} bytes of responses; all accounts together can have {MAX_OUTBOUND} "
-                f"requests and {MAX_HELD_BYTES} bytes"
+                f"{error}: each account can have at most {MAX_OUTBOUND_PER_ACCOUNT} concurrent requests and "
+                f"{MAX_HELD_BYTES_PER_ACCOUNT} bytes of responses; all accounts together can have at most "
+                f"{MAX_OUTBOUND} requests and {MAX_HELD_BYTES} bytes"
             ) from None
         except AddressRefused as error:
             raise _refused(str(error)) from None
@@ -226,8 +226,8 @@ class Network:
             transport=_checked_transport(self._addresses),
             trust_env=False,  # the transport reads the proxy settings and checks addresses first
             cookies=no_cookies,
-            max_redirects=_MAX_REDIRECTS,
-            timeout=httpx.Timeout(None, connect=_CONNECT_S, pool=_CONNECT_S),
+            max_redirects=MAX_REDIRECTS,
+            timeout=httpx.Timeout(None, connect=OUTBOUND_CONNECT_S, pool=OUTBOUND_CONNECT_S),
             headers={"user-agent": "svcnb-action", "accept-encoding": ACCEPTED},
         )
 

@@ -81,7 +81,7 @@ class Operations:
             if self._key_operations > self._limits.max_get_keys_count:
                 self._trace.add("key", operation=kind, refused="limit")
                 raise OperationRefused(
-                    f"Too many key operations: at most {self._limits.max_get_keys_count} are allowed per execution"
+                    f"too many key operations: at most {self._limits.max_get_keys_count} are allowed per execution"
                 )
         operation: Awaitable[str]
         if kind == "wallet_key":
@@ -116,7 +116,7 @@ class Operations:
         if self._fetches > self._limits.max_fetch_count:
             self._trace.add("fetch", **about, refused="limit")
             raise OperationRefused(
-                f"Too many outbound requests: at most {self._limits.max_fetch_count} are allowed per execution"
+                f"too many outbound requests: at most {self._limits.max_fetch_count} are allowed per execution"
             )
         if parts.scheme in {"data", "blob"}:
             self._trace.add("fetch", method=about["method"], host="", scheme=parts.scheme)

@@ -27,8 +27,8 @@ import secrets
 from pathlib import Path
 
 from svcnb.emulator.sandbox.protocol import Module, OperationRefused
+from svcnb.protocol.limits import MAX_MODULE_BYTES
 
-MAX_MODULE_BYTES = 10 * 1024 * 1024
 PINS = "integrity.json"
 
 _NAME = r"(?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*"
@@ -63,21 +63,21 @@ class Packages:
         data = file.read_bytes()
         if len(data) > MAX_MODULE_BYTES:
             raise OperationRefused(
-                f"Cannot import {name!r}: it has {len(data)} bytes; at most {MAX_MODULE_BYTES} are allowed"
+                f"cannot import {name!r}: it has {len(data)} bytes; at most {MAX_MODULE_BYTES} are allowed"
             )
         integrity = "sha384-" + base64.b64encode(hashlib.sha384(data).digest()).decode()
         self._check(name, integrity, fragment)
         try:
             return Module(name, data.decode(), integrity)
         except UnicodeDecodeError:
-            raise OperationRefused(f"Cannot import {name!r}: it is not UTF-8 text") from None
+            raise OperationRefused(f"cannot import {name!r}: it is not UTF-8 text") from None
 
     def _resolve(self, wanted: str, importer: str | None, specifier: str) -> tuple[str, str]:
         if importer is not None and wanted.startswith(("./", "../")):
             pinned = _PINNED.match(importer)
             if pinned is None:
                 raise OperationRefused(
-                    f"Cannot import {specifier!r}: the importing module {importer!r} is not a package"
+                    f"cannot import {specifier!r}: the importing module {importer!r} is not a package"
                 )
             inside = posixpath.normpath(posixpath.join(posixpath.dirname(pinned["path"] or "/"), wanted))
             return pinned["package"], inside
@@ -86,7 +86,7 @@ class Packages:
         pinned = _PINNED.match(wanted)
         if pinned is None:
             raise OperationRefused(
-                f"Cannot import {specifier!r}: write an npm package with its exact version, for example "
+                f"cannot import {specifier!r}: write an npm package with its exact version, for example "
                 '"left-pad@1.3.0" or "@noble/hashes@1.8.0/sha256.js"'
             )
         return pinned["package"], pinned["path"] or ""
@@ -104,14 +104,14 @@ class Packages:
                 whole = candidate == _ENTRY[0] and inside in {"", ".", "+esm"}
                 return file, package if whole else f"{package}/{candidate}"
         raise OperationRefused(
-            f"Cannot import {specifier!r}: the package folder does not contain {package}/{tries[0]}. Copy the "
-            "module to that path; nothing is downloaded"
+            f"cannot import {specifier!r}: the package folder does not contain {package}/{tries[0]}. Copy the "
+            "module to that path, because the emulator does not download modules"
         )
 
     def _check(self, name: str, integrity: str, fragment: str) -> None:
         if fragment and fragment != integrity:
             raise OperationRefused(
-                f"Cannot import {name!r}: its integrity is {integrity}, but the import expects {fragment}"
+                f"cannot import {name!r}: its integrity is {integrity}, but the import expects {fragment}"
             )
         pins = self._pins()
         pinned = pins.get(name)
@@ -125,7 +125,7 @@ class Packages:
                 draft.replace(self._folder / PINS)
         elif pinned != integrity:
             raise OperationRefused(
-                f"Cannot import {name!r}: its integrity is {integrity}, but {PINS} expects {pinned}. The file was "
+                f"cannot import {name!r}: its integrity is {integrity}, but {PINS} expects {pinned}. The file was "
                 "changed: restore it, or remove the line to accept the change"
             )
 

@@ -23,16 +23,10 @@ from typing import Any, Final
 from svcnb.emulator.platform.offload import in_thread
 from svcnb.emulator.sandbox.protocol import FetchRequest, FetchResponse
 from svcnb.files import replace_file
+from svcnb.protocol.limits import MAX_RECORDING_BYTES, MAX_RECORDING_FILE_BYTES
 from svcnb.protocol.nesting import parse
 
 VERSION = 1
-MAX_RECORDING_BYTES: Final = 64 * 1024 * 1024
-"""Maximum total length of the bodies in one recording, in bytes.
-
-The bodies stay in memory while the recording is in use.
-"""
-MAX_FILE_BYTES: Final = 4 * MAX_RECORDING_BYTES
-"""Maximum size of a recording file in bytes. UTF-8 needs at most four bytes per character."""
 _HEAD: Final = f'{{\n  "version": {VERSION},\n  "exchanges": [\n'
 _TAIL: Final = "\n  ]\n}\n"
 
@@ -68,7 +62,7 @@ class Recording:
         except FileNotFoundError:
             if must_exist:
                 raise RecordingError(
-                    f"the recording {path} does not exist: record first, or correct the path"
+                    f"the recording {path} does not exist: record the responses first, or correct the path"
                 ) from None
             return
         except OSError as error:
@@ -108,7 +102,8 @@ class Recording:
     def _add(self, request: FetchRequest, response: FetchResponse) -> None:
         if self._chars + len(response.body) + len(request.body or b"") > MAX_RECORDING_BYTES:
             raise RecordingError(
-                f"the recording {self.path.name} is full: it can contain {MAX_RECORDING_BYTES} bytes; use another file"
+                f"the recording {self.path.name} is full: it can contain at most {MAX_RECORDING_BYTES} bytes; use "
+                "another file"
             )
         self._keep(_text(_exchange(request, response)))
         try:
@@ -140,9 +135,9 @@ def _read(path: Path) -> str:
         raise RecordingError(f"the recording {path} is not a file")
     with path.open("rb") as file:
         about = os.fstat(file.fileno())
-        if about.st_size > MAX_FILE_BYTES:
+        if about.st_size > MAX_RECORDING_FILE_BYTES:
             raise RecordingError(
-                f"the recording {path} has {about.st_size} bytes; at most {MAX_FILE_BYTES} are allowed"
+                f"the recording {path} has {about.st_size} bytes; at most {MAX_RECORDING_FILE_BYTES} are allowed"
             )
         return file.read().decode()
 

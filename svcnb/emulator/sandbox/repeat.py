@@ -19,14 +19,10 @@ from svcnb.emulator.sandbox.protocol import (
     OperationRefused,
 )
 from svcnb.emulator.sandbox.same_request import Content, RpcId, content, with_ids
-from svcnb.protocol.limits import ActionLimits
+from svcnb.protocol.limits import MAX_REPEATABLE_BYTES, ActionLimits
 
 T = TypeVar("T")
 
-MAX_REPEATABLE_BYTES: Final = 8 * 1024 * 1024
-"""Maximum total length of stored operations and results, in bytes.
-
-The engine cannot repeat a run with more data and with side effects."""
 _ENTRY_BYTES: Final = 1_024
 ASTRAY_TEXT: Final = "The repeated run makes different requests"
 
@@ -218,7 +214,7 @@ class RepeatableHost:
         if not self._forgets or entry not in self._entries:
             return
         self._entries.remove(entry)
-        self._held += entry.held  # the caller can be gone
+        self._held += entry.held  # the caller may no longer exist
         # A repeated run can execute the operation again, unless it had side effects.
         if self._left is None:
             self._order.give_up()

@@ -7,10 +7,9 @@ import math
 import re
 
 from svcnb.protocol.in_page import IN_PAGE
-from svcnb.protocol.limits import ActionLimits
+from svcnb.protocol.limits import MAX_RESPONSE_DEPTH, ActionLimits
 from svcnb.protocol.nesting import deeper_than
 
-_MAX_RESPONSE_DEPTH = 128
 # Messages of V8, Rust's allocator and Deno for exhausted memory.
 OUT_OF_MEMORY = re.compile(r"out of memory|heap limit|memory allocation of|Cannot allocate memory", re.IGNORECASE)
 
@@ -52,7 +51,7 @@ def response_value(stored: bytes) -> object:
     Source: docs/service/runtime.md#response.
     """
     text = stored.decode(errors="replace")
-    if not text or deeper_than(stored, _MAX_RESPONSE_DEPTH):
+    if not text or deeper_than(stored, MAX_RESPONSE_DEPTH):
         return text
     try:
         value = _PARSE(text)

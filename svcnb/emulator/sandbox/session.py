@@ -10,7 +10,7 @@ from contextvars import copy_context
 from typing import TYPE_CHECKING, Any
 
 from svcnb.emulator.platform.offload import LARGE_BYTES, is_large, offload
-from svcnb.emulator.sandbox.frames import MAX_JSON_BYTES, SECRET_BYTES, BadFrame, Frame, FrameReader, pack, pack_head
+from svcnb.emulator.sandbox.frames import SECRET_BYTES, BadFrame, Frame, FrameReader, pack, pack_head
 from svcnb.emulator.sandbox.operations import Operations
 from svcnb.emulator.sandbox.protocol import ABORTED, ErrorKind, Host, Meter, OperationRefused, Outcome
 from svcnb.emulator.sandbox.run_result import (
@@ -23,16 +23,18 @@ from svcnb.emulator.sandbox.run_result import (
     unsupported_text,
 )
 from svcnb.emulator.sandbox.trace import Trace
-from svcnb.protocol.limits import MAX_FETCH_REQUEST_BYTES, ActionLimits
+from svcnb.protocol.limits import (
+    MAX_FETCH_REQUEST_BYTES,
+    MAX_OPERATION_BYTES,
+    MAX_PENDING_OPERATION_BYTES,
+    MAX_PENDING_OPERATIONS,
+    ActionLimits,
+)
 
 if TYPE_CHECKING:
     from svcnb.emulator.sandbox.isolate import Isolate
     from svcnb.emulator.sandbox.page_isolate import PageIsolate
 
-# Maximum number of pending calls of one action. At the limit, the session stops reading from the isolate.
-_MAX_IN_FLIGHT = 64
-# Maximum total length of the pending calls of one action, in bytes. The session also stops reading at this limit.
-_MAX_IN_FLIGHT_BYTES = 4 * 2**20
 # Number of frames to process in one iteration of the event loop, so that many frames do not delay other tasks.
 _AT_ONCE = 8
 # Ids of the service's own tasks in `_calls`. The ids of an isolate's calls start at 1.
@@ -43,7 +45,8 @@ _MAX_ERROR_CHARS, _MAX_TRAP_CHARS = 70_000, 200
 _NOT_OF_THE_BOOTSTRAP = (BadFrame, KeyError, TypeError, ValueError, AttributeError)
 # Memory in bytes that the engine can use in addition to the heap: young generation, compiled code and I/O buffers.
 _MEMORY_SLACK = 48 * 2**20
-# An isolate stops after `busy_ms` unless a built-in function blocks it. This multiple of `busy_ms` proves a block.
+# An isolate stops after `busy_ms` unless a built-in function blocks it. A run that exceeds this multiple of `busy_ms`
+# is blocked.
 _STUCK = 4
 
 
@@ -201,7 +204,7 @@ class Session:
             "timeoutMs": self._limits.timeout_ms,
             "memoryBytes": self._limits.memory_limit_mb * 2**20,
             "busyMs": self._busy_ms,
-            "maxCallBytes": MAX_JSON_BYTES,
+            "maxCallBytes": MAX_OPERATION_BYTES,
             "maxRequestBytes": MAX_FETCH_REQUEST_BYTES,
         }
         return pack(body, self._secret)
@@ -255,11 +258,8 @@ class Session:
     @property
     def _is_occupied(self) -> bool:
         """Whether the isolate must wait before its next call."""
-        return (
-            _PARSING in self._calls
-            or len(self._calls) >= _MAX_IN_FLIGHT
-            or self._in_flight_bytes >= _MAX_IN_FLIGHT_BYTES
-        )
+        full = len(self._calls) >= MAX_PENDING_OPERATIONS or self._in_flight_bytes >= MAX_PENDING_OPERATION_BYTES
+        return full or _PARSING in self._calls
 
     def _hold_back(self) -> None:
         """Stops reading, and processes the buffered frames a few at a time."""
@@ -351,7 +351,7 @@ class Session:
             answer, answer_blob = {"error": {"name": refused.name, "message": str(refused)}}, b""
         except Exception:  # noqa: BLE001 - an internal failure, whose data must not reach the action
             if not self.answered:
-                text = f"The operation {kind[:32]} failed inside the service. Nothing was charged; run it again."
+                text = f"the operation {kind[:32]} failed inside the service. Nothing was charged; run it again."
                 self._fail("host", text)
             return
         if is_large(answer):

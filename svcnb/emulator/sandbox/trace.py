@@ -6,9 +6,8 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from svcnb.protocol.limits import MAX_TRACE_HOST_CHARS, MAX_TRACE_METHOD_CHARS, MAX_TRACE_TEXT_CHARS
+from svcnb.protocol.limits import MAX_TRACE_EVENTS, MAX_TRACE_HOST_CHARS, MAX_TRACE_METHOD_CHARS, MAX_TRACE_TEXT_CHARS
 
-MAX_EVENTS = 1_000
 _LONGEST = {"method": MAX_TRACE_METHOD_CHARS, "host": MAX_TRACE_HOST_CHARS}
 
 
@@ -77,7 +76,7 @@ class Trace:
     def add(self, kind: str, **detail: object) -> float:
         """Records an event at the current time.
 
-        Above `MAX_EVENTS` events, the method records only ``end``, and counts other events.
+        Above `MAX_TRACE_EVENTS` events, the method records only ``end``, and counts other events.
 
         Returns:
             Time of the event in seconds since the start of the run.
@@ -87,7 +86,7 @@ class Trace:
         return now_s
 
     def _note(self, at_s: float, kind: str, detail: dict[str, object]) -> None:
-        if len(self.events) >= MAX_EVENTS and kind != "end":
+        if len(self.events) >= MAX_TRACE_EVENTS and kind != "end":
             self.dropped += 1
             return
         short = {name: _cut(name, value) if isinstance(value, str) else value for name, value in detail.items()}

@@ -19,10 +19,10 @@ from svcnb.protocol.limits import (
     DEFAULT_RUNS_PER_MINUTE,
     MAX_OPEN_INPUT_BYTES,
     MAX_TRIGGERS_BYTES,
+    RATE_WINDOW_S,
     TRIGGER_BYTES,
 )
 
-RATE_WINDOW_S: Final = 60
 _NAMESPACE: Final = uuid.UUID("6f0c1a52-5d0f-5a3e-9a53-0f4b6b1f1e0d")
 
 
@@ -43,13 +43,35 @@ def room(connection: Connection, trigger: TriggerRecord) -> int:
         connection: Connection inside a transaction.
         trigger: The trigger. Its ``max_queued_runs`` (None means 100) limits the number of unfinished runs.
     """
-    limit = DEFAULT_QUEUED_RUNS if trigger.max_queued_runs is None else trigger.max_queued_runs
     open_ones = "SELECT count(*) FROM trigger_runs WHERE trigger_id = :id AND finished_at IS NULL"
-    return max(0, limit - int(connection.value(open_ones, id=trigger.id)))
+    return max(0, _queue_limit(trigger) - int(connection.value(open_ones, id=trigger.id)))
 
 
-def rate_is_used_up(connection: Connection, trigger: TriggerRecord, now: float) -> bool:
-    """Returns whether webhook runs of the last 60 s have reached ``max_runs_per_minute`` (None means 60)."""
+def _queue_limit(trigger: TriggerRecord) -> int:
+    return DEFAULT_QUEUED_RUNS if trigger.max_queued_runs is None else trigger.max_queued_runs
+
+
+def require_room(connection: Connection, trigger: TriggerRecord) -> None:
+    """Rejects a run if the trigger has reached ``max_queued_runs``.
+
+    Raises:
+        Refused: 429 ``queue_depth_exceeded``.
+    """
+    if room(connection, trigger) == 0:
+        raise limited(
+            "queue_depth_exceeded",
+            f"The trigger has reached its limit of {_queue_limit(trigger)} queued and running runs (max_queued_runs). "
+            "Wait until a run has ended.",
+            1,
+        )
+
+
+def require_rate(connection: Connection, trigger: TriggerRecord, now: float) -> None:
+    """Rejects a webhook run if those of the last 60 s have reached ``max_runs_per_minute`` (None means 60).
+
+    Raises:
+        Refused: 429 ``trigger_rate_limited``.
+    """
     limit = DEFAULT_RUNS_PER_MINUTE if trigger.max_runs_per_minute is None else trigger.max_runs_per_minute
     # Ignore runs with a time in the future. They are from the time before a change of the clock.
     lately = (
@@ -57,7 +79,13 @@ def rate_is_used_up(connection: Connection, trigger: TriggerRecord, now: float) 
         "AND started_at > :since AND started_at <= :until"
     )
     counted = connection.value(lately, id=trigger.id, since=now - RATE_WINDOW_S, until=now + CLOCK_DIFFERENCE_S)
-    return bool(counted >= limit)
+    if counted >= limit:
+        raise limited(
+            "trigger_rate_limited",
+            f"The trigger has reached its limit of {limit} runs per minute (max_runs_per_minute). Wait for the number "
+            "of seconds in Retry-After.",
+            RATE_WINDOW_S,
+        )
 
 
 def is_admitted(connection: Connection, identifier: str) -> bool:
@@ -116,7 +144,7 @@ def require_room_for_trigger(connection: Connection, values: dict[str, Any]) -> 
         raise Refused(
             413,
             "triggers_too_large",
-            f"The code, params and settings of one owner's triggers can have {MAX_TRIGGERS_BYTES} bytes in total. "
+            f"The code, params and settings of one owner's triggers can total at most {MAX_TRIGGERS_BYTES} bytes. "
             "Delete unused triggers, or send less data.",
         )
 

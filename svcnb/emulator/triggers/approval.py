@@ -17,13 +17,13 @@ from svcnb.emulator.http.endpoint import Endpoint
 from svcnb.emulator.settings import LOOPBACK
 from svcnb.emulator.triggers import pages
 from svcnb.emulator.triggers.errors import Refused, bad
-from svcnb.emulator.triggers.identity import DEFAULT_EMAIL, SESSION_S, User, check_challenge, user_of
+from svcnb.emulator.triggers.identity import DEFAULT_EMAIL, User, check_challenge, user_of
 from svcnb.emulator.triggers.requests import Ask, Rows
+from svcnb.protocol.limits import APPROVAL_SESSION_S, MAX_APPROVAL_FORM_BYTES
 
 COOKIE: Final = "svcnb_session"
 _PATH: Final = "/agent"
 _AUTHORIZE: Final = f"{_PATH}/authorize"
-_MAX_FORM_BYTES: Final = 16_384
 _FOLDER_HEADERS: Final = ("x-forwarded-prefix", "x-forwarded-context")
 """Headers in which proxies send the path prefix that they remove. jupyter-server-proxy uses the second header."""
 
@@ -155,7 +155,7 @@ def _with_session(ask: Ask, response: Response, cookie: str) -> Response:
     # The path of the cookie must be the path in the browser's address. A proxy sends its prefix in a header.
     folder = next((given for name in _FOLDER_HEADERS if _FOLDER.fullmatch(given := ask.header(name))), "")
     path = f"{folder.rstrip('/')}{_PATH}"
-    response.set_cookie(COOKIE, cookie, max_age=SESSION_S, path=path, httponly=True, samesite="strict")
+    response.set_cookie(COOKIE, cookie, max_age=APPROVAL_SESSION_S, path=path, httponly=True, samesite="strict")
     return response
 
 
@@ -166,7 +166,7 @@ async def _form(ask: Ask) -> dict[str, str]:
             raise bad("invalid_json", "The body is not a JSON object: send an object with the fields of the form.")
         return {name: value for name, value in given.items() if isinstance(value, str)}
     try:
-        text = (await ask.bytes(_MAX_FORM_BYTES)).decode()
+        text = (await ask.bytes(MAX_APPROVAL_FORM_BYTES)).decode()
         return {name: values[0] for name, values in parse_qs(text, max_num_fields=16).items()}
     except ValueError:
         raise bad("invalid_form", "The form cannot be parsed: send at most 16 fields as UTF-8 text.") from None

@@ -42,11 +42,10 @@ from svcnb.emulator.triggers.store import (
 from svcnb.protocol.event_signature import Reading, UndecodableLog
 from svcnb.protocol.hashes import keccak256
 from svcnb.protocol.json_rpc import RpcError
+from svcnb.protocol.limits import CHAIN_EVENT_LOOK_BACK_BLOCKS, CHAIN_EVENT_SCAN_BLOCKS
 from svcnb.protocol.wire.triggers import CHAIN_IDS, ChainName
 
 _LOG = logging.getLogger(__name__)
-_MAX_BLOCKS: Final = 500
-_LOOK_BACK_BLOCKS: Final = 100
 _REORG_BLOCKS: Final = 128
 _AT_ONCE: Final = 8
 
@@ -140,14 +139,16 @@ class ChainEvents(Scanner):
         safe = head - self._chain.confirmations
         first = trigger.next_block
         if first is None:
-            first = config.start_block if config.start_block is not None else max(0, head - _LOOK_BACK_BLOCKS)
+            first = config.start_block
+            if first is None:
+                first = max(0, head - CHAIN_EVENT_LOOK_BACK_BLOCKS)
         elif trigger.last_block_hash is not None and await self._is_reorganised(first, trigger.last_block_hash, head):
             lowest = config.start_block or 0
             _LOG.warning("chain %s was reorganised below block %s: reading blocks again", self._chain.name, first)
             first = max(lowest, min(first, safe + 1) - _REORG_BLOCKS)
         if first > safe:
             return True
-        batch = await self._fetch(trigger, config, first, min(safe, first + _MAX_BLOCKS - 1))
+        batch = await self._fetch(trigger, config, first, min(safe, first + CHAIN_EVENT_SCAN_BLOCKS - 1))
         complete, admitted = await self._store.run_long(
             lambda connection: _admit_logs(connection, batch, self._chain.name, self._clock.now())
         )

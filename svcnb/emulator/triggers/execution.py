@@ -86,7 +86,7 @@ class InProcess:
             async with asyncio.timeout(self._timeout_s):
                 status, data = await self._request(call)
         except TimeoutError:
-            return Answer(None, trouble=f"no response within {self._timeout_s:g} s")
+            return Answer(None, trouble=f"the service did not respond within {self._timeout_s:g} s")
         except Exception as error:  # noqa: BLE001 - to a network client, any error is a lost connection
             return Answer(None, trouble=f"the connection was lost: {type(error).__name__}")
         if status is None:
@@ -170,7 +170,8 @@ class OverHttp:
             return Answer(
                 None,
                 trouble=(
-                    f"no response within {self._timeout_s:g} s; the action may still run, so the run is not retried"
+                    f"the service did not respond within {self._timeout_s:g} s; the action may still run, so "
+                    "the run is not retried"
                 ),
                 may_still_run=True,
             )

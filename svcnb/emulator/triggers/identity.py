@@ -22,14 +22,18 @@ from svcnb.emulator.platform.database import Connection
 from svcnb.emulator.platform.store import Store
 from svcnb.emulator.triggers.errors import Refused, bad
 from svcnb.emulator.triggers.store import rfc3339
-from svcnb.protocol.limits import MAX_TRIGGERS_TOKEN, MIN_TRIGGERS_TOKEN, is_triggers_token
+from svcnb.protocol.limits import (
+    APPROVAL_SESSION_S,
+    MAX_TOKEN_LABEL_CHARS,
+    MAX_TRIGGERS_TOKEN,
+    MIN_TRIGGERS_TOKEN,
+    is_triggers_token,
+)
 
 DEFAULT_EMAIL: Final = "owner@localhost"
-SESSION_S: Final = 7 * 24 * 3600
 _CHALLENGE: Final = re.compile(r"[A-Za-z0-9_-]{43}\Z")
 _EMAIL: Final = re.compile(r"[^@\s\x00-\x1f]{1,64}@[^@\s\x00-\x1f]{1,190}\Z")
 _NAMESPACE: Final = uuid.UUID("a2b1f1f4-93a5-5a0c-8d0d-6a4d5fd1c2b7")
-_MAX_LABEL: Final = 200
 _USED_EVERY_S: Final = 60
 
 
@@ -140,7 +144,7 @@ class Identity:
                     id=str(uuid.uuid5(_NAMESPACE, challenge)),
                     challenge=challenge,
                     user_id=user.id,
-                    label=connection.escaped(label.strip()[:_MAX_LABEL]),
+                    label=connection.escaped(label.strip()[:MAX_TOKEN_LABEL_CHARS]),
                     created_at=self._clock.now(),
                 )
 
@@ -186,7 +190,7 @@ class Identity:
         if not mac or not hmac.compare_digest(mac.encode(), self._mac("session", body).encode()):
             return None
         since, _, email = base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)).decode().partition(":")
-        return None if abs(self._clock.now() - int(since)) > SESSION_S else user_of(email)
+        return None if abs(self._clock.now() - int(since)) > APPROVAL_SESSION_S else user_of(email)
 
     def csrf(self, cookie: str) -> str:
         """Returns the CSRF token that forms of this session must contain. Other sites can neither read nor guess it."""

@@ -9,13 +9,12 @@ import json
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from svcnb.protocol.limits import RUN_RETRY_DELAYS_S
+from svcnb.protocol.limits import MAX_RUN_ERROR_CHARS, RUN_RETRY_DELAYS_S
 from svcnb.protocol.text import whole
 
 _OK: Final = range(200, 300)
 _SERVER_ERRORS: Final = range(500, 600)
 _TOO_MANY: Final = 429
-_LONGEST_ERROR: Final = 65_536
 
 
 @dataclass(frozen=True)
@@ -96,4 +95,4 @@ def _text(answer: Answer) -> str:
         words = f" {code}: {message}" if message else f" {code or json.dumps(body)}"
     else:
         words = f": {body}" if isinstance(body, str) else f": {json.dumps(body)}"
-    return whole(f"HTTP {answer.status}{words}"[:_LONGEST_ERROR])
+    return whole(f"HTTP {answer.status}{words}"[:MAX_RUN_ERROR_CHARS])

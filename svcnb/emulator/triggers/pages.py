@@ -49,7 +49,7 @@ def approval(challenge: str, email: str, csrf: str) -> HTMLResponse:
     return page(
         "Approve a client?",
         f"<p>You are signed in as <strong>{escape(email)}</strong>. A client requests permission to create, "
-        "change, run and delete your triggers. Approve it only if you just started this client.</p>"
+        "change, run and delete your triggers. Approve the client only if you just started it.</p>"
         f"<p>Challenge: <code>{escape(challenge)}</code></p>"
         '<form method="post" action="authorize">'
         f'<input type="hidden" name="challenge" value="{escape(challenge)}">'

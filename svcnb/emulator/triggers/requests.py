@@ -51,7 +51,11 @@ class Ask:
         """
         scheme, _, token = self.header("authorization").partition(" ")
         if scheme.lower() != "bearer" or not token.strip():
-            raise Refused(401, "unauthorized", "Send Authorization: Bearer and a token approved at /agent/authorize.")
+            raise Refused(
+                401,
+                "unauthorized",
+                "The token is missing: send Authorization: Bearer with a token approved at /agent/authorize.",
+            )
         user = await self.triggers.identity.by_token(token.strip())
         current_account.set(user.id)
         return user
@@ -78,7 +82,9 @@ class Ask:
         except StructuredError as error:
             if "Retry-After" in (error.headers or {}):
                 raise Refused(error.status, "service_unavailable", error.message, retry_after_s=1) from None
-            raise Refused(error.status, "body_too_large", f"The body is larger than {limit} bytes.") from None
+            raise Refused(
+                error.status, "body_too_large", f"The body is larger than {limit} bytes. Send less data."
+            ) from None
 
     async def json(self) -> Any:
         """Returns the parsed JSON body.

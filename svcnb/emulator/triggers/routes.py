@@ -12,8 +12,8 @@ from svcnb.emulator.http.answers import JSON_TYPE, answer, encode
 from svcnb.emulator.http.endpoint import Endpoint
 from svcnb.emulator.platform.offload import LARGE_BYTES, is_large, offload
 from svcnb.emulator.triggers import rules, store
-from svcnb.emulator.triggers.admission import admit, require_room_for_input, require_room_for_trigger, room
-from svcnb.emulator.triggers.errors import Refused, limited
+from svcnb.emulator.triggers.admission import admit, require_room, require_room_for_input, require_room_for_trigger
+from svcnb.emulator.triggers.errors import Refused
 from svcnb.emulator.triggers.requests import Ask, Rows, not_found, read, whole
 from svcnb.emulator.triggers.store import RunRecord, TriggerRecord, from_json, rfc3339, to_json
 from svcnb.protocol.cid import source_cid
@@ -183,8 +183,7 @@ async def test(ask: Ask) -> Response:
         current = store.find_trigger(connection, trigger.id)
         if current is None:  # the trigger was deleted while the service read the body
             raise not_found("trigger")
-        if room(connection, current) == 0:
-            raise limited("queue_depth_exceeded", "The trigger has reached its limit of queued runs.", 1)
+        require_room(connection, current)
         require_room_for_input(connection, current, text)
         admit(connection, current, identifier, text, triggers.clock.now())
 

@@ -12,8 +12,8 @@ from starlette.responses import JSONResponse, Response
 
 from svcnb.emulator.http.endpoint import Endpoint
 from svcnb.emulator.platform.offload import LARGE_BYTES, offload
-from svcnb.emulator.triggers.admission import RATE_WINDOW_S, admit, rate_is_used_up, require_room_for_input, room
-from svcnb.emulator.triggers.errors import Refused, limited
+from svcnb.emulator.triggers.admission import admit, require_rate, require_room, require_room_for_input
+from svcnb.emulator.triggers.errors import Refused
 from svcnb.emulator.triggers.requests import Ask, Rows, not_found
 from svcnb.emulator.triggers.store import TriggerRecord, find_trigger, to_json
 from svcnb.emulator.triggers.webhooks import run_input, safe_headers
@@ -56,12 +56,8 @@ async def receive(ask: Ask) -> Response:
 
     def work(connection: Connection) -> None:
         current = _check(find_trigger(connection, trigger.id))
-        if rate_is_used_up(connection, current, now):
-            raise limited(
-                "trigger_rate_limited", "The trigger has reached its limit of runs per minute.", RATE_WINDOW_S
-            )
-        if room(connection, current) == 0:
-            raise limited("queue_depth_exceeded", "The trigger has reached its limit of queued runs.", 1)
+        require_rate(connection, current, now)
+        require_room(connection, current)
         require_room_for_input(connection, current, given)
         admit(connection, current, identifier, given, now)
 

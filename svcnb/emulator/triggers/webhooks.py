@@ -17,9 +17,10 @@ from contextlib import suppress
 from typing import Any, Final
 
 from svcnb.emulator.http.body import read_json_now
-from svcnb.emulator.platform.rate_limiter import WINDOW_S, RateLimiter
+from svcnb.emulator.platform.rate_limiter import RateLimiter
 from svcnb.emulator.platform.store import Store
 from svcnb.emulator.triggers.errors import limited
+from svcnb.protocol.limits import RATE_WINDOW_S
 from svcnb.protocol.vocabulary import Vocabulary
 
 _KEPT: Final = frozenset(
@@ -133,7 +134,7 @@ class PostLimit:
         self._limiter = RateLimiter(code, limit, store)
         self._code = code
         self._text = (
-            f"The limit for each {whose} is {limit} posts within {WINDOW_S:g} s. To raise it, start the "
+            f"The limit for each {whose} is {limit} posts within {RATE_WINDOW_S:g} s. To raise it, start the "
             f"emulator with {option} NUMBER."
         )
 

@@ -1,6 +1,6 @@
 """Substitute for tree-sitter, whose Python package has no build for WebAssembly: the same parser from npm.
 
-The module reads a complete tree from the parser at once. It contains only the classes that the linter uses.
+The module reads a complete tree from the parser in one step. It contains only the classes that the linter uses.
 """
 
 import json
@@ -69,26 +69,26 @@ class Node:
         return [each for each in self.children if each.is_named]
 
     def child_by_field_name(self, name: str) -> "Node | None":
-        """Returns the first child with the name of a field."""
+        """Returns the first child that has the given field name."""
         return next((each for each in self.children if each.field == name), None)
 
 
 class Language:
-    """A grammar."""
+    """Grammar of a language."""
 
     def __init__(self, module: bytes) -> None:
         self.module = module
 
 
 class Tree:
-    """A syntax tree."""
+    """Syntax tree of a source."""
 
     def __init__(self, root: Node) -> None:
         self.root_node = root
 
 
 class Parser:
-    """The parser, which loads once with the first grammar."""
+    """Parser for a grammar. The parser's WebAssembly module loads with the first grammar."""
 
     def __init__(self, language: Language) -> None:
         self._parse = _load(language.module)
@@ -120,7 +120,7 @@ def _load(grammar: bytes) -> object:
     from pyodide.code import run_js
     from pyodide.ffi import can_run_sync, to_js
 
-    from svcnb.emulator.sandbox.object_url import object_url, revoke
+    from svcnb.protocol.in_page import object_url, revoke
 
     if not can_run_sync():
         raise ImportError("the parser is not loaded: run a cell that calls lint first")

@@ -1,4 +1,4 @@
-"""Base classes of all models: strict requests, and responses that keep unknown members. Also the error body."""
+"""Base classes of all models (strict requests, and responses that keep unknown members), and the error body."""
 
 from __future__ import annotations
 

@@ -232,7 +232,7 @@ CidHash = Annotated[
         }
     ),
 ]
-"""A permitted hashed CID, ``0x`` and 64 lower-case hex digits. The JSON form of the wildcard is ``0x0``."""
+"""A permitted hashed CID, ``0x`` and 64 lowercase hex digits. The JSON form of the wildcard is ``0x0``."""
 
 _HASHED_SCHEMA: Final = WithJsonSchema(
     {

@@ -40,7 +40,7 @@ def _derived(answer: Any) -> str | None:
     template, const, constant = answer.source.rpartition("const ")
     # The action editor provides only the source, so the check recognises the template by its bytes.
     if answer.template_cid is None and (not const or cid(template) != TEMPLATE_CID):
-        return "this action was not derived: use payer.derive(...), which keeps the audited bytes of the template."
+        return "this is not a derived action: use payer.derive(...), which keeps the audited bytes of the template."
     if answer.template_cid not in {None, TEMPLATE_CID}:
         return "this action was derived from a different template: use the lesson's `payer`."
     return _limit(constant)
@@ -49,7 +49,7 @@ def _derived(answer: Any) -> str | None:
 def _limit(constant: str) -> str | None:
     name, _, value = constant.partition(" = ")
     if name != "LIMIT":
-        return f"the template reads a constant named LIMIT, and this action defines {name}: pass name='LIMIT'."
+        return f"the template reads a constant named LIMIT, but this action defines {name}: pass name='LIMIT'."
     try:
         limit = parse(value.strip().removesuffix(";"))
     except ValueError:

@@ -20,7 +20,7 @@ def _culprit(answer: Any) -> str | None:
     if "every action" not in answer.what:
         return f"this entry is {answer.what!r}: find the entry that permits every action."
     if answer.event != "ActionAddedToGroup":
-        return f"this entry, {answer.what!r}, removes the permission: find the entry that granted it."
+        return f"this entry removes the permission ({answer.what!r}): find the entry that granted it."
     return None
 
 
@@ -38,7 +38,10 @@ def _lost(answer: Any) -> str | None:
     if len(changes) > len(_LOST):
         return f"{len(changes)} changes are too many: start at the block before the conversion, blocks[0]."
     if missing := len(_LOST) - len(found):
-        return f"{missing} of the lost permissions are missing: start at the block before the conversion, blocks[0]."
+        return (
+            f"the list does not contain {missing} of the lost permissions: start at the block before the "
+            "conversion, blocks[0]."
+        )
     return None
 
 

@@ -20,9 +20,11 @@ def _squares(answer: Any) -> str | None:
     if _numbers(answer) != list(_SQUARES):
         return "run the action for every n from 0 to 20, in order: [{'n': n} for n in range(21)]."
     if not answer.done:
-        return f"{len(answer.pending)} runs are missing: batch.resume() runs them."
+        return f"{len(answer.pending)} runs are missing: call batch.resume() to run them."
     expected = [None if n == _FAILS else n * n for n in _SQUARES]
-    return None if answer.responses() == expected else "these results are not from the action square: run that action."
+    return (
+        None if answer.responses() == expected else "these are not the results of the action square: run this action."
+    )
 
 
 def _whole(answer: Any) -> str | None:
@@ -31,7 +33,7 @@ def _whole(answer: Any) -> str | None:
     if answer.failed:
         return f"{len(answer.failed)} runs failed: {answer.failed[0].error}"
     if not answer.done:
-        return f"{len(answer.pending)} runs are missing: batch.resume() runs them."
+        return f"{len(answer.pending)} runs are missing: call batch.resume() to run them."
     return None if answer.responses() == [n * n for n in _WHOLE] else "each response must be the square of its n."
 
 

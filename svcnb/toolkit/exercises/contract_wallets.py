@@ -27,7 +27,7 @@ def _account(answer: Any) -> str | None:
         if getattr(account.owner, "signer", None) is None:
             return f"a key owns the {which} account: create it with a svcnb.ContractWallet."
         if account.describe().admin != account.owner.address:
-            return f"on the chain, the {which} account belongs to another wallet."
+            return f"on the chain, the {which} account belongs to another wallet: create a new account."
     if first.owner.address == second.owner.address or first.api_key_hash == second.api_key_hash:
         return (
             "both answers are the same account: deploy another contract wallet with "

@@ -50,7 +50,7 @@ EXERCISES = (
     Exercise(
         "convert-and-transfer.never-again",
         "the error that was raised: write `except svcnb.ChainError as error: answer = error`",
-        "a wallet that is or was an admin cannot receive an account again.",
+        "a wallet that owns or previously owned an account cannot receive another account.",
         _never_again,
     ),
 )

@@ -25,12 +25,12 @@ def _forecast(answer: Any) -> str | None:
         return "this amount is too high: runs that throw an error cost nothing."
     if cents > _FORECAST_CENTS:
         return (
-            "this amount is too high: reads and failed runs cost nothing, and a run costs one cent for "
-            "each second or part of a second."
+            "this amount is too high: reads and failed runs cost nothing. A run costs one cent for each "
+            "complete second, and at least one cent."
         )
     return (
-        "this amount is too low: each change costs one cent, and a run costs one cent per "
-        "second, with a minimum of one cent."
+        "this amount is too low: each change costs one cent. A run costs one cent for each "
+        "complete second, and at least one cent."
     )
 
 

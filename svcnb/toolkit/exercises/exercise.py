@@ -67,7 +67,7 @@ class Exercise:
             return Verdict(right=False, words="replace the three dots with your answer, then run this cell again.")
         try:
             hint = self.hint(answer)
-        except Exception:  # noqa: BLE001 - an answer is anything at all, and its own code may raise anything
+        except Exception:  # noqa: BLE001 - an answer can be any object, and its code can raise any error
             hint = self._other_kind(answer)
         return Verdict(right=hint is None, words=hint or self.praise)
 
@@ -79,7 +79,7 @@ class Exercise:
 
 
 def kind(answer: object) -> str:
-    """Returns the type of an answer as text, with its article, for example ``a string``."""
+    """Returns the type of an answer as text, with an indefinite article, for example ``a string``."""
     if answer is None:
         return "None. Check that the last line of your cell returns a value"
     if isinstance(answer, type):

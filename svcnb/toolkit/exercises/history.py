@@ -10,7 +10,7 @@ _TROUBLE: Final = (8, 14)
 _TROUBLED_PERCENT: Final = 90
 """Threshold in percent.
 
-In the bad week, the success rate of `rates` was below the threshold, and the rate of all runs was above it."""
+In the second week, the success rate of `rates` was below the threshold, and the rate of all runs was above it."""
 
 
 def _days(answer: Any) -> str | None:
@@ -20,9 +20,9 @@ def _days(answer: Any) -> str | None:
     if not (1 <= first <= 28 and 1 <= last <= 28):  # noqa: PLR2004 - the month of the lesson
         return "the days must be from 1 to 28, because the month has 28 days."
     if last < first:
-        return "put the first day before the last day."
+        return "the first day is after the last day: swap the two days."
     if first == _TROUBLE[0] or last == _TROUBLE[1]:
-        return "one of the two days is right: check the failed runs of rates day by day."
+        return "one of the two days is correct: check the failed runs of rates for each day."
     return "check the failed runs of rates: charts.run_timeline(month[month.action == 'rates'])."
 
 
@@ -42,13 +42,13 @@ EXERCISES = (
     Exercise(
         "history.days",
         "a pair of numbers, for example (1, 28)",
-        "the bad week is the second one, and the average hides it.",
+        "the action failed often in the second week, and the average hides this problem.",
         _days,
     ),
     Exercise(
         "history.rates",
         "a chart, the result of charts.success_rate(...)",
-        "the bad week is clearly visible in a chart of this action alone.",
+        "a chart of only this action shows the problem clearly.",
         _drawn,
     ),
 )

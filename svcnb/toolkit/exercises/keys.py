@@ -10,7 +10,7 @@ from svcnb.toolkit.exercises.exercise import Exercise
 
 WHO = {
     "two accounts with the same source get the same action key": True,
-    "a wallet's key needs a group that contains the wallet and the action": True,
+    "an action can get a wallet's key only if one group contains both": True,
     "an action can get another action's private key": False,
     "anyone can find an action's address": True,
     "only the action that encrypted a text can decrypt it": False,
@@ -36,7 +36,7 @@ def _witness(answer: Any) -> str | None:
     found = getattr(found, "response", found)
     response = run.response
     if not isinstance(response, dict) or not {"fact", "signature"} <= set(response):
-        return "the action must return an object with the members fact and signature."
+        return "the action must return an object with the fields fact and signature."
     if not all(isinstance(response[name], str) for name in ("fact", "signature")):
         return "fact and signature must be strings: return { fact, signature: await self.signMessage(fact) }."
     if not isinstance(found, dict) or not {"address", "publicKey"} <= set(found):
@@ -53,8 +53,8 @@ def _own_signature(response: dict[str, Any], found: dict[str, Any]) -> str | Non
         return "the signature is not valid: return the result of self.signMessage(fact)."
     if signer.lower() != str(found["address"]).lower():
         return (
-            f"{signer} signed, but the address that `look` found is {found['address']}. Sign the fact that you return, "
-            "with the key of getSvcActionPrivateKey(), and look up run.cid."
+            f"{signer} signed the fact, but the address that `look` found is {found['address']}. Sign the fact that "
+            "you return, with the key of getSvcActionPrivateKey(), and look up run.cid."
         )
     return None
 

@@ -12,11 +12,11 @@ from svcnb.toolkit.exercises.exercise import Exercise
 def _length(run: Any) -> str | None:
     response = run.response
     if not isinstance(response, dict) or not {"message", "address", "signature"} <= set(response):
-        return "the object that main returns must still have the members message, address and signature."
+        return "the object that main returns must still have the fields message, address and signature."
     if not all(isinstance(response[name], str) for name in ("message", "address", "signature")):
         return "message, address and signature must be strings, as in the lesson's action."
     if "length" not in response:
-        return "the object that main returns does not have the member length yet."
+        return "the object that main returns does not have the field length yet."
     return _signed_length(response)
 
 
@@ -38,7 +38,7 @@ def _refused(error: Any) -> str | None:
     if isinstance(error, ServiceError):
         return f"this error has status {error.status}. Run an action that no group permits, with the same usage key."
     if isinstance(error, type) and issubclass(error, Exception):
-        return "this is the class, not the error: write `except svcnb.Forbidden as error: answer = error`."
+        return "this is the class of the exception: write `except svcnb.Forbidden as error: answer = error`."
     raise TypeError
 
 

@@ -1,4 +1,4 @@
-"""Client that sends results to a workshop's server. A result names the exercise and states whether it is solved."""
+"""Client that sends results to a workshop's server. A result is the name of an exercise, and whether it is solved."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _OK: Final = 200
 def report(exercise: str, *, right: bool) -> None:
     """Sends a result to the server at ``SVC_WORKSHOP_URL`` and fetches unlocked solutions.
 
-    Without a server, the function does nothing. A failure never stops a lesson.
+    Without a server, the function has no effect. A failure never stops a lesson.
 
     Args:
         exercise: Name of the exercise.

@@ -53,7 +53,7 @@ def _negative(answer: Any) -> str | None:
         return "the source does not define a test: write a function whose name starts with test_."
     red = _failing({"generous": (_TESTS + answer, _GENEROUS), "strict": (_TESTS + answer, _STRICT)})
     if red is None:
-        return "pytest cannot run this source: check the syntax, and that the function is complete."
+        return "pytest cannot run this source: check its syntax, and check that the function is complete."
     if "generous" not in red:
         return "the test passes with the faulty action, which accepts negative tips: expect an error for cents=-1."
     if "strict" in red:

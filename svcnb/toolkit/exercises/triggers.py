@@ -56,13 +56,13 @@ def _weekdays(text: Any) -> str | None:
         return f"{error.message}."
     if any((tick.hour, tick.minute, tick.second) != (6, 30, 0) for tick in ticks):
         return (
-            f"this schedule fires at {ticks[0]:%H:%M:%S}, not at 06:30:00: the first field is "
+            f"this schedule starts a run at {ticks[0]:%H:%M:%S}, not at 06:30:00: the first field is "
             "the minute, and the second field is the hour."
         )
     if any(not _MONDAY <= tick.weekday() <= _FRIDAY for tick in ticks):
-        return "this schedule also fires on weekends: the last field is the day of the week."
+        return "this schedule also starts runs on weekends: the last field is the day of the week."
     if len({tick.weekday() for tick in ticks}) < _FRIDAY + 1:
-        return "this schedule does not fire on all five weekdays: correct the last field, the day of the week."
+        return "this schedule does not start runs on all five weekdays: correct the last field, the day of the week."
     return None
 
 
@@ -108,7 +108,10 @@ EXERCISES = (
         "webhooks.signed", _RUN, ("a signature can cover any bytes, including bytes that are not valid text."), _signed
     ),
     Exercise(
-        "schedules.weekdays", "a schedule as a string", "the schedule fires every weekday at 06:30 UTC.", _weekdays
+        "schedules.weekdays",
+        "a schedule as a string",
+        "the schedule starts a run every weekday at 06:30 UTC.",
+        _weekdays,
     ),
     Exercise("schedules.text", _RUN, "the action receives the scheduled time of its run.", _scheduled),
     Exercise(

@@ -19,7 +19,7 @@ def _board(answer: Any) -> str | None:
         return None
     if solved:
         return (
-            f"{min(solved)} has solved cids.changes, but grace has not: solve the exercise as "
+            f"{min(solved)} has solved cids.changes, but grace has not solved it: solve the exercise as "
             "grace, then get the board again."
         )
     return "no one has solved cids.changes on this board: solve the exercise as grace, then get the board again."

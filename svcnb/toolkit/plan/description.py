@@ -265,7 +265,7 @@ class Description(BaseModel):
         return self._resolved[name]
 
     def action_hash(self, name: str) -> str:
-        """Returns the hashed CID of the action with a name. For ``*``, returns the wildcard."""
+        """Returns the hashed CID of the action with a name, or the wildcard for ``*``."""
         if name == EVERYTHING:
             return WILDCARD_HASH
         action = self.action(name)

@@ -51,7 +51,7 @@ def difference(description: Description, observed: Observed, state: State, *, pr
 
 
 def _take_up(observed: Observed, state: State) -> tuple[str, str] | None:
-    """Finds the result of an interrupted creation. Returns the name and hash of each key whose secret is lost."""
+    """Finds the result of an interrupted creation, and returns the name and hash of each key whose secret is lost."""
     begun = state.begun
     if begun is None:
         return None
@@ -91,12 +91,12 @@ def _match(description: Description, observed: Observed, state: State) -> None:
         address = state.wallets.get(name)
         if address is not None and address not in observed.wallets:
             raise InvalidArgument(
-                f"the wallet {name!r} has the address {address}, which is not a wallet of this account",
+                f"the wallet {name!r} has the address {address}, which does not belong to this account",
                 hint="Correct the address, or omit it to create a wallet.",
             )
         if address is None and state.path is None and not observed.on_chain:
             raise InvalidArgument(
-                f"the wallet {name!r} has no address, so the next plan could not find the wallet without a state file",
+                f"the wallet {name!r} has no address, so the next plan cannot find the wallet without a state file",
                 hint="Pass state=... with the path of a file, or add the address of the wallet.",
             )
     groups = {number: group.name for number, group in observed.groups.items()}
@@ -123,7 +123,7 @@ def _match_names(kind: str, wanted: Iterable[str], there: Mapping[Identity, str]
         if name in several:
             raise InvalidArgument(
                 f"the account has several {kind} named {name!r}, so the name is ambiguous",
-                hint="Rename all of them except one, or use a different name.",
+                hint="Rename all of them except one, or use a different name in the description.",
             )
         found = next((identity for identity, each in free.items() if each == name), None)
         if found is not None:
@@ -156,7 +156,7 @@ def _group(description: Description, observed: Observed, state: State, name: str
         yield steps.update_group(description, name, "its name or description differs")
         return
     if wildcard:
-        # A call cannot add or remove the wildcard (0) as a single member.
+        # A call cannot add or remove the wildcard (0) as a single entry.
         yield steps.update_group(description, name, "a wildcard is added or removed")
         return
     yield from (steps.permit_action(name, each) for hashed, each in actions.items() if hashed not in held.actions)

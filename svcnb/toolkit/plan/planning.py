@@ -147,8 +147,8 @@ class Plan(Sequence[Step]):
                 f"this plan creates usage keys ({', '.join(self.new_keys[:3])}{more}), and the service returns each "
                 "secret only once",
                 hint=(
-                    'Pass a place for the secrets: apply(secrets="keys.json"), a dictionary, or a function of name '
-                    "and secret."
+                    'Pass a destination for the secrets: apply(secrets="keys.json"), a dictionary, or a function that '
+                    "accepts a name and a secret."
                 ),
             )
         self._require_credit()
@@ -192,11 +192,11 @@ class Plan(Sequence[Step]):
 
     def _counted(self) -> str:
         counted = Counter(f"{step.sign}{step.kind}" for step in self._steps)
-        return ", ".join(f"{number} × {what}" for what, number in counted.items()) or "nothing to do"  # noqa: RUF001 - a sign of multiplication is meant
+        return ", ".join(f"{number} × {what}" for what, number in counted.items()) or "no changes needed"  # noqa: RUF001 - a sign of multiplication is meant
 
     def __repr__(self) -> str:
         if not self._steps:
-            return "nothing to do: the account matches the description"
+            return "no changes needed: the account matches the description"
         lines = [str(step) for step in self._steps[:SHOWN]]
         if len(self._steps) > SHOWN:
             lines.append(f"and {len(self._steps) - SHOWN} more steps")
@@ -205,7 +205,7 @@ class Plan(Sequence[Step]):
     def _repr_html_(self) -> str:
         rows = [[step.sign, step.kind, step.name, step.says, self._price_of(step)] for step in self._steps[:SHOWN]]
         table = display.table(
-            ["", "what", "name", "step", "cost"], rows, empty="Nothing to do: the account matches the description."
+            ["", "what", "name", "step", "cost"], rows, empty="No changes needed: the account matches the description."
         )
         more = f"<div>and {len(self._steps) - SHOWN} more steps</div>" if len(self._steps) > SHOWN else ""
         return f"{table}{more}<div class='{NO_MATH}'>{escape(str(self.cost))}</div>"

@@ -126,9 +126,10 @@ def _read(path: Path) -> _Content:
     except OSError as error:
         raise InvalidArgument(
             f"cannot read the state of a plan from {path}: {error.strerror or error}",
-            hint="Check the path and the permissions of the file, or use a different file: state=...",
+            hint="Check the path and the permissions of the file, or pass a different file: state=...",
         ) from error
     except (TypeError, ValueError, ValidationError) as error:
         raise InvalidArgument(
-            f"{path} does not contain the state of a plan", hint="Use a different file: state=..."
+            f"{path} does not contain the state of a plan",
+            hint="Pass a file that apply wrote, or the path of a new file: state=...",
         ) from error

@@ -27,7 +27,7 @@ class Step:
     """Step of a plan, which makes one change to the account.
 
     Attributes:
-        sign: ``+`` creates something, ``~`` changes it, ``-`` removes it.
+        sign: ``+`` for a creation, ``~`` for a change, ``-`` for a deletion.
         kind: Kind of resource.
         name: Name in the description, or the name at the service if the description does not contain the resource.
         says: Effect of the step, as text.
@@ -91,7 +91,7 @@ class Execution:
         self.state.end("wallets", name, wallet.wallet_address)
 
     def create_group(self, name: str) -> None:
-        """Creates a group with all its members."""
+        """Creates a group with all its entries."""
         spec = self.description.groups[name]
         self.state.begin("groups", name, tuple(str(number) for number in self.observed.groups))
         group = self.svc.groups.create(
@@ -100,7 +100,7 @@ class Execution:
         self.state.end("groups", name, group.id)
 
     def update_group(self, name: str) -> None:
-        """Rewrites a group with its complete lists of members."""
+        """Rewrites a group with its complete lists of entries."""
         spec = self.description.groups[name]
         self.svc.groups.update(
             self.state.groups[name],
@@ -111,7 +111,7 @@ class Execution:
         )
 
     def create_key(self, name: str) -> None:
-        """Creates a usage key. Stores its secret before the state records the key as created."""
+        """Creates a usage key. The method stores its secret before the state records the key as created."""
         spec = self.description.keys[name]
         self.state.begin("keys", name, tuple(self.observed.keys))
         lists = {field: self.group_numbers(names) for field, names in spec.lists().items()}

@@ -1,4 +1,4 @@
-"""Charge without a check of the credit, so that tests can charge any account."""
+"""Charges without a check of the credit, so that tests can charge any account."""
 
 from __future__ import annotations
 

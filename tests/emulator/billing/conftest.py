@@ -49,7 +49,7 @@ def processor(store, clock) -> Processor:
 
 
 class Api:
-    """Raw HTTP to a running emulator, without the project's client."""
+    """Raw HTTP client for a running emulator, independent of the project's client."""
 
     def __init__(self, base_url: str) -> None:
         self.base_url = base_url
@@ -71,17 +71,17 @@ class Api:
         return self.http.request(method, prefix + path, headers=headers, **more)
 
     def account(self) -> tuple[str, str]:
-        """Key and wallet of a new account."""
+        """Creates an account. Returns its key and wallet."""
         made = self.post("new_account", {"account_name": "billing test"}).raise_for_status().json()
         return made["api_key"], made["wallet_address"]
 
     def intent(self, key: str, cents: int = 500) -> tuple[str, str]:
-        """Id and client secret of a new payment."""
+        """Creates a payment. Returns its id and client secret."""
         made = self.post("billing/create_payment_intent", {"amount_cents": cents}, key).raise_for_status().json()
         return made["payment_intent_id"], made["client_secret"]
 
     def pay(self, intent: str, secret: str, method: str = "card", **more: str) -> httpx.Response:
-        """Pays as a browser library would."""
+        """Pays like a browser library."""
         body = {"client_secret": secret, "method": method, **more}
         path = f"/processor/v1/payment_intents/{intent}/confirm"
         return self.post(path, body, headers={"Authorization": f"Bearer {self.publishable_key}"})
@@ -96,7 +96,7 @@ class Api:
 
 @pytest.fixture(scope="package")
 def poor_emulator() -> Iterator[Emulator]:
-    """An emulator whose accounts start without credits, and whose crypto payments take a minute."""
+    """Emulator whose accounts start without credit, and whose crypto payments take a minute."""
     from svcnb.launch import Emulator
 
     with Emulator(crypto_delay_ms=60_000) as running:
@@ -105,7 +105,7 @@ def poor_emulator() -> Iterator[Emulator]:
 
 @pytest.fixture
 def api_of() -> Iterator[Callable[[Emulator], Api]]:
-    """Makes the raw HTTP of an emulator; its connections end with the test."""
+    """Returns a function that creates raw HTTP clients for an emulator, whose connections close after the test."""
     with ExitStack() as stack:
 
         def connect(emulator: Emulator) -> Api:

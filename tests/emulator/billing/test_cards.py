@@ -10,7 +10,7 @@ from svcnb.emulator.billing.cards import ACCEPTED, DECLINED, judge
     "number",
     [None, "", "4242424242424242", "4242 4242 4242 4242", "4242-4242-4242-4242", "378282246310005", "5555555555554444"],
 )
-def test_the_well_known_test_cards_pay(number):
+def test_the_usual_test_cards_are_accepted(number):
     assert judge(number) is None
 
 
@@ -25,7 +25,7 @@ def test_the_well_known_test_cards_pay(number):
         ("4242424242424241", "incorrect_number"),  # wrong check digit
         ("42", "incorrect_number"),
         ("not a number", "incorrect_number"),
-        ("٤٢٤٢٤٢٤٢٤٢٤٢٤٢٤٢", "incorrect_number"),  # digits, though not of ASCII
+        ("٤٢٤٢٤٢٤٢٤٢٤٢٤٢٤٢", "incorrect_number"),  # digits of another script than ASCII
         ("4111111111111111", "test_mode_card_required"),
         ("79927398713000", "incorrect_number"),
         ("7992739871327", "incorrect_number"),
@@ -49,7 +49,7 @@ def test_a_number_that_might_be_a_real_card_never_pays_and_is_never_repeated(num
 
 
 def test_all_listed_cards_have_a_valid_check_digit():
-    # ISO/IEC 7812-1 annex B, written the long way round.
+    # Simple implementation of ISO/IEC 7812-1, annex B.
     for number in [*ACCEPTED, *DECLINED]:
         total = 0
         for place, digit in enumerate(reversed(number)):

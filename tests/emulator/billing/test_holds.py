@@ -1,4 +1,4 @@
-"""Servers that share a PostgreSQL count each other's holds: together they spend what is there, and no cent more."""
+"""Servers that share a PostgreSQL database respect each other's holds, so together they never exceed the credit."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ ADA = WALLETS[0]
 
 
 class Server:
-    """What a server has of the ledger, with a connection of its own."""
+    """Ledger of one server, with a separate connection."""
 
     def __init__(self, url: str) -> None:
         self.store = Store(url)
         self.ledger = Ledger(self.store, Clock(0.0))
 
     async def told(self) -> None:
-        """Waits until the others can see what this one has set free."""
-        await asyncio.sleep(0)  # its order stands in line
+        """Waits until the other servers can see the credit that this server has released."""
+        await asyncio.sleep(0)  # the batcher queues its request
         await self.store.run(lambda _: None)
 
 
@@ -43,7 +43,7 @@ async def pay_in(server: Server, cents: int, reference: str = "first", wallet: s
     await server.ledger.add_credit(wallet, cents, reason="test", reference=reference)
 
 
-async def test_what_one_server_holds_the_other_cannot_spend(servers: list[Server]) -> None:
+async def test_one_server_cannot_spend_credit_that_another_holds(servers: list[Server]) -> None:
     one, two = servers
     await pay_in(one, 5)
     held = await one.ledger.hold(ADA, 3)
@@ -59,14 +59,14 @@ async def test_what_one_server_holds_the_other_cannot_spend(servers: list[Server
         await held.grow(4)
     await held.settle(3, reason="test", request_id="r1")
     await more.settle(1, reason="test", request_id="r2")
-    rest = await one.ledger.hold(ADA, 1)  # a charge below its hold sets the rest free
+    rest = await one.ledger.hold(ADA, 1)  # a charge below its hold releases the remainder
     rest.release()
     await one.told()
     assert (await two.ledger.hold(ADA, 1)).state == "active"
     assert await one.ledger.verify() == []
 
 
-async def test_two_servers_in_any_order_of_calls_do_what_one_would(servers: list[Server]) -> None:
+async def test_two_servers_have_the_same_results_as_one(servers: list[Server]) -> None:
     chance = random.Random(7)
     balance: Counter[str] = Counter()
     held: Counter[str] = Counter()
@@ -115,7 +115,7 @@ async def test_two_servers_in_any_order_of_calls_do_what_one_would(servers: list
         assert await server.ledger.verify() == []
 
 
-async def test_calls_that_race_through_both_servers_spend_what_is_there_and_no_cent_more(
+async def test_concurrent_calls_to_both_servers_never_exceed_the_credit(
     servers: list[Server],
 ) -> None:
     await pay_in(servers[0], 40)
@@ -130,7 +130,7 @@ async def test_calls_that_race_through_both_servers_spend_what_is_there_and_no_c
         async with hold:
             await asyncio.sleep(chance.random() / 100)
             if n % 5 == 0:
-                return 0  # it fails, and costs nothing
+                return 0  # the call fails, and costs nothing
             assert await hold.settle(cents, reason="test", request_id=f"r{n}") >= 0
             return cents
 
@@ -141,7 +141,7 @@ async def test_calls_that_race_through_both_servers_spend_what_is_there_and_no_c
     for server in servers:
         assert await server.ledger.credit_cents(ADA) == 40 - spent
         assert await server.ledger.verify() == []
-        if spent < 40:  # nothing is held any more
+        if spent < 40:  # no hold remains
             async with await server.ledger.hold(ADA, 40 - spent):
                 pass
             await server.told()
@@ -159,12 +159,12 @@ async def test_what_a_server_held_is_free_once_it_is_gone(servers: list[Server])
             try:
                 await two.ledger.hold(ADA, 5)
             except StructuredError:
-                await asyncio.sleep(0.01)  # the database notices by itself
+                await asyncio.sleep(0.01)  # the database detects the closed connection
             else:
                 break
 
 
-async def test_a_server_alone_on_its_database_writes_nothing_of_its_holds_down(store, ledger) -> None:
+async def test_a_single_server_does_not_store_its_holds(store, ledger) -> None:
     await ledger.add_credit(ADA, 5, reason="test", reference="first")
     await (await ledger.hold(ADA, 2)).settle(1, reason="test", request_id="r1")
     rows = await store.run(lambda connection: connection.value("SELECT count(*) FROM ledger_holds"))

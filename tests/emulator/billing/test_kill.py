@@ -1,4 +1,4 @@
-"""Nothing acknowledged is lost and nothing is counted twice when the process is killed at any moment."""
+"""A killed process loses no acknowledged charge, and no charge counts twice."""
 
 from __future__ import annotations
 
@@ -43,17 +43,17 @@ asyncio.run(main(*sys.argv[1:]))
 
 
 def charge_until_killed(url: str, answers: int) -> list[int]:
-    """Numbers of the requests that were acknowledged, at least ``answers`` of them."""
+    """Returns the numbers of at least ``answers`` acknowledged requests."""
     process = subprocess.Popen([sys.executable, "-c", CHARGER, url, WALLET], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     with process, process.stdout:
         seen = [int(process.stdout.readline()) for _ in range(answers)]
         process.kill()
-        # What it managed to write before it died was acknowledged too; the last line may be cut short.
+        # The process also acknowledged the requests that it wrote before the kill. The last line can be incomplete.
         return seen + [int(line) for line in process.stdout.read().split("\n")[:-1]]
 
 
-# A handful by default, each under a second; as many as are wanted by the environment.
+# The default is a few rounds, each below a second. An environment variable can increase the number.
 @pytest.mark.parametrize("trial", range(int(os.environ.get("SVCNB_KILL_TRIALS", "3"))))
 async def test_a_killed_ledger_keeps_every_acknowledged_charge_once(tmp_path, trial: int):
     url = f"sqlite:///{tmp_path / 'state.db'}"
@@ -70,7 +70,7 @@ async def test_a_killed_ledger_keeps_every_acknowledged_charge_once(tmp_path, tr
     assert len(charged) == len(set(charged))
     assert {f"r{number}" for number in acknowledged} <= set(charged)
     assert await ledger.credit_cents(WALLET) == CREDIT - len(charged)
-    # Whoever got no answer asks again, and whoever got one too: all are charged once.
+    # All callers repeat their requests, with or without a response. The ledger charges each request once.
     everybody = range(1, max(acknowledged) + 20)
     await asyncio.gather(*(charge(ledger, WALLET, 1, reason="kill", request_id=f"r{number}") for number in everybody))
     assert await ledger.credit_cents(WALLET) == CREDIT - len(everybody)

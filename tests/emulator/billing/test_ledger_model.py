@@ -1,4 +1,4 @@
-"""The ledger against a model: a dictionary of balances, a set of used references, and the holds that are open."""
+"""The ledger compared with a model: a dictionary of balances, a set of used references, and the open holds."""
 
 from __future__ import annotations
 

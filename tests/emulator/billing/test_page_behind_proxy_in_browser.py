@@ -1,4 +1,4 @@
-"""The payment pages in a real Chromium, behind a real reverse proxy with a name and a folder of its own."""
+"""The payment pages in a real Chromium, behind a real reverse proxy with another host name and a path prefix."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def browser(start_chromium: Callable[..., AbstractContextManager[Any]]) -> Itera
 
 @pytest.fixture
 def proxied() -> Iterator[Callable[..., tuple[Api, str]]]:
-    """Starts an emulator and a proxy in front of it; returns the emulator and its address as a browser sees it."""
+    """Starts an emulator behind a proxy. Returns the emulator and its address for the browser."""
     pytest.importorskip("configurable_http_proxy", reason="the extra 'workshop' is not installed")
     with ExitStack() as stack:
         yield lambda **how: _start(stack, **how)
@@ -48,7 +48,7 @@ def _start(stack: ExitStack, *, allowed: bool, keeps_host: bool) -> tuple[Api, s
     program = str(Path(sys.executable).with_name("configurable-http-proxy"))
     command = [program, "--ip", "127.0.0.1", "--port", str(port), "--api-ip", "127.0.0.1", "--api-port", str(api_port)]
     command += ["--no-include-prefix", "--log-level", "error"]
-    if not keeps_host:  # as nginx does unless it is told otherwise
+    if not keeps_host:  # like nginx with its default settings
         command += ["--custom-header", "host:localhost"]
     proxy = subprocess.Popen(command, env={"CONFIGPROXY_AUTH_TOKEN": TOKEN})
     stack.callback(proxy.wait, 60)
@@ -98,7 +98,7 @@ def test_a_person_pays_through_a_proxy_whose_origin_is_allowed(
 
 
 @pytest.mark.parametrize("keeps_host", [True, False])
-def test_a_proxy_that_is_not_allowed_is_told_which_option_allows_it(
+def test_the_error_for_an_unknown_proxy_names_the_option(
     browser: Any, proxied: Callable[..., tuple[Api, str]], keeps_host: object
 ) -> None:
     api, address = proxied(allowed=False, keeps_host=keeps_host)

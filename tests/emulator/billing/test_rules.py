@@ -10,12 +10,13 @@ from svcnb.emulator.billing.rules import (
     payment_required,
 )
 from svcnb.emulator.errors import EndpointFailure
+from svcnb.protocol.limits import MAX_PAYMENT_CENTS, MIN_PAYMENT_CENTS
 
 
 @pytest.mark.parametrize(
     ("cents", "text"), [(0, "$0.00"), (3, "$0.03"), (500, "$5.00"), (123456, "$1234.56"), (-1, "-$0.01")]
 )
-def test_amounts_are_said_in_dollars_and_cents(cents, text):
+def test_amounts_are_formatted_in_dollars(cents, text):
     assert dollars(cents) == text
 
 
@@ -23,7 +24,7 @@ def test_amounts_are_said_in_dollars_and_cents(cents, text):
     ("credit", "text"),
     [(500, "$5.00 credit"), (1, "$0.01 credit"), (0, "No credits"), (-3, "$0.03 owed"), (-1050, "$10.50 owed")],
 )
-def test_balances_are_said_as_the_service_says_them(credit, text):
+def test_balances_have_the_format_of_the_service(credit, text):
     assert display(credit) == text
 
 
@@ -32,7 +33,7 @@ def test_an_execution_costs_a_cent_a_whole_second_and_at_least_one(elapsed, cent
     assert execution_cost_cents(elapsed) == cents
 
 
-def test_the_402_names_what_is_needed_what_is_there_and_the_way_out():
+def test_the_402_contains_the_needed_credit_the_balance_and_the_fix():
     error = payment_required(1, 0)
     assert (error.status, error.code) == (402, "payment_required")
     assert error.message == "This call needs $0.01, but the account has $0.00 (no credits)."
@@ -42,7 +43,7 @@ def test_the_402_names_what_is_needed_what_is_there_and_the_way_out():
         assert word in error.fix
 
 
-@pytest.mark.parametrize("amount", [500, 501, 99_999_999])
+@pytest.mark.parametrize("amount", [MIN_PAYMENT_CENTS, 501, MAX_PAYMENT_CENTS])
 def test_amounts_from_the_minimum_on_can_be_paid(amount):
     check_payment_amount(amount)
 
@@ -50,10 +51,10 @@ def test_amounts_from_the_minimum_on_can_be_paid(amount):
 @pytest.mark.parametrize(
     ("amount", "why"),
     [
-        (499, "minimum payment is 500 cents"),
+        (MIN_PAYMENT_CENTS - 1, "minimum payment is 500 cents"),
         (0, "minimum"),
         (-500, "minimum"),
-        (100_000_000, "send a smaller amount, in cents"),
+        (MAX_PAYMENT_CENTS + 1, "send a smaller amount, in cents"),
         (2**63 - 1, "maximum"),
     ],
 )

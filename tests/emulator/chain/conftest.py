@@ -1,7 +1,8 @@
-"""One real chain for all tests of this folder, seen from outside.
+"""One real chain for all tests of this folder, accessed over JSON-RPC.
 
-Calls are encoded and signed by web3 and eth-account and pass the JSON-RPC gateway, so the contract, the gateway and our
-own codec are held against independent code. Each test starts from the moment right after deployment.
+web3 and eth-account encode and sign all calls, which then go through the JSON-RPC gateway. The tests therefore compare
+the contract, the gateway and the project's codec with independent code. Each test starts with the state immediately
+after the deployment.
 """
 
 from __future__ import annotations
@@ -35,10 +36,10 @@ from svcnb.protocol import contract
 
 T0 = 1_750_000_000
 ROOT = bytes(range(32))
-# A machine that does ten other things at once is slow, not broken: what ends, ends long before.
+# Long timeout, because a busy machine is slow. Operations that end at all usually end much earlier.
 PATIENCE_S = 300
 
-# See docs/service/contract.md#errors, letter by letter.
+# Literal copy of docs/service/contract.md#errors.
 ERRORS = """
 AccountDoesNotExist(uint256), NoAccountAccess(uint256,address), AccountAlreadyExists(uint256),
 GroupDoesNotExist(uint256,uint256), PkpDoesNotExist(uint256,uint256,address),
@@ -58,7 +59,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.path.parent == here:
             item.add_marker(pytest.mark.chain)
-    # What repeats in depth is done on anvil alone.
+    # Parametrised tests run only on anvil.
     twice = [item for item in items if "[ethereumjs" in item.name and len([*item.iter_markers("slow")]) > 1]
     if twice:
         items[:] = [item for item in items if item not in twice]
@@ -66,7 +67,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def known_errors() -> dict[bytes, tuple[str, list[str]]]:
-    """Name and types of the documented errors, by selectors that eth-utils computes."""
+    """Returns the name and types of the documented errors by selector. eth-utils computes the selectors."""
     found = {}
     for signature in ERRORS.replace("\n", " ").replace("), ", ")|").strip().split("|"):
         name, _, types = signature.strip().rstrip(")").partition("(")
@@ -75,7 +76,7 @@ def known_errors() -> dict[bytes, tuple[str, list[str]]]:
 
 
 class Loop:
-    """An event loop in a thread, for code that waits."""
+    """Event loop in a thread, for synchronous tests."""
 
     def __init__(self) -> None:
         self.loop = asyncio.new_event_loop()
@@ -95,7 +96,7 @@ class Loop:
 
 
 class GatewayProvider(JSONBaseProvider):
-    """web3's way into the gateway."""
+    """web3 provider that sends requests to the gateway."""
 
     def __init__(self, ask: Callable[[Any], Any]) -> None:
         super().__init__()
@@ -108,7 +109,7 @@ class GatewayProvider(JSONBaseProvider):
 
 
 class World:
-    """The chain and everything a test does to it."""
+    """The chain with helper methods for tests."""
 
     def __init__(self, loop: Loop, chain: Chain, clock: Clock, custody: Custody) -> None:
         self.loop = loop
@@ -126,14 +127,14 @@ class World:
         return self.loop.run(self.chain.rpc(body))
 
     def request(self, method: str, *params: Any) -> Any:
-        """The whole answer to one request."""
+        """Returns the complete response to one request."""
         return self.rpc({"jsonrpc": "2.0", "id": 1, "method": method, "params": list(params)})
 
     def run(self, work: Coroutine[Any, Any, Any]) -> Any:
         return self.loop.run(work)
 
     def wallet(self, *, ether: int = 10) -> Actor:
-        """A fresh wallet with some ether."""
+        """Creates a wallet with some ether."""
         self._wallets += 1
         account = Account.from_key(self._wallets.to_bytes(32, "big"))
         if ether:
@@ -147,16 +148,16 @@ class World:
         return Actor(self, Account.from_key(self.custody.admin_payer_secret()))
 
     def payer(self) -> Actor:
-        """A payer that the relay takes last, so that nonces do not cross."""
+        """Returns a payer that the relay uses last, so that the nonces do not conflict."""
         return Actor(self, Account.from_key(self.custody.payer_secret(2)))
 
     def hash_of(self, wallet: Actor) -> int:
-        """The hash under which a wallet finds its account."""
+        """Returns the hash that identifies a wallet's account."""
         return int.from_bytes(Web3.keccak(bytes.fromhex(wallet.address[2:])), "big")
 
 
 class Actor:
-    """A wallet that acts on the contract."""
+    """Wallet that sends transactions to the contract."""
 
     def __init__(self, world: World, account: LocalAccount) -> None:
         self.world = world
@@ -178,22 +179,25 @@ class Actor:
         } | fields
 
     def send_raw(self, fields: dict[str, Any]) -> Any:
-        """The receipt of a filled transaction."""
+        """Sends a completed transaction, and returns its receipt."""
         raw = self.account.sign_transaction(fields).raw_transaction
         return self.world.w3.eth.get_transaction_receipt(self.world.w3.eth.send_raw_transaction(raw))
 
     def send(self, function: str, *args: Any) -> Any:
-        """Writes and returns the receipt."""
+        """Sends a write, and returns its receipt."""
         receipt = self.send_raw(self.transaction(function, *args))
         assert receipt["status"] == 1, self.refused(function, *args)
         return receipt
 
     def ask(self, function: str, *args: Any, **where: Any) -> Any:
-        """What the function returns to this wallet."""
+        """Returns the result of a view function for this wallet."""
         return self.world.contract.functions[function](*args).call({"from": self.address}, **where)
 
     def refused(self, function: str, *args: Any) -> tuple[Any, ...]:
-        """Name and arguments of the error that the function reverts with; the revert is seen in a block too."""
+        """Returns the name and arguments of the error with which the function reverts.
+
+        The test also sends the transaction.
+        """
         with pytest.raises((ContractCustomError, ContractLogicError)) as seen:
             self.ask(function, *args)
         receipt = self.send_raw(self.transaction(function, *args))
@@ -209,7 +213,7 @@ class Actor:
 
 @pytest.fixture(scope="package", params=["anvil", pytest.param("ethereumjs", marks=pytest.mark.slow)])
 def session_world(request: pytest.FixtureRequest) -> Iterator[World]:
-    """The same chain on each engine; what a browser has is held to what anvil does."""
+    """The same chain on each engine, because the engine of the browser must behave like anvil."""
     tools.anvil()
     loop = Loop()
     settings = Settings.load({}, seed="chain tests", chain_engine=request.param)
@@ -235,7 +239,7 @@ def world(session_world: World) -> World:
 
 @pytest.fixture
 def alice(world: World) -> Actor:
-    """A wallet that owns a ChainSecured account."""
+    """Wallet that owns a ChainSecured account."""
     wallet = world.wallet()
     wallet.send("newChainSecuredAccount", "alice", "her account")
     return wallet
@@ -246,7 +250,7 @@ StartChain = Callable[..., Awaitable[Chain]]
 
 @pytest.fixture
 async def start_chain(tmp_path: Path) -> AsyncIterator[StartChain]:
-    """Starts chains of the test's own, on one database; they end with the test."""
+    """Starts chains of one test on one database, and stops them after the test."""
     async with AsyncExitStack() as stack:
 
         async def start(*, seed: str = "own", clock: Clock | None = None, **settings: Any) -> Chain:
@@ -264,5 +268,5 @@ async def start_chain(tmp_path: Path) -> AsyncIterator[StartChain]:
 
 @pytest.fixture
 def errors() -> dict[bytes, tuple[str, list[str]]]:
-    """Name and types of every documented error, by selector."""
+    """Returns the name and types of every documented error by selector."""
     return known_errors()

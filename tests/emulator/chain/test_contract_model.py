@@ -1,6 +1,6 @@
-"""Who owns what, under any sequence of calls by anybody: the contract against a model of the specification's rules.
+"""Ownership of accounts: random calls by all wallets, compared with a model of the specification's rules.
 
-`SVC_MODEL_EXAMPLES` asks for more than the few sequences of every test run.
+`SVC_MODEL_EXAMPLES` sets the number of sequences. The default is small.
 """
 
 # ruff: noqa: FBT003 - contract functions take their flags by position
@@ -36,7 +36,7 @@ ACTION, PKP = 0xACC, "0x" + "77" * 20
 
 @dataclass
 class Account:
-    """What docs/service/signatures.md#transfer and #conversion say about an account."""
+    """Account with the rules of docs/service/signatures.md#transfer and #conversion."""
 
     master: int
     admin: str
@@ -48,7 +48,7 @@ class Account:
 
 
 class Ownership(RuleBasedStateMachine):
-    """Five wallets, a payer and the contract's owner do as they like."""
+    """State machine of five wallets, a payer and the contract's owner, which send random calls."""
 
     world: World
 
@@ -63,10 +63,10 @@ class Ownership(RuleBasedStateMachine):
         self.master_of: dict[int, int] = {}
         self.ever_admin: dict[str, int] = {}
 
-    # --- doing and trying -------------------------------------------------------------------------------------------
+    # --- calls -------------------------------------------------------------------------------------------------------
 
     def attempt(self, who: Actor, function: str, *arguments: Any, allowed: bool) -> None:
-        """Does it, or sees it refused, as the model says."""
+        """Sends a call, and checks whether it succeeds or reverts as the model predicts."""
         if allowed:
             receipt = who.send_raw(who.transaction(function, *arguments))
             assert receipt["status"] == 1, f"{function}{arguments} was refused and is allowed"
@@ -82,7 +82,7 @@ class Ownership(RuleBasedStateMachine):
         return known[place % len(known)] if known else None
 
     def any_hash(self, account: Account, place: int) -> int:
-        """One of the hashes that lead to an account."""
+        """Returns one of the hashes that identify an account."""
         hashes = [account.master, *sorted(account.aliases), *sorted(account.keys)]
         return hashes[place % len(hashes)]
 
@@ -184,14 +184,15 @@ class Ownership(RuleBasedStateMachine):
         account = self.some(place)
         assert account is not None
         by, through = self.payer if by_payer else self.wallets[sender], self.any_hash(account, which)
-        allowed = self.acts_for(by, account) and through not in account.keys  # these keys may not create groups
+        # these keys do not have the permission to create groups
+        allowed = self.acts_for(by, account) and through not in account.keys
         self.attempt(by, "addGroup", through, "g", "", [ACTION], [PKP], allowed=allowed)
         account.groups += allowed
 
     @precondition(lambda self: any(not account.managed for account in self.accounts.values()))
     @rule(place=HASHES, which=HASHES, attacker=st.integers(0, 6))
     def attack_a_wallets_account(self, place: int, which: int, attacker: int) -> None:
-        """Neither a stranger nor the service itself gets at an account that a wallet owns, by whatever hash."""
+        """No other wallet and no payer can change an account that a wallet owns, with any of its hashes."""
         secured = [account for account in self.accounts.values() if not account.managed]
         account = secured[place % len(secured)]
         by = [*self.wallets, self.payer, self.owner][attacker]
@@ -219,7 +220,7 @@ class Ownership(RuleBasedStateMachine):
         ):
             self.attempt(by, function, *arguments, allowed=False)
 
-    # --- what always holds ------------------------------------------------------------------------------------------
+    # --- invariants --------------------------------------------------------------------------------------------------
 
     @invariant()
     def every_hash_leads_to_its_account_and_nothing_else(self) -> None:

@@ -1,4 +1,4 @@
-"""Who may run what with which wallet.
+"""Permissions to run actions and to use wallets.
 
 Source: docs/service/permissions.md#running-an-action, docs/service/permissions.md#using-a-wallet,
     docs/service/contract.md#views.
@@ -23,7 +23,7 @@ USAGE, A, B, C = 0xBEEF, 5, 6, 7
 
 @pytest.fixture
 def own(world: World, alice: Actor) -> int:
-    """Groups permit: 1 action A with wallet 1, 2 B with wallet 2, 3 any action with wallet 1, 4 A with any wallet."""
+    """Four groups: A with wallet 1, B with wallet 2, any action with wallet 1, and A with any wallet."""
     own = world.hash_of(alice)
     for path, wallet in enumerate((W1, W2), 1):
         alice.send("registerWalletDerivation", own, wallet, path, "", "")
@@ -37,7 +37,7 @@ def grant(alice: Actor, own: int, *groups: int, expiration: int = 0) -> None:
 
 
 def runs(alice: Actor, key: int, action: int) -> bool:
-    """Whether the key may run the action, by every function that answers that."""
+    """Returns whether the key may run the action, according to every view function for this question."""
     answers = {
         alice.ask("canExecuteAction", key, action),
         alice.ask("canExecuteActionFast", key, action),
@@ -48,7 +48,7 @@ def runs(alice: Actor, key: int, action: int) -> bool:
 
 
 def uses(alice: Actor, key: int, action: int, wallet: str) -> bool:
-    """Whether the action may use the wallet, by every function that answers that."""
+    """Returns whether the action may use the wallet, according to every view function for this question."""
     answers = {
         alice.ask("canUseWalletInAction", key, action, wallet),
         alice.ask("canUseWalletInActionFast", key, action, wallet),
@@ -76,13 +76,13 @@ def test_a_group_that_does_not_exist_permits_nothing(alice: Actor, own: int) -> 
     assert not uses(alice, USAGE, A, W1)
 
 
-def test_a_wildcard_key_runs_anything_registered_or_not(alice: Actor, own: int) -> None:
+def test_a_wildcard_key_runs_registered_and_unregistered_actions(alice: Actor, own: int) -> None:
     grant(alice, own, 0)
     assert runs(alice, USAGE, C)
     assert runs(alice, USAGE, 2**256 - 1)
 
 
-def test_master_and_alias_run_everything(world: World, alice: Actor, own: int) -> None:
+def test_master_and_alias_can_run_every_action(world: World, alice: Actor, own: int) -> None:
     bob = world.wallet()
     alice.send("transferChainSecuredAccountOwnership", own, bob.address)
     for key in (own, world.hash_of(bob)):
@@ -91,7 +91,7 @@ def test_master_and_alias_run_everything(world: World, alice: Actor, own: int) -
         assert not uses(alice, key, C, W3), "a wallet that is not in the account is nobody's to use"
 
 
-def test_action_and_wallet_must_meet_in_one_group(alice: Actor, own: int) -> None:
+def test_one_group_must_contain_the_action_and_the_wallet(alice: Actor, own: int) -> None:
     grant(alice, own, 1, 2)
     assert uses(alice, USAGE, A, W1)
     assert uses(alice, USAGE, B, W2)
@@ -99,7 +99,7 @@ def test_action_and_wallet_must_meet_in_one_group(alice: Actor, own: int) -> Non
     assert not uses(alice, USAGE, B, W1)
 
 
-def test_wildcards_in_a_group_stand_for_any_action_and_any_wallet(alice: Actor, own: int) -> None:
+def test_wildcards_in_a_group_permit_any_action_and_any_wallet(alice: Actor, own: int) -> None:
     grant(alice, own, 3)
     assert [uses(alice, USAGE, C, wallet) for wallet in (W1, W2)] == [True, False]
     grant(alice, own, 4)
@@ -169,10 +169,10 @@ def test_groups_are_found_by_action_and_by_both(alice: Actor, own: int) -> None:
         assert alice.ask("groupIdsForActionAndWallet", key, C, W2) == []
 
 
-def test_one_answer_holds_all_that_decides(world: World, alice: Actor, own: int) -> None:
+def test_one_view_returns_all_relevant_permissions(world: World, alice: Actor, own: int) -> None:
     grant(alice, own, 0, expiration=T0 + 50)
     world.clock.freeze(T0 + 50)
-    # account, usage key, expired, runs, registered, uses, uses strictly: the last four apart from expiration
+    # account, usage key, expired, runs, registered, uses, uses strictly: the last four without the expiration
     assert alice.ask("checkPermission", USAGE, C, W2) == (own, True, True, True, True, True, False)
     assert alice.ask("checkPermission", own, C, W3) == (own, False, False, True, False, False, False)
     assert alice.ask("checkPermission", 404, C, W1) == (0, False, False, False, False, False, False)

@@ -1,4 +1,4 @@
-"""The price of gas and estimates, which are the same with each engine of the chain."""
+"""Gas price and gas estimates, which are the same with each engine of the chain."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ STORES_TEN_TIMES = "".join(f"600160{slot:02x}55" for slot in range(10))
 
 
 def creation(runtime: str) -> str:
-    """The code that creates a contract with this code."""
+    """Returns the code that creates a contract with the given code."""
     return f"0x60{len(runtime) // 2:02x}80600b6000396000f3{runtime}"
 
 
 def passes_on(to: str) -> str:
-    """Code that calls a contract with all its gas, and reverts if that fails."""
+    """Returns code that calls a contract with all its gas, and reverts if that call fails."""
     return f"{'6000' * 5}73{to[2:].lower()}5af115602657005b60006000fd"
 
 

@@ -1,4 +1,4 @@
-"""What each write costs while an account grows: the same, so nobody can be locked out of an account that became large.
+"""Gas of each write in a growing account. It stays constant, so the size of an account never prevents writes.
 
 `SVC_GAS_SIZE=500 pytest tests/emulator/chain/test_gas.py -s` prints the table of `docs/contract.md`.
 """
@@ -18,7 +18,7 @@ FLAGS = (False, False, False)
 
 
 def writes(own: int, number: int) -> dict[str, tuple[Any, ...]]:
-    """Each write once; numbers keep them apart from what the account holds already."""
+    """Sends each write once. Numbers distinguish the new entries from the existing ones."""
     action, wallet = 0xAAAA_0000 + number, f"0x77{number:038d}"
     groups = [1] * 10
     return {
@@ -65,5 +65,5 @@ def test_a_write_costs_the_same_however_large_the_account_is(world: World, alice
     assert world.run(chain.view("canUseWalletInActionStrict", own, 1, held))
     for function, gas in small.items():
         print(f"| `{function}` | {gas:,} | {large[function]:,} |")  # noqa: T201 - the table
-        # A slot that is written for the first time costs 17,100 more than one that held something (EIP-2200).
+        # The first write to a slot costs 17,100 more gas than a later one (EIP-2200).
         assert abs(large[function] - gas) <= 2 * 17_100, f"{function} costs {gas} and later {large[function]}"

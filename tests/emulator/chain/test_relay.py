@@ -1,4 +1,4 @@
-"""The chain as the server uses it: views, relayed writes, signatures of contracts, and a chain that is not ours."""
+"""The chain interface of the server: views, relayed writes, signatures of contract wallets, and an external chain."""
 
 # ruff: noqa: FBT003 - contract functions take their flags by position
 
@@ -41,7 +41,7 @@ def test_a_relayed_write_returns_what_the_function_returns(world: World) -> None
     assert world.run(world.chain.view("getAccountWalletAddress", KEY)) == ADMIN
 
 
-def test_parallel_writes_use_several_payers_and_each_gets_its_own_answer(world: World) -> None:
+def test_parallel_writes_use_several_payers_and_return_their_own_results(world: World) -> None:
     world.run(world.chain.write("newAccount", KEY, True, "n", "d", ADMIN))
 
     async def together() -> list[Any]:
@@ -61,13 +61,13 @@ def test_the_write_of_one_account_does_not_wait_for_all_those_of_another(world: 
     ended: list[str] = []
 
     async def write(account: str, name: str) -> None:
-        current_account.set(account)  # each task has its own
+        current_account.set(account)  # each task has a separate wallet
         await world.chain.write("addGroup", KEY, name, "", [], [])
         ended.append(name)
 
     async def together() -> None:
         many = [asyncio.create_task(write("greedy", str(n))) for n in range(40)]
-        await asyncio.sleep(0)  # they stand in line
+        await asyncio.sleep(0)  # the writes wait for a payer
         await asyncio.gather(asyncio.create_task(write("modest", "modest")), *many)
 
     world.run(world.chain.write("newAccount", KEY, True, "n", "d", ADMIN))
@@ -75,12 +75,12 @@ def test_the_write_of_one_account_does_not_wait_for_all_those_of_another(world: 
     assert ended.index("modest") < 12
 
 
-def test_a_refused_write_is_named_and_costs_nothing(world: World) -> None:
+def test_a_rejected_write_has_a_named_error_and_no_cost(world: World) -> None:
     height = world.w3.eth.block_number
     with pytest.raises(ContractRevert) as seen:
         world.run(world.chain.write("addGroup", 404, "", "", [], []))
     assert seen.value.name == "NoAccountAccess"
-    # Any payer may have been the free one.
+    # The free payer can be any of them.
     assert seen.value.args_ in [(404, payer) for payer in world.chain.payers]
     assert str(seen.value) == f"NoAccountAccess(404, {seen.value.args_[1]})"
     with pytest.raises(ContractRevert, match="AccountDoesNotExist"):
@@ -88,7 +88,7 @@ def test_a_refused_write_is_named_and_costs_nothing(world: World) -> None:
     assert world.w3.eth.block_number == height
 
 
-def test_calls_that_do_not_fit_are_refused_before_anything_is_asked(world: World) -> None:
+def test_calls_with_wrong_arguments_are_rejected_without_a_request(world: World) -> None:
     with pytest.raises(KeyError, match="addGroup"):
         world.run(world.chain.write("addGroups"))
     with pytest.raises(AbiError, match="addGroup"):
@@ -97,7 +97,7 @@ def test_calls_that_do_not_fit_are_refused_before_anything_is_asked(world: World
         world.run(world.chain.view("listGroups", -1, 0, 1))
 
 
-def test_a_view_may_ask_as_somebody_and_about_an_old_block(world: World) -> None:
+def test_a_view_can_have_a_sender_and_an_old_block(world: World) -> None:
     world.run(world.chain.write("newAccount", KEY, True, "n", "d", ADMIN))
     height = world.w3.eth.block_number
     assert world.run(world.chain.view("accountExistsAndIsMutable", KEY, sender=world.chain.payers[0])) is True
@@ -106,7 +106,7 @@ def test_a_view_may_ask_as_somebody_and_about_an_old_block(world: World) -> None
     assert world.run(world.chain.view("resolveApiKeyHash", KEY, block=height - 1))[0] == 0
 
 
-async def test_an_old_block_whose_state_is_gone_is_answered_like_the_latest(start_chain: StartChain) -> None:
+async def test_a_call_of_an_old_block_without_state_uses_the_latest_block(start_chain: StartChain) -> None:
     first = await start_chain()
     await first.write("newAccount", KEY, True, "n", "d", ADMIN)
     await first.stop()
@@ -126,7 +126,7 @@ def test_events_reach_every_listener_before_the_write_returns(world: World) -> N
     assert [(event.name, event.args["apiKeyHash"]) for event in world.events] == [("AccountCreated", KEY)]
 
 
-async def test_writes_outlive_whoever_asked_for_them(start_chain: StartChain) -> None:
+async def test_writes_complete_even_if_the_caller_disconnects(start_chain: StartChain) -> None:
     chain = await start_chain()
     node = chain._chain
     assert isinstance(node, LocalChain)
@@ -163,7 +163,7 @@ async def test_a_managed_write_waits_as_long_as_the_chain_would_let_it(start_cha
 # --- contract wallets -------------------------------------------------------------------------------------------------
 
 
-def test_a_contract_wallet_takes_its_owners_signature_and_no_other(world: World) -> None:
+def test_a_contract_wallet_accepts_only_its_owners_signature(world: World) -> None:
     owner, digest = Account.from_key("0x" + "42" * 32), keccak(text="something")
     wallet = world.run(world.chain.deploy_contract_wallet(owner.address))
     signature = bytes(owner.unsafe_sign_hash(digest).signature)
@@ -177,7 +177,7 @@ def test_a_contract_wallet_takes_its_owners_signature_and_no_other(world: World)
 
 
 def deploy(world: World, runtime: str) -> str:
-    """A contract with this code."""
+    """Deploys a contract with this code."""
     size = len(runtime) // 2
     sender = world.wallet()
     receipt = sender.send_raw(sender.fill({"data": f"0x60{size:02x}600a5f3960{size:02x}5ff3{runtime}"}))
@@ -187,17 +187,17 @@ def deploy(world: World, runtime: str) -> str:
 @pytest.mark.parametrize(
     ("runtime", "accepted"),
     [
-        ("631626ba7e60e01b5f5260205ff3", True),  # the magic value in a full word
-        ("631626ba7e60e01b6001175f5260205ff3", True),  # the rest of the word does not matter
-        ("631626ba7e60e01b5f5260045ff3", False),  # four bytes are no word
+        ("631626ba7e60e01b5f5260205ff3", True),  # the magic value in a complete word
+        ("631626ba7e60e01b6001175f5260205ff3", True),  # the rest of the word has no effect
+        ("631626ba7e60e01b5f5260045ff3", False),  # four bytes are not a complete word
         ("631626ba7f60e01b5f5260205ff3", False),  # another value
         ("5f5ffd", False),  # a revert
-        ("5b5f56", False),  # a loop, ended by the gas cap
+        ("5b5f56", False),  # a loop, which the gas limit ends
         ("fe", False),  # an invalid instruction
-        ("00", False),  # no answer
+        ("00", False),  # no returned data
     ],
 )
-def test_the_answer_of_a_wallet_is_read_to_the_letter(world: World, runtime: str, accepted: bool) -> None:  # noqa: FBT001
+def test_only_the_exact_magic_value_is_accepted(world: World, runtime: str, accepted: bool) -> None:  # noqa: FBT001
     address = deploy(world, runtime)
     assert world.run(world.chain.is_valid_signature(address, b"\x00" * 32, b"")) is accepted
 
@@ -206,12 +206,12 @@ def test_an_address_without_code_signs_nothing(world: World) -> None:
     assert world.run(world.chain.is_valid_signature("0x" + "77" * 20, b"\x00" * 32, b"")) is False
 
 
-# --- a chain that is not ours -----------------------------------------------------------------------------------------
+# --- an external chain -----------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
 async def foreign_url() -> AsyncIterator[str]:
-    """A node that somebody else runs, with a chain id of its own."""
+    """External node with another chain id."""
     process = await asyncio.create_subprocess_exec(
         str(tools.anvil()), "--port", "0", "--chain-id", "777", "--accounts", "0", "--max-persisted-states", "0",
         stdout=asyncio.subprocess.PIPE,
@@ -225,7 +225,7 @@ async def foreign_url() -> AsyncIterator[str]:
     await process.communicate()
 
 
-async def test_another_chain_serves_when_its_owner_has_ether(foreign_url: str) -> None:
+async def test_an_external_chain_works_if_the_owner_has_ether(foreign_url: str) -> None:
     settings = Settings.load({}, seed="own", chain_rpc=foreign_url, api_payers=1)
     custody = Custody(b"own".ljust(32), settings.vocabulary, Randomness("own"))
     connection, store = over_http(foreign_url), Store(None)
@@ -259,7 +259,7 @@ async def test_another_chain_serves_when_its_owner_has_ether(foreign_url: str) -
         store.close()
 
 
-async def test_a_chain_that_does_not_answer_is_unavailable_and_its_address_not_told(start_chain: StartChain) -> None:
+async def test_the_error_for_an_unreachable_chain_omits_its_address(start_chain: StartChain) -> None:
     with pytest.raises(ChainUnavailable) as seen:
         await start_chain(chain_rpc="http://127.0.0.1:9/secret-key")
     assert seen.value.status == 503

@@ -1,4 +1,4 @@
-"""A chain that is not ours, behind a real HTTP server that answers what a test lays out."""
+"""An external chain behind a real HTTP server with scripted responses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LOG = {"address": "0x" + "11" * 20, "topics": [], "data": "0x", "blockNumber": "
 
 
 class Node:
-    """Says the number of the newest block from a list, the last again and again; and one log."""
+    """Returns a log, and block numbers from a list, of which it repeats the last."""
 
     def __init__(self) -> None:
         self.numbers: list[Any] = ["0x2"]
@@ -59,7 +59,7 @@ def node() -> Iterator[Node]:
     started.close()
 
 
-async def test_an_answer_that_makes_no_sense_does_not_end_the_watch_for_others_writes(
+async def test_an_invalid_response_does_not_end_the_polling(
     node: Node, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(remote, "_EVENT_POLL_S", 0.01)

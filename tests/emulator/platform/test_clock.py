@@ -1,4 +1,4 @@
-"""The emulator's time, which the event loop sets and the database's thread reads."""
+"""The emulator's clock, which the event loop sets and the database thread reads."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ T = 1_900_000_000.0
 
 
 def interrupted(work: Callable[[], Any], at: int, change: Callable[[], None]) -> tuple[Any, bool]:
-    """What a method of the clock answers when another thread has its turn before one of its instructions.
+    """Returns the result of a clock method if another thread runs before one of the method's instructions.
 
     Args:
-        work: Calls the method.
-        at: Number of the instruction, from 0.
-        change: What the other thread does.
+        work: Function that calls the method.
+        at: Number of the instruction, counted from 0.
+        change: Function that the other thread runs.
 
     Returns:
-        The answer, and whether the method has so many instructions.
+        The result, and whether the method has an instruction with this number.
     """
     left = at
     inside = False
@@ -51,14 +51,14 @@ def interrupted(work: Callable[[], Any], at: int, change: Callable[[], None]) ->
 
 
 @pytest.mark.parametrize("question", ["now", "now_s", "state", "offset_s"])
-def test_whoever_reads_the_time_while_it_is_set_sees_it_before_or_after_and_no_mixture(question: str) -> None:
-    # Python 3.12 tells nothing of the instructions of the first call that asks for them.
+def test_concurrent_reads_of_the_clock_are_consistent(question: str) -> None:
+    # Python 3.12 reports no instructions of the first call after the request for them.
     interrupted(Clock().now, 0, lambda: None)
     at, more = 0, True
     while more:
         clock = Clock()
         clock.advance(10_000)
-        clock.freeze(T)  # what it is ahead is kept
+        clock.freeze(T)  # the offset stays
 
         def ask(clock: Clock = clock) -> Any:
             found = getattr(clock, question)

@@ -1,4 +1,4 @@
-"""Kept state of earlier versions is brought forward with a copy, and a newer one is refused by name."""
+"""Migrations of stored states. Each creates a copy first, and the error for a newer state names its version."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from svcnb.toolkit.plan import state as plan
 from svcnb.workshop import emulators, roster
 
 KEPT = Path(__file__).with_name("kept")
-"""Files as the program wrote them when their version was the current one."""
+"""Files that the program wrote when their version was the current one."""
 
 STATES = sorted(Path(__file__).parent.glob("state-version-*.sql"))
 
 
 @pytest.fixture
 def raised(request, monkeypatch) -> None:
-    """A program whose state has one version more, with a column that the step adds."""
+    """Program with a newer state version, whose migration step adds a column."""
 
-    request.getfixturevalue("url")  # made before the version is raised
+    request.getfixturevalue("url")  # the copy exists before the version increases
 
     def step(connection: Any) -> Any:
         connection.run("ALTER TABLE ledger_balances ADD COLUMN note VARCHAR NOT NULL DEFAULT 'none'")
@@ -49,14 +49,14 @@ def raised(request, monkeypatch) -> None:
 
 @pytest.fixture(params=["file", "postgres"])
 def url(request, tmp_path) -> Iterator[str]:
-    """A database with a balance, as the program of today leaves it."""
+    """Database with a balance, in the current version."""
     kind = request.param
     made = f"sqlite:///{tmp_path / 'state.db'}" if kind == "file" else request.getfixturevalue("postgres_url")
     store = Store(made)
     store.run_now(lambda connection: connection.run("INSERT INTO ledger_balances VALUES ('0xa', 7)"))
     store.close()
     yield made
-    if kind == "postgres":  # the database is used again by other tests
+    if kind == "postgres":  # other tests use the database again
         with closing(Address(made).connect()) as connection:
             connection.run("DROP SCHEMA IF EXISTS svcnb_version_2 CASCADE")
 
@@ -129,12 +129,12 @@ def test_states_of_every_version_are_opened(dump, tmp_path) -> None:
     assert balances(f"sqlite:///{tmp_path / 'state.db'}")[0][:2] == ("0xa", 7)
 
 
-def test_today_s_state_has_a_dump_among_those_that_are_opened() -> None:
+def test_a_stored_example_of_the_current_version_exists() -> None:
     assert f"state-version-{STATE.current}" in {dump.stem for dump in STATES}
 
 
 def test_a_table_that_changed_since_its_dump_has_a_higher_version(tmp_path) -> None:
-    """A new table needs no step. Other columns in a kept one do."""
+    """A new table needs no migration step. Other columns of an existing table need one."""
     import svcnb.emulator.service  # noqa: F401 - declares all tables
 
     Store(f"sqlite:///{tmp_path / 'new.db'}").close()
@@ -150,7 +150,7 @@ def test_a_table_that_changed_since_its_dump_has_a_higher_version(tmp_path) -> N
 
 
 def kept(tmp_path: Path, name: str) -> Path:
-    """A copy of a kept file."""
+    """Copies a stored file."""
     (tmp_path / name).write_bytes((KEPT / name).read_bytes())
     (tmp_path / name).chmod(0o600)
     return tmp_path / name
@@ -276,7 +276,7 @@ def test_a_newer_pending_mint_is_refused_and_kept(tmp_path, monkeypatch) -> None
     assert len(list((tmp_path / "pending").iterdir())) == 1
 
 
-def test_steps_run_in_order_and_a_gap_is_refused() -> None:
+def test_steps_run_in_order_and_a_missing_step_is_an_error() -> None:
     schema: Schema[list[int]] = Schema("thing", 4, {2: lambda seen: [*seen, 2], 3: lambda seen: [*seen, 3]})
     assert schema.migrate([], 2) == [2, 3]
     assert not schema.needs_migration(4, "here")

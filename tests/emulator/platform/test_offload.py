@@ -1,4 +1,4 @@
-"""Work on large values is done in turns: a burst of one account leaves another's served."""
+"""The offload thread processes accounts in turn, so that many tasks of one account do not block other accounts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_accounts_take_turns():
     assert [each for each in order if each != "neighbour"] == [f"greedy {n}" for n in range(50)]
 
 
-async def test_a_piece_that_nobody_waits_for_is_not_done():
+async def test_a_task_of_a_cancelled_caller_does_not_run():
     begun, release = threading.Event(), threading.Event()
     done: list[int] = []
 
@@ -49,14 +49,14 @@ async def test_a_piece_that_nobody_waits_for_is_not_done():
     left.cancel()
     with pytest.raises(asyncio.CancelledError):
         await left
-    await asyncio.sleep(0)  # the thread's end of it is told
+    await asyncio.sleep(0)  # the thread reports its end
     release.set()
     await blocked
     await offload(done.append, 2)
     assert done == [2]
 
 
-async def test_an_error_reaches_whoever_waits():
+async def test_an_error_is_raised_in_the_caller():
     with pytest.raises(ZeroDivisionError):
         await offload(lambda: 1 / 0)
 

@@ -1,4 +1,4 @@
-"""The tables: a kept state of the same version has the very same ones, whoever made them."""
+"""Database schema. All states of the same version have the same tables, including migrated ones."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EARLIER = Path(__file__).with_name("state-version-2.sql")
 
 
 def shape(path: Path) -> dict[str, Any]:
-    """Columns, foreign keys and indexes by table, in SQLite's own words."""
+    """Returns the columns, foreign keys and indexes of each table, as SQLite reports them."""
     with closing(sqlite3.connect(path)) as connection:
         found = {}
         for (table,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
@@ -29,7 +29,7 @@ def shape(path: Path) -> dict[str, Any]:
                 "foreign keys": sorted(row[2:] for row in connection.execute(f"PRAGMA foreign_key_list({table})")),
                 "indexes": sorted(
                     (
-                        # Those of constraints have names of their own in every database.
+                        # The names of indexes for constraints differ between databases.
                         name if origin == "c" else "",
                         unique,
                         partial,
@@ -41,7 +41,7 @@ def shape(path: Path) -> dict[str, Any]:
         return found
 
 
-def test_a_state_that_earlier_releases_made_has_the_tables_of_this_one(tmp_path: Path) -> None:
+def test_a_state_of_an_earlier_release_has_the_current_tables(tmp_path: Path) -> None:
     earlier, fresh = tmp_path / "earlier.db", tmp_path / "fresh.db"
     with closing(sqlite3.connect(earlier)) as connection:
         connection.executescript(EARLIER.read_text())
@@ -49,7 +49,7 @@ def test_a_state_that_earlier_releases_made_has_the_tables_of_this_one(tmp_path:
     assert shape(fresh) == shape(earlier)
 
 
-def test_what_earlier_releases_kept_is_opened_and_stays(tmp_path: Path) -> None:
+def test_states_of_earlier_releases_open_and_keep_their_data(tmp_path: Path) -> None:
     earlier = tmp_path / "earlier.db"
     with closing(sqlite3.connect(earlier)) as connection, connection:
         connection.executescript(EARLIER.read_text())
@@ -73,7 +73,7 @@ before = tables()
 assert other_endpoints(Service(Settings.load()), [], Forgiven())
 assert tables() == before, {table.name for table in tables()} - {table.name for table in before}
 """
-    # Of its own: here other tests have loaded everything.
+    # Use a separate process, because other tests have loaded all modules into this one.
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=300)
     assert (done.returncode, done.stderr) == (0, "")
 

@@ -1,4 +1,4 @@
-"""A real engine on an event loop of its own, a real host behind it, and a small web server for outbound requests."""
+"""A real engine on a separate event loop, a real host, and a small web server for outbound requests."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ WALLET_SECRET = bytes.fromhex("4646464646464646464646464646464646464646464646464
 _ENGINES: dict[str, Callable[..., Engine]] = {"v8": V8Engine, "fast": FastEngine, "auto": AutoEngine}
 
 
-# A machine that does ten other things at once is slow, not broken: what ends, ends long before.
+# Long timeout, because a busy machine is slow. Operations that end at all usually end much earlier.
 PATIENCE_S = 600
 
 
 class Room:
-    """Runs actions and waits for their outcome; one engine behind it."""
+    """Runner that executes actions on one engine, and waits for their outcomes."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, kind: str = "v8", **engine: Any) -> None:
         self.loop = loop
@@ -71,7 +71,7 @@ class Room:
         cid: str = CID,
         account: str = "",
     ) -> ActionHost:
-        """A host with one wallet."""
+        """Host with one wallet."""
 
         async def wallet_secret(pkp_id: str) -> bytes:
             if pkp_id.lower() != WALLET:
@@ -91,23 +91,23 @@ class Room:
     def submit(
         self, source: str, params: object = None, *, host: ActionHost | None = None, **limits: int
     ) -> Future[Outcome]:
-        """Starts a run; `limits` as in `ActionLimits`, five minutes unless said otherwise."""
+        """Starts a run. `limits` are fields of `ActionLimits`. The default time limit is five minutes."""
         allowed = ActionLimits()._replace(**{"timeout_ms": 300_000, **limits})
         run = self.engine.run(source, params, allowed, host or self.host())
         return asyncio.run_coroutine_threadsafe(run, self.loop)
 
     def run(self, source: str, params: object = None, *, host: ActionHost | None = None, **limits: int) -> Outcome:
-        """Runs to the end."""
+        """Runs an action to its end."""
         return self.submit(source, params, host=host, **limits).result(PATIENCE_S)
 
     def value(self, source: str, params: object = None, *, host: ActionHost | None = None, **limits: int) -> Any:
-        """The response of a run that must succeed."""
+        """Returns the response of a run that must succeed."""
         outcome = self.run(source, params, host=host, **limits)
         assert outcome.ok, outcome.error
         return outcome.response
 
     def error(self, source: str, params: object = None, *, host: ActionHost | None = None, **limits: int) -> str:
-        """The error of a run that must fail."""
+        """Returns the error of a run that must fail."""
         outcome = self.run(source, params, host=host, **limits)
         assert not outcome.ok, outcome.response
         assert outcome.response is None
@@ -115,7 +115,7 @@ class Room:
         return outcome.error
 
     def until(self, condition: Callable[[], bool], what: str, seconds: float = PATIENCE_S) -> None:
-        """Waits for something that the engine does in the background."""
+        """Waits for a background operation of the engine."""
         end = time.monotonic() + seconds
         while not condition():
             assert time.monotonic() < end, f"still not so after {seconds} s: {what}"
@@ -123,21 +123,21 @@ class Room:
 
 
 def isolates(*bundles: str) -> dict[int, int]:
-    """Live isolates of engines inside this test process: pid to spawner. Those of emulator processes are not counted.
+    """Returns the live isolates of engines in this process (pid to spawner), but not those of emulator processes.
 
     Args:
-        bundles: What they run.
+        bundles: Bundles that the isolates run.
     """
     return _children(*bundles)[0]
 
 
 def spawners() -> set[int]:
-    """The processes that start isolates for the engines inside this test process."""
+    """Returns the processes that start isolates for the engines in this process."""
     return _children("spawner.py")[1]
 
 
 def _children(*texts: str) -> tuple[dict[int, int], set[int]]:
-    """Processes with one of the texts in their command line: those two generations below this one, and its children."""
+    """Returns the grandchildren and children of this process with one of the texts in their command line."""
     found = {}
     parents = {}
     for entry in Path("/proc").iterdir():
@@ -169,7 +169,7 @@ def engine_loop() -> Iterator[asyncio.AbstractEventLoop]:
 
 @pytest.fixture(scope="package")
 def rooms(engine_loop: asyncio.AbstractEventLoop) -> Iterator[Callable[[str], Room]]:
-    """The engines that most tests share, by their names."""
+    """Engines that most tests share, by name."""
     made: dict[str, Room] = {}
     sizes: dict[str, dict[str, Any]] = {"v8": {"spares": 2}, "auto": {"spares": 2}, "fast": {"processes": 2}}
 
@@ -193,7 +193,7 @@ def rooms(engine_loop: asyncio.AbstractEventLoop) -> Iterator[Callable[[str], Ro
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Runs tests on each engine that their module names in ENGINES, else on those that must answer everything."""
+    """Runs tests on each engine in the list ENGINES of their module, or on the engines that support every action."""
     if "room" in metafunc.fixturenames:
         kinds = getattr(metafunc.module, "ENGINES", ("v8", "auto"))
         metafunc.parametrize("room", kinds, indirect=True, scope="package")
@@ -205,17 +205,17 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="package")
 def room(request: pytest.FixtureRequest, rooms: Callable[[str], Room]) -> Room:
-    """The engine that a test runs on."""
+    """Engine on which the test runs."""
     return rooms(request.param)
 
 
 @dataclasses.dataclass(frozen=True)
 class Program:
-    """One action of the differential suite.
+    """Action of the differential suite.
 
     Attributes:
-        area: What it is about: the name of its file.
-        title: What it shows.
+        area: Topic of the action, which is the name of its file.
+        title: Behaviour that the action shows.
         source: JavaScript text.
     """
 
@@ -225,7 +225,10 @@ class Program:
 
 
 def read_programs() -> list[Program]:
-    """All actions of the differential suite: blocks between blank lines, each under a comment that names it."""
+    """Returns all actions of the differential suite.
+
+    Blank lines separate them, and a comment above each contains its title.
+    """
     found = []
     for file in sorted(Path(__file__).with_name("differential").glob("*.js")):
         for block in re.split(r"\n\n+", file.read_text(encoding="utf-8").strip()):
@@ -244,7 +247,7 @@ def programs() -> list[Program]:
 
 @dataclasses.dataclass(frozen=True)
 class Pair:
-    """What two engines answered to one action."""
+    """Results of one action on two engines."""
 
     v8: Outcome
     other: Outcome
@@ -259,7 +262,7 @@ class Pair:
 
     @staticmethod
     def _shown(outcome: Outcome) -> tuple[object, ...]:
-        # repr tells -0.0 from 0, True from 1, and keeps the order of members.
+        # repr distinguishes -0.0 from 0 and True from 1, and keeps the order of members.
         return outcome.ok, repr(outcome.response), outcome.logs, outcome.error, outcome.error_kind
 
 
@@ -276,7 +279,7 @@ def on_both(rooms: Callable[[str], Room]) -> Callable[..., Pair]:
 
 @pytest.fixture
 def new_room(engine_loop: asyncio.AbstractEventLoop) -> Iterator[Callable[..., Room]]:
-    """Further engines, for tests that break them."""
+    """Starts additional engines, for tests that stop or damage them."""
     made: list[Room] = []
 
     def make(**engine: Any) -> Room:
@@ -290,13 +293,13 @@ def new_room(engine_loop: asyncio.AbstractEventLoop) -> Iterator[Callable[..., R
 
 @pytest.fixture
 def live_isolates() -> Callable[[], dict[int, int]]:
-    """Those of `v8`."""
+    """Starts additional engines of the kind `v8`."""
     return lambda: isolates("engine.js")
 
 
 @pytest.fixture
 def wallet() -> tuple[str, bytes]:
-    """The wallet that actions may use: its id and secret."""
+    """Wallet that actions may use: its id and secret."""
     return WALLET, WALLET_SECRET
 
 
@@ -356,7 +359,7 @@ class _Site(http.server.BaseHTTPRequestHandler):
 
 
 class Site:
-    """A web server on this machine."""
+    """Web server on this machine."""
 
     def __init__(self) -> None:
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Site)
@@ -368,7 +371,7 @@ class Site:
 
     @property
     def seen(self) -> list[tuple[str, str, dict[str, str], bytes]]:
-        """Requests so far: method, path, headers, body."""
+        """Received requests: method, path, headers, body."""
         return self.server.seen  # type: ignore[attr-defined, no-any-return]
 
     def close(self) -> None:
@@ -386,7 +389,7 @@ def site() -> Iterator[Site]:
 
 @pytest.fixture
 def open_network(engine_loop: asyncio.AbstractEventLoop) -> Iterator[Callable[..., Network]]:
-    """Networks of the test's own, closed afterwards; they reach the servers of the test."""
+    """Creates networks for one test, which can reach the servers of the test. The fixture closes them."""
     made: list[Network] = []
 
     def make(*args: Any, **settings: Any) -> Network:
@@ -401,12 +404,12 @@ def open_network(engine_loop: asyncio.AbstractEventLoop) -> Iterator[Callable[..
 
 @dataclasses.dataclass(frozen=True)
 class Price:
-    """A recorded answer of a price service, and the action that signs it for a contract.
+    """Recorded response of a price service, and the action that signs it for a contract.
 
     Attributes:
-        recording: The file.
-        url: What was asked.
-        source: JavaScript text; parameters ``pkpId`` and ``url``.
+        recording: File of the recording.
+        url: Requested URL.
+        source: JavaScript source with the parameters ``pkpId`` and ``url``.
     """
 
     recording: Path
@@ -416,7 +419,7 @@ class Price:
 
 @pytest.fixture
 def price(tmp_path: Path) -> Price:
-    """3141.59 at second 1 700 000 000."""
+    """Recording of the price 3141.59 at second 1 700 000 000."""
     url = "https://prices.example/v1/eth-usd"
     exchange = {
         "request": {"method": "GET", "url": url},

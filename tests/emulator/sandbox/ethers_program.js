@@ -1,20 +1,21 @@
-// What an action can do with ethers v5, in one program. Stock ethers ran it once (widgets/src/engine/ethers/vectors.ts)
-// and its answer is tests/vectors/ethers5.json; the engine's lean ethers has to answer the same.
+// Program that uses all functions of ethers v5 that actions can use. The original ethers ran it once
+// (widgets/src/engine/ethers/vectors.ts), and tests/vectors/ethers5.json contains the result. The engine's smaller
+// ethers must return the same result.
 
-/** Names of everything reachable, so that nothing of the namespace is missing. */
+/** Names of all reachable objects, so that no part of the namespace is missing. */
 function names(value, path, depth, seen, out) {
   if ((typeof value !== "object" && typeof value !== "function") || value === null || seen.has(value) || depth === 0) return;
   seen.add(value);
   for (const key of Object.getOwnPropertyNames(value).sort()) {
     if (["arguments", "caller", "name", "length"].includes(key)) continue;
     out.push(path + key);
-    // Getters of a namespace only name its members; those of a class may start work.
+    // Getters of a namespace only return its members, but those of a class can start work.
     const inner = path.includes("prototype.") ? Object.getOwnPropertyDescriptor(value, key).value : value[key];
     names(inner, `${path}${key}.`, depth - 1, seen, out);
   }
 }
 
-/** The value of an expression, or how it fails. */
+/** Returns the value of an expression, or its error. */
 async function outcome(f) {
   try {
     const value = await f();

@@ -1,14 +1,16 @@
-"""Runs test262, the public conformance suite of JavaScript, as actions on `v8` and on `fast`, and counts differences.
+"""Runs test262, the public conformance suite of JavaScript, as actions on `v8` and `fast`, and counts differences.
 
-Give it a copy of https://github.com/tc39/test262, which is not part of this repository:
+Pass a copy of https://github.com/tc39/test262, which is not part of this repository:
 
     python -m tests.emulator.sandbox.full_test262 PATH --answers v8.jsonl --report report.jsonl
 
-Each test becomes an action. A test is *equal* if response, logs and error are the same on both engines, *trapped* if
-`fast` ended it as one that `auto` repeats on `v8`, and *different* otherwise. Whether a test passes does
-not matter here: V8 is what the service runs. Answers of `v8` are kept in a file, so that only changed tests run again.
+Each test becomes an action. A test is *equal* if response, logs and error are the same on both engines. It is *trapped*
+if it causes a trap on `fast`, after which `auto` repeats it on `v8`. All other tests are *different*. The script does
+not check whether a test passes, because the service itself runs V8. It stores the results of `v8` in a file, so that
+only changed tests run again.
 
-The suite takes hours on one core. With `--resume`, tests that the report contains are not run again, but counted.
+The suite takes hours on one core. With `--resume`, the script counts the tests in the report without running them
+again.
 """
 
 # ruff: noqa: T201 - a command, which prints what it found
@@ -40,21 +42,21 @@ from svcnb.protocol.vocabulary import Vocabulary
 FOLDERS = ("language", "built-ins", "annexB", "staging", "intl402")
 _METADATA = re.compile(r"/\*---\n(.*?)\n---\*/", re.DOTALL)
 _LIST = re.compile(r"^(flags|includes|features):[ ]*(?:\[([^\]]*)\]|((?:\n[ ]+-[^\n]*)+))", re.MULTILINE)
-# What the suite's hosts call `print`, and a `main` that adds nothing: tests are scripts.
+# The function `print` of the suite's hosts, and an empty `main`, because tests are scripts.
 _PRINT = "var print = (text) => console.log(text);\n"
 _MAIN = "\n;var main = () => {};\n"
-# A busy machine is slow; what is stuck is ended sooner, by the processor time that it used.
+# The timeout is long, because a busy machine is slow. The limit of processor time ends endless tests earlier.
 _TIMEOUT_MS = 120_000
 
 
 @dataclasses.dataclass(frozen=True)
 class Test:
-    """One test as an action.
+    """Test as an action.
 
     Attributes:
-        name: Its path in the suite, with ``(strict)`` behind it if it runs in strict mode.
-        source: JavaScript text.
-        features: Features of the language that its metadata names.
+        name: Path in the suite, followed by ``(strict)`` if the test runs in strict mode.
+        source: JavaScript source.
+        features: Language features in the test's metadata.
     """
 
     name: str
@@ -64,13 +66,13 @@ class Test:
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """How one test compares.
+    """Result of the comparison for one test.
 
     Attributes:
-        name: As in `Test`.
+        name: Name of the `Test`.
         verdict: ``equal``, ``trapped`` or ``different``.
-        trap: What `fast` came upon, if it is trapped.
-        answers: What both engines answered, if it is different: `v8` first.
+        trap: Unsupported operation, if the test is trapped.
+        answers: Results of `v8` and the other engine, if the test is different.
     """
 
     name: str
@@ -80,15 +82,15 @@ class Result:
 
 
 def read_tests(suite: Path, *, only: str = "", every: int = 1, strict: bool = True) -> Iterator[Test]:
-    """The tests of a copy of the suite that an action can be, its areas mixed, so that a part shows what all will.
+    """Returns the tests of a copy of the suite that can be actions. Areas alternate, so that a part is representative.
 
-    Modules are left out: an action is a script.
+    The function omits modules, because an action is a script.
 
     Args:
         suite: Folder of the copy.
-        only: Part of the paths, or all.
-        every: Takes each n-th test.
-        strict: Whether tests without a mode of their own run in strict mode, too.
+        only: Text that the paths must contain. Empty means all paths.
+        every: Selects every n-th test.
+        strict: Whether tests without a specified mode also run in strict mode.
     """
     root = suite / "test"
     files = sorted(file for folder in FOLDERS for file in (root / folder).rglob("*.js") if "_FIXTURE" not in file.name)
@@ -127,7 +129,7 @@ def _modes(suite: Path, name: str, text: str, about: dict[str, tuple[str, ...]],
 
 
 def shown(outcome: Outcome) -> list[str]:
-    """What of an outcome is compared."""
+    """Returns the compared parts of an outcome."""
     return [
         str(outcome.ok),
         repr(outcome.response),
@@ -141,9 +143,9 @@ class Comparison:
     """Runs tests on both engines.
 
     Args:
-        v8: The engine that is right.
-        fast: The other one.
-        answers: File with what `v8` answered before; grows.
+        v8: Reference engine.
+        fast: Engine to compare with it.
+        answers: File with earlier results of `v8`, to which the class adds new ones.
     """
 
     def __init__(self, v8: Engine, fast: Engine, answers: Path | None) -> None:
@@ -159,7 +161,7 @@ class Comparison:
         self._answers = None if answers is None else answers.open("a", encoding="utf-8")
 
     async def close(self) -> None:
-        """Ends the engines."""
+        """Stops the engines."""
         if self._answers is not None:
             self._answers.close()
         await self._fast.stop()
@@ -167,7 +169,7 @@ class Comparison:
         await self._network.close()
 
     async def compare(self, test: Test) -> Result:
-        """Runs one test, on `v8` only if `fast` does not trap it."""
+        """Runs one test, on `v8` only if `fast` does not end it with a trap."""
         fast = await self._run(self._fast, test.source)
         if (trap := reason_to_repeat(fast)) is not None:
             return Result(test.name, "trapped", trap)
@@ -205,7 +207,7 @@ async def _no_wallet(pkp_id: str) -> bytes:
 
 
 def read_report(report: Path) -> list[Result]:
-    """The results in a report, none if there is no file. A last line that was cut off is removed from it."""
+    """Returns the results in a report, or none if the file does not exist. Removes an incomplete last line."""
     if not report.is_file():
         return []
     whole = [line for line in report.read_bytes().splitlines(keepends=True) if line.endswith(b"\n")]
@@ -221,14 +223,14 @@ async def compare_all(
     report: Path | None = None,
     resume: bool = False,
 ) -> list[Result]:
-    """Compares tests, several at a time.
+    """Compares several tests at a time.
 
     Args:
-        tests: What to run.
-        jobs: How many at a time.
-        answers: As in `Comparison`.
-        report: File for a line of JSON for each test, or None.
-        resume: Whether the results in the report are kept, and their tests not run again.
+        tests: Tests to run.
+        jobs: Number of tests to run at the same time.
+        answers: See `Comparison`.
+        report: File to which the function writes a line of JSON for each test, or None.
+        resume: Whether to keep the results in the report, and not to run their tests again.
     """
     v8, fast = V8Engine(ActionLimits(), spares=jobs), FastEngine(ActionLimits(), processes=jobs, busy_ms=BUSY_MS)
     await v8.start()
@@ -257,13 +259,13 @@ async def compare_all(
 
 
 def counted(results: list[Result]) -> str:
-    """One line with the counts."""
+    """Returns one line with the counts."""
     of = Counter(result.verdict for result in results)
     return f"{len(results)} run: {of['equal']} equal, {of['trapped']} trapped, {of['different']} different"
 
 
 def main() -> int:
-    """Runs the suite; 1 if a test is different."""
+    """Runs the suite. Returns 1 if a test is different."""
     parser = argparse.ArgumentParser(description="Compare the engines by test262.")
     parser.add_argument("suite", type=Path, help="folder of a copy of tc39/test262")
     parser.add_argument("--only", default="", help="part of the paths of the tests to run")

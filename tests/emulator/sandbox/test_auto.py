@@ -1,4 +1,4 @@
-"""The engine `auto`: what it keeps on `fast`, what it repeats on `v8`, and that nothing is done twice."""
+"""The engine `auto`: runs that it keeps on `fast`, runs that it repeats on `v8`, and no repeated side effects."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from svcnb.emulator.sandbox.isolate import Isolate
 pytestmark = pytest.mark.engine
 ENGINES = ("auto",)
 
-# Asks for a key and works on meanwhile.
+# Requests a key, and continues to work.
 WORKING = """const main = async ({ rounds }) => {
   const key = Svc.Actions.getSvcActionPrivateKey();
   let n = 0;
@@ -29,7 +29,7 @@ WORKING = """const main = async ({ rounds }) => {
 
 @pytest.fixture
 def engine_processes(room: Any) -> Iterator[Any]:
-    """Processes of `fast` that work at the moment."""
+    """Returns the number of `fast` processes that are executing a run."""
     stopped: list[int] = []
 
     def stop() -> list[int]:
@@ -45,7 +45,7 @@ def engine_processes(room: Any) -> Iterator[Any]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the processor's time is counted for each thread")
-def test_a_run_that_waits_for_the_processor_stays_where_it_is(room: Any, engine_processes: Any):
+def test_a_run_that_waits_for_the_processor_stays_on_its_engine(room: Any, engine_processes: Any):
     host = room.host()
     answer = host.get_action_private_key
 
@@ -63,7 +63,7 @@ def test_a_run_that_waits_for_the_processor_stays_where_it_is(room: Any, engine_
     assert outcome.trace.engine == "fast", outcome.trace.as_dict()
 
 
-def test_work_that_v8_does_sooner_goes_there_and_so_does_its_source_from_then_on(room: Any):
+def test_long_work_moves_to_v8_with_all_later_runs_of_its_source(room: Any):
     first, second = (room.run(WORKING, {"rounds": rounds}) for rounds in (20_000_000, 1))
     assert first.ok
     assert (first.trace.engine, second.trace.engine) == ("v8", "v8")
@@ -74,7 +74,7 @@ def test_work_that_v8_does_sooner_goes_there_and_so_does_its_source_from_then_on
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the processor's time is read from /proc")
 def test_work_that_cannot_be_interrupted_is_repeated_on_v8_soon(room: Any):
-    """QuickJS compares each private name with all others, and its parser is not interrupted."""
+    """QuickJS compares each private name with all others, and the engine cannot interrupt its parser."""
     names = " ".join(f"#a{n};" for n in range(30_000))
     outcome = room.run(f"const main = () => [7]; class Long {{ {names} }}")
     assert outcome.response == [7], outcome.error
@@ -94,7 +94,7 @@ def test_a_request_is_not_made_again_when_the_run_is_repeated(room: Any, site: A
     assert [path for _, path, _, _ in site.seen] == ["/price"]
 
 
-def test_a_request_that_goes_on_meanwhile_can_be_aborted_in_the_repetition(room: Any, site: Any, open_network: Any):
+def test_a_request_in_progress_can_be_aborted_in_the_repetition(room: Any, site: Any, open_network: Any):
     source = """const main = async ({ url }) => {
       const stop = new AbortController();
       const silent = fetch(url + '/silent', { signal: stop.signal }).then(() => 'answered', (error) => error.name);
@@ -107,13 +107,13 @@ def test_a_request_that_goes_on_meanwhile_can_be_aborted_in_the_repetition(room:
     assert outcome.trace.engine == "v8"
 
 
-def test_v8_holds_no_process_while_it_is_not_in_use(
+def test_v8_has_no_process_while_it_is_not_in_use(
     new_room: Callable[..., Any], live_isolates: Callable[[], dict[int, int]], monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(pool, "_CALM_S", 0.5)
     room = new_room(kind="auto", spares=1, idle=0)
     shown = "const main = (n) => new Intl.NumberFormat('de-DE').format(n)"
-    for n in range(6):  # with the fifth process, a template is started
+    for n in range(6):  # the fifth process starts a template
         assert room.value(shown, n + 0.5) == f"{n},5"
     spawner = room.engine._v8._pool._host.pid
     room.until(lambda: spawner not in live_isolates().values(), "spares and template have ended")
@@ -121,7 +121,7 @@ def test_v8_holds_no_process_while_it_is_not_in_use(
     assert room.engine._v8._pool._host.pid == spawner
 
 
-def test_an_engine_without_runs_holds_no_process_until_the_next_run(
+def test_an_idle_engine_has_no_process_until_the_next_run(
     new_room: Callable[..., Any], live_isolates: Callable[[], dict[int, int]], monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(pool, "_CALM_S", 0.1)

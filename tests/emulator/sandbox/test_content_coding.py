@@ -1,4 +1,4 @@
-"""Compressed answers: read as servers send them, and never larger in memory than what was asked for."""
+"""Compressed responses: decoded like servers encode them, and never larger in memory than the limit."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ async def test_a_body_that_is_not_what_its_header_says_is_an_error(coding: str) 
 
 @pytest.fixture(scope="module")
 def bomb() -> Iterator[str]:
-    """Serves 200 MB in 200 kB."""
+    """Serves 200 MB of data in a body of 200 kB."""
     packer = zlib.compressobj(9, zlib.DEFLATED, zlib.MAX_WBITS | 16)
     body = b"".join(packer.compress(bytes(10_000_000)) for _ in range(20)) + packer.flush()
 
@@ -81,7 +81,7 @@ def bomb() -> Iterator[str]:
     thread.join()
 
 
-async def test_an_answer_that_grows_is_given_up_at_its_limit(bomb: str) -> None:
+async def test_a_response_is_discarded_at_its_size_limit(bomb: str) -> None:
     network = Network(addresses=AddressPolicy([AllowedAddress("127.0.0.1", None)]))
     limits = LIMITS._replace(max_fetch_bytes=4_000_000)
 
@@ -89,7 +89,7 @@ async def test_an_answer_that_grows_is_given_up_at_its_limit(bomb: str) -> None:
         return await network.fetch(FetchRequest("GET", bomb), limits)
 
     with pytest.raises(OperationRefused, match="longer than 4000000 bytes"):
-        await fetch()  # loads what it needs
+        await fetch()  # loads the modules
     tracemalloc.start()
     try:
         answers = await asyncio.gather(*(fetch() for _ in range(3)), return_exceptions=True)

@@ -1,6 +1,6 @@
-"""The same action, the same answer, logs and errors on `fast` and on `v8`: a part of the suite, and random programs.
+"""Actions have the same response, logs and errors on `fast` and `v8`: a part of the suite, and random programs.
 
-`full_differential.py` runs all of it.
+`full_differential.py` runs the complete suite.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.engine, pytest.mark.slow]
 EVERY = 5
 PARAMS = {"n": 3, "list": [1, "a", None], "text": "grüße"}
 
-# What V8 does or says here cannot be known from QuickJS, so they are traps.
+# QuickJS cannot reproduce V8's behaviour or messages here, so these are traps.
 TRAPPED = {
     "an object of its own conversion is a key",
     "an amount that is a key",
@@ -46,7 +46,7 @@ TRAPPED = {
     "a name of the engine's own",
     "formats with objects of their own words",
     "provider without a network",
-    # Not QuickJS's way of doing it, or a newer Unicode version.
+    # These need another behaviour than that of QuickJS, or an older Unicode version.
     "async iteration over many sources",
     "async stacks of iterators: yield star and delegates",
     "camel, snake and title case",
@@ -66,7 +66,7 @@ def test_at_least_three_hundred_actions_are_compared(programs: Any):
     assert {program.title for program in programs} >= TRAPPED
 
 
-def test_an_action_answers_the_same_on_both_engines(program: Any, on_both: Any):
+def test_an_action_has_the_same_result_on_both_engines(program: Any, on_both: Any):
     pair = on_both(program.source, PARAMS)
     assert pair.trapped if program.title in TRAPPED else pair.same, (pair.v8, pair.other)
 
@@ -142,13 +142,13 @@ CALLS = [
 
 @st.composite
 def expressions(draw: Any, depth: int = 3) -> str:
-    """A JavaScript expression without effects."""
+    """Returns a JavaScript expression without side effects."""
     kind = draw(st.integers(0, 4)) if depth else 0
     inner = expressions(depth - 1) if depth else LEAVES
     if kind == 0:
         return f"({draw(LEAVES)})"
     if kind == 1:
-        # An operand of ** must not begin with a sign, hence the brackets.
+        # An operand of ** must not begin with a sign, so the expression is in parentheses.
         return f"(({draw(inner)}) {draw(st.sampled_from(BINARY))} ({draw(inner)}))"
     if kind == 2:
         return f"({draw(st.sampled_from(UNARY))}({draw(inner)}))"
@@ -159,7 +159,7 @@ def expressions(draw: Any, depth: int = 3) -> str:
 
 
 def script(parts: list[str]) -> str:
-    """An action that works out each expression by itself, shows it and answers its text."""
+    """Returns an action that evaluates each expression, logs the value, and returns its text."""
     lines = "".join(
         f"  try {{ const v = {part}; console.log(v); out.push([typeof v, String(v), Object.is(v, -0)]); }}"
         " catch (e) { out.push(e.name); }\n"
@@ -175,13 +175,13 @@ def check(on_both: Any, parts: list[str]) -> None:
 
 @settings(max_examples=15, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(st.lists(expressions(), min_size=20, max_size=30))
-def test_random_programs_answer_the_same_on_both_engines(on_both: Any, parts: list[str]):
+def test_random_programs_have_the_same_results_on_both_engines(on_both: Any, parts: list[str]):
     check(on_both, parts)
 
 
 # --- random sorts -----------------------------------------------------------------------------------------------------
 
-# Of a, b and the number of calls so far: sensible ones, coarse ones, and those that contradict themselves.
+# Comparators with the arguments a, b and the number of earlier calls: consistent, coarse, and contradictory ones.
 COMPARATORS = [
     "a - b",
     "b - a",
@@ -197,7 +197,7 @@ COMPARATORS = [
 ]
 LISTS = st.one_of(
     st.lists(st.integers(0, 999), max_size=200),
-    # Runs: what TimSort looks for, and merges by leaping.
+    # Ascending sequences, which TimSort detects and merges with galloping.
     st.lists(st.tuples(st.integers(0, 999), st.integers(0, 90), st.sampled_from([-1, 0, 1])), max_size=8).map(
         lambda runs: [start + step * i for start, length, step in runs for i in range(length)]
     ),
@@ -206,7 +206,7 @@ SORTS = st.lists(st.tuples(LISTS, st.sampled_from(COMPARATORS)), min_size=5, max
 
 
 def sorting(sorts: list[tuple[list[int], str]]) -> str:
-    """An action that sorts each list in every way and answers the results, and in which order pairs were compared."""
+    """Returns an action that sorts the lists with all comparators, and returns results and compared pairs."""
     cases = ", ".join(f"[{items}, (a, b, calls) => {comparator}]" for items, comparator in sorts)
     return f"""function main() {{
   return [{cases}].map(([items, compare]) =>

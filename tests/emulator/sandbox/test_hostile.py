@@ -1,8 +1,8 @@
 # ruff: noqa: E501 - sources of actions stand on one line, as their authors would write them
-"""What actions try, and how each attempt ends: within its own limits, while honest actions keep being answered.
+"""Hostile actions, which end within their own limits, while normal actions continue to receive responses.
 
-All attempts run at once, as many beside each other as the engine admits, and honest actions run among them. `ok` means that the action came to its
-end and its answer shows that the attempt failed.
+All hostile actions run concurrently, as many as the engine admits, together with normal actions. `ok` means that the
+action completed, and that its response shows a failed attack.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ HONEST = "const main = async ({ n }) => { await null; return { n: n + 1 }; }"
 
 
 def attempt(body: str) -> str:
-    """An action that reports what its attempt did."""
+    """Returns an action that reports the result of its attack."""
     return f"async function main() {{ try {{ return ['did', String(await (async () => {{ {body} }})())]; }} catch (e) {{ return ['failed', e.name]; }} }}"
 
 
@@ -330,7 +330,7 @@ ATTEMPTS: dict[str, tuple[str, tuple[str, Any]]] = {
     # --- operations ---------------------------------------------------------------------------------------------
     "more keys than allowed": (
         "const main = async () => { for (;;) await Svc.Actions.getSvcActionPrivateKey(); }",
-        throws("Too many key operations: at most 10 are allowed per execution"),
+        throws("too many key operations: at most 10 are allowed per execution"),
     ),
     "more keys than allowed, at once": (
         (
@@ -359,17 +359,17 @@ ATTEMPTS: dict[str, tuple[str, tuple[str, Any]]] = {
             "const main = async () => { let n = 0; for (;;) { try { await fetch('http://localhost/'); }"
             " catch (e) { if (/Too many/.test(e.message)) throw e; n++; } } }"
         ),
-        throws("Too many outbound requests: at most 50 are allowed per execution"),
+        throws("too many outbound requests: at most 50 are allowed per execution"),
     ),
 }
 
-# What the engine `fast` lacks ends these before their limits do.
+# The engine `fast` lacks the functions of these attacks, so they end before they reach their limits.
 AT_A_TRAP = {"a lock that nobody opens", "an endless WebAssembly loop", "WebAssembly memory without end"}
 
 
 @dataclass(frozen=True)
 class Siege:
-    """All attempts at once, and what honest actions were answered meanwhile."""
+    """Runs all attacks concurrently. Returns their results, and the results of the normal actions."""
 
     outcomes: dict[str, Outcome]
     honest: list[tuple[int, Outcome]]
@@ -383,10 +383,10 @@ def siege(room: Any) -> Siege:
         return outcome
 
     honest: list[tuple[int, Outcome]] = []
-    # Fewer attackers at once than the engine runs at once: what is tested is isolation, not the length of the line.
+    # Run fewer attacks concurrently than the engine can, because this tests isolation and not the length of the queue.
     with ThreadPoolExecutor(5) as attackers:
         hostile = {name: attackers.submit(run, name) for name in ATTEMPTS}
-        # One after each attempt: while four others go on, and in what the fifth left behind.
+        # Run one normal action after each attack, while four other attacks continue.
         for _ in as_completed(hostile.values()):
             honest.append((len(honest), room.run(HONEST, {"n": len(honest)})))
     return Siege({name: future.result() for name, future in hostile.items()}, honest)
@@ -402,7 +402,7 @@ def test_an_attempt_ends_within_its_limits(name: str, siege: Siege):
     outcome = siege.outcomes[name]
 
     if outcome.error_kind == "unsupported":
-        # It ended at a trap, so nothing came of it. Plain loops and bombs have to meet their limits.
+        # The run ended with a trap, so the attack had no effect. Loops and decompression bombs must reach their limits.
         assert how not in {"timeout", "memory"} or name in AT_A_TRAP
         return
     seen = "ok" if outcome.ok else outcome.error_kind
@@ -417,7 +417,7 @@ def test_an_attempt_ends_within_its_limits(name: str, siege: Siege):
     assert len(outcome.logs.encode()) <= 102_400
 
 
-def test_honest_actions_are_answered_meanwhile_and_afterwards(siege: Siege, room: Any):
+def test_normal_actions_succeed_during_and_after_the_attacks(siege: Siege, room: Any):
     assert len(siege.honest) == len(ATTEMPTS)
     assert [outcome.response for _, outcome in siege.honest] == [{"n": n + 1} for n, _ in siege.honest]
     assert room.value(HONEST, {"n": 41}) == {"n": 42}

@@ -1,4 +1,4 @@
-"""Isolates, their spawner and the watch over them when one of them is slow, or gone already."""
+"""Isolates, their spawner and their monitor, with slow processes and processes that have exited."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WORKS = "const main = (n) => [n]"
 
 @pytest.fixture
 async def host() -> AsyncIterator[Callable[..., ProcessHost]]:
-    """Makes hosts of a small program that says that it is warm and then waits for its end."""
+    """Creates hosts of a small program that reports its warm-up and then waits for its end."""
     made: list[ProcessHost] = []
 
     def make(on_lost: Callable[[], None] = lambda: None) -> ProcessHost:
@@ -38,29 +38,29 @@ async def host() -> AsyncIterator[Callable[..., ProcessHost]]:
 
 
 async def test_a_process_that_cannot_be_started_leaves_no_socket_open(host: Callable[..., ProcessHost]) -> None:
-    isolate = Isolate(host())  # whose spawner was never started
+    isolate = Isolate(host())  # the host's spawner never started
     with pytest.raises(StartFailed, match="the spawner is not running"):
         await isolate.start(60)
     del isolate
-    gc.collect()  # an open socket would be told of here, as an error
+    gc.collect()  # pytest would report an open socket here as an error
 
 
-async def test_a_spawner_that_died_unseen_is_noticed_by_whoever_needs_it(host: Callable[..., ProcessHost]) -> None:
+async def test_an_exited_spawner_is_detected_at_its_next_use(host: Callable[..., ProcessHost]) -> None:
     lost: list[str] = []
     one = host(lambda: lost.append("lost"))
     one.start()
     assert one._spawner is not None
     one._spawner.kill()
-    one._spawner.wait()  # and the event loop has had no turn to hear of it
+    one._spawner.wait()  # the event loop has not detected the exit yet
     with pytest.raises(StartFailed):
         await Isolate(one).start(60)
     assert (lost, one.alive) == (["lost"], False)
 
 
-async def test_a_process_is_used_only_once_its_id_is_known(
+async def test_a_process_is_used_only_after_its_id_is_known(
     host: Callable[..., ProcessHost], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without it nobody could look at its memory. On a busy machine the spawner may tell it late."""
+    """The engine needs the process id to check the memory. On a busy machine, the spawner can report it late."""
     told: list[dict[str, Any]] = []
     one = host()
     hear = one._hear
@@ -80,9 +80,7 @@ async def test_a_process_is_used_only_once_its_id_is_known(
 
 
 @pytest.mark.slow
-def test_however_many_processes_a_lost_spawner_was_starting_it_counts_as_one_failure(
-    new_room: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_lost_spawner_counts_as_one_failure(new_room: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: 8)
     room = new_room(spares=1)
     room.until(lambda: room.engine.state().ready == 1, "a spare")
@@ -106,12 +104,12 @@ def test_however_many_processes_a_lost_spawner_was_starting_it_counts_as_one_fai
           const m = new WebAssembly.Memory({ initial: 256 }); new Uint8Array(m.buffer).fill(1); a.push(m); } }""",
     ],
 )
-def test_a_run_that_took_too_much_memory_before_anybody_looked_is_told_so(
+def test_excessive_memory_before_the_first_check_is_reported(
     source: str, new_room: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pooled, "_LOOK_S", 600.0)
     room = new_room(spares=1)
     outcome = room.run(source)
     assert (outcome.error_kind, "maximum memory of 128 MB" in outcome.error) == ("memory", True)
-    # Who is refused more than there is, and holds little, has made an ordinary mistake.
+    # An action with little memory, whose request exceeds the available memory, has made an ordinary mistake.
     assert room.error("const main = () => new ArrayBuffer(2 ** 40)").startswith("Uncaught (in promise) RangeError")

@@ -1,4 +1,4 @@
-"""The lean ethers answers byte for byte what stock ethers 5.8.0 answers."""
+"""The engine's smaller ethers returns exactly the same results as the original ethers 5.8.0."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow]
 
-# The engine is not what these are about, or never but v8.
+# These tests do not depend on the engine, or need `v8`.
 ENGINES = ("v8",)
 
 PROGRAM = Path(__file__).with_name("ethers_program.js").read_text(encoding="utf-8")
@@ -29,9 +29,9 @@ def test_the_namespace_is_complete(lean: dict[str, Any]):
 
 
 @pytest.mark.parametrize("part", [part for part in STOCK if part != "names"])
-def test_every_part_answers_the_same(part: str, lean: dict[str, Any]):
+def test_every_part_has_the_same_result(part: str, lean: dict[str, Any]):
     assert lean[part] == STOCK[part]
 
 
-def test_the_program_covers_what_the_vectors_hold(lean: dict[str, Any]):
+def test_the_program_covers_all_vectors(lean: dict[str, Any]):
     assert set(lean) == set(STOCK)

@@ -1,4 +1,4 @@
-"""The actions of all lessons, recipes and guides, read from their files, answer the same on every engine."""
+"""The actions of all lessons, recipes and guides, read from their files, have the same results on every engine."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ pytestmark = [pytest.mark.engine, pytest.mark.slow]
 ROOT = Path(__file__).parents[3]
 NOTEBOOKS = ROOT / "notebooks"
 RECIPES = ROOT / "svcnb" / "toolkit" / "cookbook" / "recipes"
-# A block of code in a page of the guides.
+# Code block in a page of the guides.
 BLOCK = re.compile(r"```(python|javascript|js)\n(.*?)```", re.DOTALL)
 ACTION = re.compile(r"\bmain\s*(?:\(|=)")
 
-# Whatever the lessons pass; which of it an action takes does not matter here.
+# All parameters that the lessons pass. An action can ignore some of them.
 PARAMS = {
     "n": 13,
     "ms": 20,
@@ -41,13 +41,13 @@ PARAMS = {
     "event": {"customer": "Ada", "items": [{"price": 2}], "total": 2, "decoded": {"actionHash": "0x00"}},
 }
 
-# It shows a trap.
+# This action demonstrates a trap.
 TRAPPED = {"engine.md, 2"}
 RANDOM = "Svc.Actions.Encrypt"
 
 
 def texts(source: str) -> Iterator[str]:
-    """The JavaScript of a cell of `%%action`, or all plain strings of a cell of Python."""
+    """Returns the JavaScript of a cell with `%%action`, or all plain strings of a Python cell."""
     if source.startswith("%%action"):
         yield source.partition("\n")[2] + "\n"
         return
@@ -57,7 +57,7 @@ def texts(source: str) -> Iterator[str]:
 
 
 def actions() -> dict[str, str]:
-    """Every source of a recipe, a guide or a lesson that defines `main`, by its file and its place there."""
+    """Returns every source that defines `main` in a recipe, a guide or a lesson, by its file and number."""
     found = {path.parent.name: path.read_text(encoding="utf-8") for path in sorted(RECIPES.glob("*/action.js"))}
     docs = ROOT / "docs"
     for page in sorted([*docs.glob("*.md"), *(docs / "service").glob("*.md")]):  # without generated pages
@@ -88,12 +88,12 @@ def test_the_actions_of_lessons_recipes_and_guides_are_found():
 
 @pytest.mark.parametrize("title", ACTIONS)
 @pytest.mark.parametrize("engine", ["fast", "auto"])
-def test_an_action_that_users_read_answers_the_same_on_every_engine(title: str, engine: str, on_both: Any):
+def test_a_published_action_has_the_same_result_on_every_engine(title: str, engine: str, on_both: Any):
     pair = on_both(ACTIONS[title], PARAMS, engine)
-    if RANDOM in ACTIONS[title]:  # another text each time, of equal length
+    if RANDOM in ACTIONS[title]:  # a different text each time, of equal length
         assert len(pair.v8.response) == len(pair.other.response) > 0
     else:
-        # Some parameters and settings are missing here, and the stack of an error of the engine is V8's alone.
+        # Some parameters and settings are missing here, and only V8 returns the stack of an engine's error.
         fails = engine == "fast" and pair.trapped and not pair.v8.ok
         trapped = engine == "fast" and title in TRAPPED
         assert pair.trapped if trapped else pair.same or fails, (pair.v8, pair.other)

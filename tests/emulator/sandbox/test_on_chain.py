@@ -1,8 +1,8 @@
 # ruff: noqa: E501 - sources of actions stand as their authors would write them
-"""Actions as people write them, against a running emulator and its chain.
+"""Realistic actions with a running emulator and its chain.
 
-Every result is verified by something that shares no code with the engine: web3 on the chain, eth-account, or
-``ecrecover`` inside a contract. ``python test_on_chain.py`` compiles the contracts again.
+Code that is independent of the engine verifies every result: web3 on the chain, eth-account, or ``ecrecover`` inside a
+contract. ``python test_on_chain.py`` compiles the contracts again.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from svcnb.emulator.chain import compile as compiler
 
 pytestmark = [pytest.mark.engine, pytest.mark.chain]
 
-# The engine is not what these are about, or never but v8.
+# These tests do not depend on the engine, or need `v8`.
 ENGINES = ("v8",)
 
 SOURCE = Path(__file__).parent / "contracts" / "Examples.sol"
@@ -33,7 +33,7 @@ ETHER = 10**18
 
 
 class World:
-    """An emulator, an account with credit on it, and the chain as another library sees it."""
+    """Emulator, an account with credit, and the chain as read by another library."""
 
     def __init__(self, emulator: Any) -> None:
         self.emulator = emulator
@@ -45,7 +45,7 @@ class World:
         emulator.faucet(self.deployer.address, ETHER)
 
     def deploy(self, name: str, *args: Any) -> Any:
-        """A contract of the examples, put on the chain by a transaction that eth-account signed."""
+        """Deploys an example contract with a transaction that eth-account signs."""
         built = json.loads(ARTIFACT.read_text())[name]
         contract = self.w3.eth.contract(abi=built["abi"], bytecode=built["bytecode"])
         transaction = contract.constructor(*args).build_transaction(
@@ -56,7 +56,7 @@ class World:
         return self.w3.eth.contract(address=receipt["contractAddress"], abi=built["abi"])
 
     def wallet(self) -> str:
-        """Address of a new wallet whose key the service keeps, with checksum."""
+        """Creates a wallet whose key the service stores. Returns its address with a checksum."""
         return Web3.to_checksum_address(self.svc.wallets.create().wallet_address)
 
     def run(self, source: str, **params: Any) -> Any:
@@ -70,12 +70,12 @@ def world(emulator: Any) -> World:
 
 @pytest.fixture
 def replaying(start_emulator: Callable[..., Any]) -> Callable[[Path], World]:
-    """A world whose actions reach a recording instead of the network."""
+    """World whose actions use a recording instead of the network."""
     return lambda recording: World(start_emulator(network_policy="replay", network_file=str(recording)))
 
 
 def split(signature: str) -> tuple[int, str, str]:
-    """v, r and s of 65 bytes."""
+    """Returns v, r and s of a signature of 65 bytes."""
     digits = signature.removeprefix("0x")
     return int(digits[128:], 16), "0x" + digits[:64], "0x" + digits[64:128]
 
@@ -134,7 +134,7 @@ MOVE_TOKEN = """async function main({ rpc, pkpId, token, to, units }) {
 }"""
 
 
-def test_a_token_is_moved_and_the_contract_tells(world: World):
+def test_a_signed_transfer_moves_a_token(world: World):
     token, wallet = world.deploy("Token", 1_000), world.wallet()
     world.emulator.faucet(wallet, ETHER)
     transfer = token.functions.transfer(wallet, 600).build_transaction(
@@ -173,11 +173,11 @@ def test_typed_data_that_an_action_signed_is_accepted_by_a_contract(world: World
         SIGN_QUOTE, pkpId=wallet, chainId=world.emulator.chain_id, contract=witness.address, quote=quote
     )
     assert witness.functions.ofQuote("ETH/USD", 314_159, 1_700_000_000, *split(signature)).call() == wallet
-    # One cent more is another quote, so another signer seems to have signed it.
+    # The amount differs by one cent, so the contract recovers a different signer.
     assert witness.functions.ofQuote("ETH/USD", 314_160, 1_700_000_000, *split(signature)).call() != wallet
 
 
-def test_what_one_action_encrypts_a_second_one_uses(world: World):
+def test_one_action_uses_a_text_that_another_encrypted(world: World):
     wallet = world.wallet()
     seal = "const main = ({ pkpId, secret }) => Svc.Actions.Encrypt({ pkpId, message: secret })"
     use = """async function main({ pkpId, ciphertext, text }) {
@@ -197,7 +197,7 @@ def test_what_one_action_encrypts_a_second_one_uses(world: World):
     assert opened == b"sk-live-1234"
 
 
-def test_a_replayed_price_is_signed_and_a_contract_knows_the_signer(replaying: Any, price: Any):
+def test_a_contract_accepts_the_signer_of_a_replayed_price(replaying: Any, price: Any):
     world = replaying(price.recording)
     witness, wallet = world.deploy("Witness"), world.wallet()
     answer = world.run(price.source, pkpId=wallet, url=price.url)
@@ -207,7 +207,7 @@ def test_a_replayed_price_is_signed_and_a_contract_knows_the_signer(replaying: A
 
 
 def compiled() -> dict[str, Any]:
-    """Interface and creation code of every example, by the compiler and settings of the service's own contract."""
+    """Compiles every example with the settings of the service's contract. Returns interfaces and creation codes."""
     wanted = {SOURCE.name: {"*": ["abi", "evm.bytecode.object"]}}
     request = {
         "language": "Solidity",
@@ -224,7 +224,7 @@ def compiled() -> dict[str, Any]:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not tools.solc_fetched(), reason="needs the compiler: svcnb fetch --compiler")
-def test_the_committed_bytes_are_what_the_source_compiles_to():
+def test_the_committed_code_equals_the_compiled_source():
     assert json.loads(ARTIFACT.read_text()) == compiled()
 
 

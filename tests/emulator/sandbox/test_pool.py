@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - sources of actions stand on one line, as their authors would write them
-"""Spares, concurrency, lost processes, and that nothing is left behind."""
+"""Spares, concurrency, lost processes, and the absence of remaining processes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ WORKS = "const main = (n) => [n]"
 
 
 def of_room(room: Any, live_isolates: Any) -> list[int]:
-    """Live isolates of one engine: those that tests share may come and go meanwhile."""
+    """Returns the live isolates of one engine, because those of shared engines can change during the test."""
     spawner = room.engine._pool._host._spawner.pid
     return [pid for pid, parent in live_isolates().items() if parent == spawner]
 
@@ -70,11 +70,9 @@ def test_starts_after_a_loss_share_one_new_host_and_do_not_decompress_bundles_on
     assert room.call(loop_thread()) not in readers
 
 
-def test_the_first_process_is_started_alone_since_the_others_find_its_work_done(
-    new_room: Any, monkeypatch: pytest.MonkeyPatch
-):
+def test_the_first_process_starts_alone_and_fills_the_code_cache(new_room: Any, monkeypatch: pytest.MonkeyPatch):
     under_way: list[Isolate] = []
-    at_once: list[tuple[object, int]] = []  # engines that tests share may start processes meanwhile
+    at_once: list[tuple[object, int]] = []  # shared engines may start processes during the test
     start = Isolate.start
 
     async def noted(isolate: Isolate, *args: Any, **how: Any) -> None:
@@ -114,14 +112,14 @@ def test_idle_spares_use_no_processor_time(new_room: Any, live_isolates: Any):
         time.sleep(1)
         return ticks() - before
 
-    # Hundredths of a second, both together. After the warm-up V8 still compiles in the background for a while.
+    # Hundredths of a second, for both processes together. V8 continues to compile in the background after the warm-up.
     assert any(spent_in_a_second() <= 1 for _ in range(60))
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="read from /proc")
-def test_a_run_whose_answer_is_out_works_no_more(new_room: Any, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(v8, "_FAREWELL_S", 1_000_000.0)  # otherwise it is ended in this moment
+def test_a_run_stops_after_its_response(new_room: Any, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(v8, "_FAREWELL_S", 1_000_000.0)  # otherwise, the process has just ended
     room = new_room(spares=1)
     assert room.value("const main = () => { AbortSignal.timeout(60_000); return ['out']; }") == ["out"]
     room.until(lambda: len(room.engine._ending) == 1, "the answer is out")
@@ -136,13 +134,13 @@ def test_a_run_whose_answer_is_out_works_no_more(new_room: Any, monkeypatch: pyt
         time.sleep(1)
         return ticks() - before
 
-    # Hundredths of a second. V8 still compiles in the background for a while.
+    # Hundredths of a second. V8 continues to compile in the background for a while.
     assert any(spent_in_a_second() <= 1 for _ in range(60))
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="read from /proc")
-def test_large_runs_leave_nothing_in_memory(new_room: Any):
+def test_large_runs_do_not_leak_memory(new_room: Any):
     room = new_room(spares=1)
     source = """const main = ({ n }) => {
       for (let i = 0; i < 10; i++) console.log('x'.repeat(10_000));
@@ -167,14 +165,14 @@ def test_large_runs_leave_nothing_in_memory(new_room: Any):
 
     run(5)
     descriptors = len(list(Path("/proc/self/fd").iterdir()))
-    # Twenty runs carry 30 MB of answers, logs and parameters: whoever kept them would grow every time. The allocator
-    # itself may once.
+    # Twenty runs transfer 30 MB of responses, logs and parameters. A leak would increase the memory use every time. The
+    # allocator can increase it once.
     assert any(growth_mb() < 5 for _ in range(8))
     room.until(lambda: len(list(Path("/proc/self/fd").iterdir())) <= descriptors + 2, "descriptors are closed")
 
 
 @pytest.mark.slow
-def test_many_runs_at_once_do_not_start_as_many_processes(new_room: Any, live_isolates: Any):
+def test_many_concurrent_runs_start_fewer_processes(new_room: Any, live_isolates: Any):
     room = new_room(spares=1, concurrency=2)
     room.until(lambda: room.engine.state().ready == 1, "the spare is ready")
     spawner = room.engine._pool._host._spawner.pid
@@ -186,8 +184,8 @@ def test_many_runs_at_once_do_not_start_as_many_processes(new_room: Any, live_is
         most = max(most, list(live_isolates().values()).count(spawner))
         time.sleep(0.02)
     assert [future.result().response for future in futures] == [[n] for n in range(40)]
-    # Running, spares (up to four times the setting under demand), starting; and those that have just ended, which a
-    # busy machine may take a while to clear away.
+    # Running processes, spares (up to four times the setting under load), and starting processes. A busy machine can
+    # also still have processes that have just ended.
     assert 0 < most <= 2 + 4 + 2 + 12
 
 
@@ -195,11 +193,11 @@ def test_many_runs_at_once_do_not_start_as_many_processes(new_room: Any, live_is
     ("used_s", "waited_s", "ended", "late", "more"),
     [
         (0.002, 0.001, 5, 1, 1),  # runs wait for something else, such as a request
-        (0.030, 0.010, 5, 1, 0),  # runs work, and another process would only make each slower
-        (0.005, 0.040, 5, 1, 0),  # the processors are busy with others
+        (0.030, 0.010, 5, 1, 0),  # the runs use the processors, and another process would only make each run slower
+        (0.005, 0.040, 5, 1, 0),  # other programs use the processors
         (0.005, 0.040, 0, 1, 0),
-        (0.002, 0.001, 5, 4, 0),  # the service itself is kept from the processor
-        (0.045, 0.001, 0, 1, 1),  # long work occupies every process
+        (0.002, 0.001, 5, 4, 0),  # the service itself waits for a processor
+        (0.045, 0.001, 0, 1, 1),  # long runs occupy every process
     ],
 )
 async def test_another_process_starts_only_where_it_helps_the_runs_that_wait(
@@ -240,12 +238,12 @@ def test_a_killed_spare_is_noticed_and_never_handed_out(new_room: Any, live_isol
     (spare,) = of_room(room, live_isolates)
     begun = room.engine.state().started
     os.kill(spare, signal.SIGKILL)
-    # The next one may be ready before anybody looks.
+    # The next spare can be ready before the check.
     room.until(lambda: room.engine.state().ready == 0 or room.engine.state().started > begun, "the spare is gone")
     assert room.value(WORKS, 2) == [2]
 
 
-def test_a_lost_spawner_takes_its_isolates_along_and_is_replaced(new_room: Any, live_isolates: Any):
+def test_a_lost_spawner_and_its_isolates_are_replaced(new_room: Any, live_isolates: Any):
     room = new_room(spares=1)
     future = room.submit("const main = () => new Promise(() => setInterval(() => {}, 60_000))", timeout_ms=600_000)
     room.until(lambda: room.engine.state().running == 1, "it runs")
@@ -260,7 +258,7 @@ def test_a_lost_spawner_takes_its_isolates_along_and_is_replaced(new_room: Any, 
     assert room.value(WORKS, 3) == [3]
 
 
-def test_a_bundle_that_cannot_start_opens_the_breaker_and_runs_are_unavailable(new_room: Any, tmp_path: Path):
+def test_a_bundle_that_cannot_start_opens_the_circuit_breaker(new_room: Any, tmp_path: Path):
     bootstrap = tmp_path / "engine.js"
     bootstrap.write_text("throw new Error('broken bundle');")
     room = new_room(bootstrap=bootstrap)
@@ -274,8 +272,8 @@ def test_a_bundle_that_cannot_start_opens_the_breaker_and_runs_are_unavailable(n
     room.until(lambda: not room.engine._pool._starting, "what had been begun before has failed, too; nothing follows")
 
 
-def test_what_deno_reads_for_imports_before_it_runs_anything_is_short():
-    # The bootstrap comes as a text, which it takes as it is; as a module it would be read twice in the first processes.
+def test_the_module_that_deno_searches_for_imports_is_short():
+    # The bootstrap script is a text, which V8 runs directly. V8 would read a module twice in the first processes.
     assert v8.BOOTSTRAP.stat().st_size < 2_000
     assert len(read_bundle(v8.BOOTSTRAP.with_name("bootstrap.js"))) > 200_000
 
@@ -285,7 +283,7 @@ def test_a_missing_bundle_names_the_command_that_makes_it(new_room: Any, tmp_pat
         new_room(bootstrap=tmp_path / "none.js")
 
 
-def test_after_stopping_nothing_runs_and_nothing_lies_around(new_room: Any, live_isolates: Any):
+def test_after_a_stop_no_process_and_no_file_remains(new_room: Any, live_isolates: Any):
     room = new_room(spares=2)
     future = room.submit("const main = () => new Promise(() => setInterval(() => {}, 60_000))", timeout_ms=600_000)
     room.until(lambda: room.engine.state().running == 1, "it runs")
@@ -355,7 +353,7 @@ def _runs(pid: int) -> bool:
         return False
 
 
-def test_resource_limits_and_a_session_of_its_own_hold_every_isolate(new_room: Any, live_isolates: Any):
+def test_every_isolate_has_resource_limits_and_its_own_session(new_room: Any, live_isolates: Any):
     room = new_room(spares=1)
     room.until(lambda: room.engine.state().ready == 1, "a spare is ready")
     for pid in of_room(room, live_isolates):
@@ -375,7 +373,7 @@ def test_resource_limits_and_a_session_of_its_own_hold_every_isolate(new_room: A
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="read from /proc")
-def test_a_run_that_goes_on_gives_way_to_others(new_room: Any):
+def test_a_long_run_gets_a_lower_priority(new_room: Any):
     room = new_room(spares=1)
     future = room.submit("const main = () => new Promise(() => setInterval(() => {}, 60_000))", timeout_ms=600_000)
     room.until(lambda: room.engine.state().running == 1 and room.engine.state().ready >= 1, "one runs, one is spare")
@@ -384,15 +382,15 @@ def test_a_run_that_goes_on_gives_way_to_others(new_room: Any):
 
     def niceness(pid: int) -> set[int]:
         found = set()
-        with suppress(FileNotFoundError):  # a spare more than are wanted is let go
+        with suppress(FileNotFoundError):  # the pool stops a surplus spare
             for thread in Path(f"/proc/{pid}/task").iterdir():
-                with suppress(OSError):  # it has ended meanwhile
+                with suppress(OSError):  # the process has already ended
                     found.add(int((thread / "stat").read_text().rpartition(")")[2].split()[16]))
         return found
 
     own = os.getpriority(os.PRIO_PROCESS, 0)
-    # Ten others come and go, each of which needs a new process: longer than the engine looks away, and its orders to
-    # the spawner are carried out one after the other.
+    # Ten other runs, each of which needs a new process. They take longer than the check interval, and the spawner
+    # executes its commands in sequence.
     for _ in range(10):
         assert room.value("const main = () => 1") == 1
     assert niceness(running) == {min(19, own + 10)}, "all its threads have a lower priority"
@@ -404,7 +402,7 @@ def test_a_run_that_goes_on_gives_way_to_others(new_room: Any):
     future.result(600)
 
 
-def test_isolates_hold_no_descriptor_of_the_emulator(new_room: Any, live_isolates: Any):
+def test_isolates_inherit_no_descriptor_of_the_emulator(new_room: Any, live_isolates: Any):
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         room = new_room(spares=1)
@@ -417,7 +415,7 @@ def test_isolates_hold_no_descriptor_of_the_emulator(new_room: Any, live_isolate
             inode = os.fstat(listener.fileno()).st_ino
             everything = []
             for entry in Path(f"/proc/{pid}/fd").iterdir():
-                with suppress(OSError):  # closed meanwhile: it still writes compiled code down
+                with suppress(OSError):  # the engine is closing, but still writes compiled code to the cache
                     everything.append(str(entry.readlink()))
             assert f"socket:[{inode}]" not in everything
             assert len(everything) >= 3
@@ -431,17 +429,17 @@ def test_the_memory_of_a_run_does_not_count_as_that_of_the_next_one(new_room: An
         ]
 
 
-def test_a_process_that_comes_as_its_run_leaves_goes_to_the_next_that_waits(new_room: Any):
+def test_a_process_of_a_cancelled_run_is_passed_to_the_next_run(new_room: Any):
     room = new_room(kind="fast", processes=1, concurrency=8)
     room.until(lambda: room.engine.state().ready == 1, "the process is warm")
     pool = room.engine._pool
-    pool._grow = lambda: None  # no second process: all wait for this one
+    pool._grow = lambda: None  # there is no second process, so all runs wait for this one
 
     async def scene() -> bool:
         isolate = await pool.take()
         leaving, staying = asyncio.ensure_future(pool.take()), asyncio.ensure_future(pool.take())
         await asyncio.sleep(0)
-        pool.give(isolate, again=True)  # it is the first's, who has not heard of it
+        pool.give(isolate, again=True)  # the isolate belongs to the first run, which has not been notified yet
         leaving.cancel()
         async with asyncio.timeout(60):
             same = await staying is isolate

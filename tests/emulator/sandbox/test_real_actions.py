@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - sources of actions stand on one line, as their authors would write them
-"""Actions as people write them, each result verified with a second library."""
+"""Realistic actions. A second library verifies each result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Repetition of runs: each answer is used once, in the order of the first attempt, and no effect happens twice."""
+"""Repeated runs use each stored result once, in the order of the first attempt, and repeat no side effect."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ URL = "http://127.0.0.1/"
 
 
 class Web:
-    """A host that answers requests when the test says so, and remembers what was requested."""
+    """Host that records requests, and responds when the test sets the response."""
 
     account = ""
 
@@ -44,7 +44,7 @@ class Attempts:
         self.tasks: list[asyncio.Task[bytes]] = []
 
     async def ask(self, request: FetchRequest) -> asyncio.Task[bytes]:
-        """Starts a request and waits until the host has noted it."""
+        """Starts a request, and waits until the host has recorded it."""
 
         async def body() -> bytes:
             answer = bytes((await self.host.fetch(request, LIMITS)).body)
@@ -57,12 +57,12 @@ class Attempts:
         return task
 
     async def answer(self, number: int, body: bytes | None = None) -> None:
-        """Answers the request with this number, from 0."""
+        """Responds to the request with this number, counted from 0."""
         self.web.answers[number].set_result(f"answer {number}".encode() if body is None else body)
         await turns()
 
     def repeat(self) -> None:
-        """Ends the first attempt and begins the second."""
+        """Ends the first attempt, and starts the second."""
         for task in self.tasks:
             task.cancel()
         self.received.clear()
@@ -70,7 +70,7 @@ class Attempts:
 
 
 async def turns() -> None:
-    """Lets all tasks continue that can."""
+    """Runs all tasks until each one waits."""
     for _ in range(20):
         await asyncio.sleep(0)
 
@@ -99,7 +99,7 @@ def result(number: int, value: str) -> bytes:
     return json.dumps({"jsonrpc": "2.0", "id": number, "result": value}).encode()
 
 
-async def test_answers_come_in_the_order_of_the_first_attempt(attempts: Attempts) -> None:
+async def test_results_are_in_the_order_of_the_first_attempt(attempts: Attempts) -> None:
     await attempts.ask(post("slow"))
     await attempts.ask(post("quick"))
     await attempts.answer(1)
@@ -143,7 +143,7 @@ async def test_equal_requests_receive_their_answers_in_order_and_each_answer_onc
     assert len(attempts.web.made) == 3
 
 
-async def test_an_answer_that_was_missing_comes_after_all_others(attempts: Attempts) -> None:
+async def test_a_missing_result_follows_all_others(attempts: Attempts) -> None:
     await attempts.ask(post("under way"))
     await attempts.ask(post("answered"))
     await attempts.answer(1)
@@ -160,7 +160,7 @@ async def test_a_request_that_the_action_aborted_is_not_answered_in_the_repetiti
     first = await attempts.ask(post("slow"))
     first.cancel(ABORTED)
     await turns()
-    await attempts.answer(0)  # too late for the first attempt, before the second
+    await attempts.answer(0)  # after the first attempt, and before the second
     attempts.repeat()
     second = await attempts.ask(post("slow"))
     assert not second.done()
@@ -171,8 +171,8 @@ async def test_a_request_that_the_action_aborted_is_not_answered_in_the_repetiti
     assert not attempts.host.astray
 
 
-async def test_a_repetition_that_does_not_make_a_request_is_not_kept_waiting_for_it(attempts: Attempts) -> None:
-    """Its own requests are answered, and what it left out is reported."""
+async def test_a_repetition_does_not_wait_for_a_request_that_it_omits(attempts: Attempts) -> None:
+    """The second attempt receives responses to its own requests. The host reports the requests that it omitted."""
     await attempts.ask(post("first only"))
     await attempts.ask(post("both"))
     await attempts.answer(0)
@@ -201,7 +201,7 @@ async def test_the_order_is_given_up_after_the_time_of_the_first_attempt_and_a_g
 
 
 @pytest.mark.parametrize("method", ["eth_sendRawTransaction", "eth_chainId"])
-async def test_json_rpc_requests_are_the_same_whatever_their_ids(attempts: Attempts, method: str) -> None:
+async def test_json_rpc_requests_with_other_ids_are_equivalent(attempts: Attempts, method: str) -> None:
     await attempts.ask(rpc(9, method, "0xaa"))
     await attempts.ask(rpc(10, method, "0xbb"))
     await attempts.answer(0, result(9, "for aa"))
@@ -298,7 +298,7 @@ async def test_no_other_request_with_effects_replaces_one_that_was_made(attempts
 
 ENGINES = ("auto",)
 
-# Two chains of requests side by side. Their numbers count up, as the ids of ethers' providers do.
+# Two parallel sequences of requests. Their ids increase, as with the providers of ethers.
 PARALLEL = """const main = async ({ url }) => {
   let count = 0;
   const ask = async (what) => (await fetch(url, { method: 'POST', body: JSON.stringify(MESSAGE) })).text();
@@ -316,7 +316,7 @@ MESSAGES = {
 
 @pytest.fixture
 def forced_order(room: Any) -> Callable[[list[FetchRequest]], Any]:
-    """Hosts whose network answers A only after D was requested, so C and D come first."""
+    """Creates hosts whose network responds to A only after the request D, so that C and D arrive first."""
 
     def make(made: list[FetchRequest]) -> Any:
         host = room.host()
@@ -340,7 +340,7 @@ def forced_order(room: Any) -> Callable[[list[FetchRequest]], Any]:
 
 @pytest.mark.engine
 @pytest.mark.parametrize("message", MESSAGES)
-def test_parallel_requests_are_repeated_whatever_their_order(
+def test_parallel_requests_are_repeated_in_any_order(
     room: Any, forced_order: Callable[[list[FetchRequest]], Any], message: str
 ) -> None:
     made: list[FetchRequest] = []
@@ -353,7 +353,7 @@ def test_parallel_requests_are_repeated_whatever_their_order(
 
 @pytest.mark.engine
 def test_a_request_that_ran_into_its_time_limit_does_so_again_in_the_repetition(room: Any) -> None:
-    """Its answer arrives between the two attempts."""
+    """The response arrives between the two attempts."""
     host, made = room.host(), []
     aborted = asyncio.Event()
 

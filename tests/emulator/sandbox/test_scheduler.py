@@ -1,4 +1,4 @@
-"""Accounts share what an engine has: one that takes a lot leaves the rest for others."""
+"""Accounts share the capacity of an engine, so one account with many runs leaves capacity for others."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WAITS = "const main = () => new Promise(() => setInterval(() => {}, 60_000))"
 
 
 class Time:
-    """A clock that is set by hand."""
+    """Clock that a test sets."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -40,23 +40,23 @@ def test_an_account_that_is_alone_is_never_greedy(time: Time):
     assert not shares.greedy("alone")
 
 
-def test_an_account_that_used_clearly_more_than_others_is_greedy_until_that_is_forgotten(time: Time):
+def test_an_account_with_much_recent_use_has_lower_precedence(time: Time):
     shares = Shares(time)
     shares.add("modest", 1.0)
     shares.add("greedy", 3.0)
     assert shares.greedy("greedy")
     assert not shares.greedy("modest")
 
-    time.now += 2.0  # half of it counts
+    time.now += 2.0  # half of the earlier use counts
     shares.add("modest", 1.5)
     assert not shares.greedy("greedy")
     time.now += 60.0
-    assert shares.of("greedy") > 0  # aged when it is next looked at
+    assert shares.of("greedy") > 0  # the next read reduces the value
     assert not shares.greedy("greedy")
     assert shares.of("greedy") == 0
 
 
-def test_a_newcomer_begins_level_with_the_least_of_the_others(time: Time):
+def test_a_new_account_starts_with_the_lowest_use_of_the_others(time: Time):
     shares = Shares(time)
     shares.add("steady", 5.0)
     shares.add("newcomer", 0.1)
@@ -65,7 +65,7 @@ def test_a_newcomer_begins_level_with_the_least_of_the_others(time: Time):
     assert shares.greedy("newcomer")
 
 
-async def test_the_next_place_goes_to_the_account_that_holds_the_fewest():
+async def test_the_account_with_the_fewest_slots_receives_the_next():
     places = slots(2)
     came: list[str] = []
     leave = asyncio.Event()
@@ -90,7 +90,7 @@ async def test_the_next_place_goes_to_the_account_that_holds_the_fewest():
     assert (len(came), places.waiting) == (5, 0)
 
 
-async def test_two_accounts_together_leave_places_to_those_that_hold_none():
+async def test_some_slots_are_reserved_for_accounts_without_a_slot():
     places = slots(16)
     async with AsyncExitStack() as held:
         for account in ["greedy"] * 12 + ["second"] * 2:
@@ -108,7 +108,7 @@ async def test_two_accounts_together_leave_places_to_those_that_hold_none():
         await asyncio.gather(*lines, return_exceptions=True)
 
 
-async def test_whoever_leaves_the_line_as_its_turn_comes_passes_the_place_on():
+async def test_a_cancelled_caller_passes_its_slot_to_the_next():
     places = slots(1)
     leave = asyncio.Event()
     came: list[str] = []
@@ -121,7 +121,7 @@ async def test_whoever_leaves_the_line_as_its_turn_comes_passes_the_place_on():
     tasks = [asyncio.create_task(stay(account)) for account in ("a", "b", "c")]
     await asyncio.sleep(0)
     tasks[0].cancel()
-    await asyncio.sleep(0)  # its place is given to the next, who does not know yet
+    await asyncio.sleep(0)  # the pool assigns its place to the next caller, whose task has not run yet
     tasks[1].cancel()
     leave.set()
     await asyncio.gather(*tasks, return_exceptions=True)
@@ -130,7 +130,7 @@ async def test_whoever_leaves_the_line_as_its_turn_comes_passes_the_place_on():
 
 
 @pytest.mark.engine
-def test_an_account_whose_runs_never_end_leaves_places_to_others(new_room: Any):
+def test_an_account_with_endless_runs_does_not_use_all_slots(new_room: Any):
     room = new_room(spares=1, concurrency=4)
     endless = [room.submit(WAITS, timeout_ms=600_000, host=room.host(account="greedy")) for _ in range(6)]
     room.until(lambda: room.engine.state().running == 3, "three of four places are taken")
@@ -147,7 +147,7 @@ def test_the_last_spare_is_kept_for_accounts_that_used_less(new_room: Any):
     room.until(lambda: room.engine.state().ready == 2, "both spares are ready")
     known(room.engine._shares)
     spawner = room.engine._pool._host._spawner.pid
-    os.kill(spawner, signal.SIGSTOP)  # no further spare comes
+    os.kill(spawner, signal.SIGSTOP)  # no other spare becomes available
     try:
         assert room.value(WORKS, 1, host=room.host(account="greedy")) == [1]
         late = room.submit(WORKS, 2, timeout_ms=600_000, host=room.host(account="greedy"))
@@ -161,7 +161,7 @@ def test_the_last_spare_is_kept_for_accounts_that_used_less(new_room: Any):
 
 
 def known(shares: Shares) -> None:
-    """One account used far more than another, and nothing is forgotten however slow the machine is."""
+    """One account used much more than another. The recorded use does not decrease, even on a slow machine."""
     now = shares._as_of
     shares._clock = lambda: now
     shares.add("modest", 0.1)
@@ -175,11 +175,11 @@ def test_spares_for_accounts_that_used_more_are_warmed_one_at_a_time(new_room: A
     pool = room.engine._pool
     known(room.engine._shares)
     spawner = pool._host._spawner.pid
-    os.kill(spawner, signal.SIGSTOP)  # what is begun does not end
+    os.kill(spawner, signal.SIGSTOP)  # the runs that started do not end
     try:
         waiting = [
             room.submit(WORKS, n, timeout_ms=600_000, host=room.host(account="greedy"))
-            for n in range(2 + 2)  # two take spares, the last spare is not theirs
+            for n in range(2 + 2)  # they can use two spares, but not the last one
         ]
         room.until(lambda: room.engine.state().waiting == 2, "the others wait")
         room.until(lambda: len(pool._starting) == 1, "one spare is being warmed")
@@ -196,7 +196,7 @@ def test_spares_for_accounts_that_used_more_are_warmed_one_at_a_time(new_room: A
 @pytest.mark.engine
 def test_runs_of_accounts_that_used_more_let_others_go_first_from_the_beginning(new_room: Any):
     room = new_room(spares=2)
-    room.engine._brief_s = 1_000_000.0  # none is lowered for its length
+    room.engine._brief_s = 1_000_000.0  # the engine lowers no priority during this test
     known(room.engine._shares)
     runs = [room.submit(WAITS, timeout_ms=600_000, host=room.host(account=name)) for name in ("modest", "greedy")]
     room.until(lambda: room.engine.state().running == 2, "both run")
@@ -212,18 +212,18 @@ several_cores = pytest.mark.skipif(len(CORES) < 2, reason="needs Linux and two c
 
 
 def cores_of(pid: int) -> set[frozenset[int]]:
-    """The cores that threads of a process may use."""
+    """Returns the cores that the threads of a process can use."""
     found = set()
     for thread in Path(f"/proc/{pid}/task").iterdir():
         try:
             found.add(frozenset(os.sched_getaffinity(int(thread.name))))
         except ProcessLookupError:
-            continue  # it has ended
+            continue  # the thread has ended
     return found
 
 
 def niceness_of_session(pid: int) -> int:
-    """How nice a session is to others, 0 where the kernel shares time between processes alone."""
+    """Returns the niceness of a session, or 0 if the kernel does not schedule by session."""
     try:
         return int(Path(f"/proc/{pid}/autogroup").read_text().split()[-1])
     except OSError:
@@ -232,9 +232,9 @@ def niceness_of_session(pid: int) -> int:
 
 @pytest.mark.engine
 @several_cores
-def test_runs_of_accounts_that_used_more_leave_the_cores_that_are_kept_for_others(new_room: Any):
+def test_runs_of_accounts_with_more_use_leave_the_reserved_cores(new_room: Any):
     room = new_room(spares=2)
-    room.engine._brief_s = 1_000_000.0  # none is lowered for its length
+    room.engine._brief_s = 1_000_000.0  # the engine lowers no priority during this test
     room.until(lambda: room.engine.state().ready == 2, "both spares are ready")
     known(room.engine._shares)
     runs = [room.submit(WAITS, timeout_ms=600_000, host=room.host(account=name)) for name in ("modest", "greedy")]
@@ -248,7 +248,7 @@ def test_runs_of_accounts_that_used_more_leave_the_cores_that_are_kept_for_other
 
 @pytest.mark.engine
 @several_cores
-def test_a_spare_that_nobody_else_wants_is_warmed_aside_and_waits_on_the_cores_that_are_kept(new_room: Any):
+def test_a_low_priority_spare_warms_up_off_the_reserved_cores(new_room: Any):
     room = new_room(spares=2)
     room.until(lambda: room.engine.state().ready == 2, "both spares are ready")
     pool = room.engine._pool
@@ -273,7 +273,7 @@ def test_a_spare_that_nobody_else_wants_is_warmed_aside_and_waits_on_the_cores_t
 
 
 @several_cores
-def test_where_cores_cannot_be_chosen_nothing_changes():
+def test_without_control_of_cores_nothing_changes():
     nowhere = {max(CORES) + 1024}
     with pytest.raises(OSError, match="Invalid argument"):
         os.sched_setaffinity(0, nowhere)
@@ -314,20 +314,20 @@ def test_a_flood_of_operations_is_heard_a_few_at_a_time(new_room: Any):
 
 
 def two_processes(room: Any) -> None:
-    """Two of the engine `fast`, and no third: a run that waited for the first would ask for one."""
+    """Two processes of the engine `fast`, and no third one, which a run that waited for the first would request."""
     room.until(lambda: room.engine.state().ready == 1, "the first process is ready")
     assert room.value(WORKS, 0, host=room.host(account="modest")) == [0]
     room.until(lambda: room.engine.state().ready == 2, "both processes are ready")
 
 
 @pytest.mark.engine
-def test_the_last_process_that_serves_again_is_kept_for_accounts_that_used_less(new_room: Any):
+def test_the_last_reused_process_is_kept_for_accounts_with_less_use(new_room: Any):
     room = new_room(kind="fast", processes=2)
     two_processes(room)
     pool = room.engine._pool
     known(room.engine._shares)
     spawner = pool._host._spawner.pid
-    os.kill(spawner, signal.SIGSTOP)  # no other process is started
+    os.kill(spawner, signal.SIGSTOP)  # no other process starts
     try:
         endless = [room.submit(WAITS, timeout_ms=600_000, host=room.host(account="greedy")) for _ in range(3)]
         room.until(lambda: room.engine.state().running == 1 and len(pool._waiting) == 2, "one runs, two wait")
@@ -339,15 +339,15 @@ def test_the_last_process_that_serves_again_is_kept_for_accounts_that_used_less(
 
 
 @pytest.mark.engine
-def test_the_last_process_is_not_for_an_account_with_other_runs_under_way_however_little_it_used(new_room: Any):
+def test_the_last_process_is_not_for_an_account_with_other_runs(new_room: Any):
     room = new_room(kind="fast", processes=2)
     two_processes(room)
     shares = room.engine._shares
     now = shares._as_of
-    shares._clock = lambda: now  # nothing is forgotten
+    shares._clock = lambda: now  # the recorded use does not decrease
     shares._used = dict.fromkeys(("modest", "greedy"), 1000.0)
     spawner = room.engine._pool._host._spawner.pid
-    os.kill(spawner, signal.SIGSTOP)  # no other process is started
+    os.kill(spawner, signal.SIGSTOP)  # no other process starts
     try:
         endless = [room.submit(WAITS, timeout_ms=600_000, host=room.host(account="greedy")) for _ in range(2)]
         room.until(lambda: room.engine.state().running + len(room.engine._pool._waiting) == 2, "both were looked at")
@@ -362,7 +362,7 @@ def test_the_last_process_is_not_for_an_account_with_other_runs_under_way_howeve
 @pytest.mark.slow
 @pytest.mark.engine
 @several_cores
-def test_a_process_that_serves_again_leaves_the_kept_cores_for_the_length_of_a_run_only(new_room: Any):
+def test_a_reused_process_leaves_the_reserved_cores_only_during_a_run(new_room: Any):
     room = new_room(kind="fast", processes=2)
     room.engine._brief_s = 1_000_000.0
     assert room.value(WORKS, 0, host=room.host(account="modest")) == [0]

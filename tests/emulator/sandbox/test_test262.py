@@ -1,4 +1,4 @@
-"""The runner of test262, on a suite of a few tests."""
+"""The runner of test262, with a suite of a few tests."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_equal_and_trapped_tests_are_told_apart_and_answers_are_kept(suite: Path
     kept = answers.read_text(encoding="utf-8").splitlines()
     assert len(kept) == len(verdicts)
     assert any("complete" in line for line in kept)
-    # An answer that is kept is not asked for again, so a changed one is a difference.
+    # The runner reuses stored results, so a changed stored result is a difference.
     answers.write_text(answers.read_text(encoding="utf-8").replace("complete", "changed"), encoding="utf-8")
     assert compare()["language/later.js"].verdict == "different"
     assert len(report.read_text(encoding="utf-8").splitlines()) == len(found)
@@ -79,7 +79,7 @@ def test_a_run_that_is_resumed_keeps_its_results_and_runs_the_other_tests(suite:
     report = tmp_path / "report.jsonl"
     both = [test for test in runner.read_tests(suite) if "both" in test.name]
     asyncio.run(runner.compare_all(both[:1], report=report))
-    # A result that only the report can have, and a line that was cut off.
+    # A result that exists only in the report, and an incomplete line.
     report.write_text(report.read_text(encoding="utf-8").replace("equal", "trapped") + '{"name": "cut', "utf-8")
     resumed = asyncio.run(runner.compare_all(both, report=report, resume=True))
     assert [(result.name, result.verdict) for result in resumed] == [

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from svcnb.emulator.sandbox.trace import MAX_EVENTS, Trace
+from svcnb.emulator.sandbox.trace import Trace
+from svcnb.protocol.limits import MAX_TRACE_EVENTS, MAX_TRACE_HOST_CHARS, MAX_TRACE_METHOD_CHARS, MAX_TRACE_TEXT_CHARS
 
 pytestmark = pytest.mark.engine
 
@@ -16,7 +17,7 @@ def kinds(outcome: Any) -> list[str]:
     return [event["kind"] for event in outcome.trace.as_dict()["events"]]
 
 
-def test_a_run_leaves_its_events_in_order_with_times_and_memory(room: Any, site: Any, open_network: Any, wallet: Any):
+def test_a_run_records_its_events_in_order_with_times_and_memory(room: Any, site: Any, open_network: Any, wallet: Any):
     source = """const main = async ({ url, pkpId }) => {
       console.log('one');
       await Svc.Actions.getSvcActionPrivateKey();
@@ -47,7 +48,7 @@ def test_a_run_leaves_its_events_in_order_with_times_and_memory(room: Any, site:
     ("source", "kind"),
     [("const main = () => { for (;;); }", "timeout"), ("const main = () => x", "throw"), ("const main = (", "syntax")],
 )
-def test_failed_runs_keep_theirs(source: str, kind: str, room: Any):
+def test_failed_runs_have_a_timeline(source: str, kind: str, room: Any):
     outcome = room.run(source, timeout_ms=150 if kind == "timeout" else 30_000)  # parsing may be slow on a busy machine
     assert outcome.trace.as_dict()["events"][-1] | {"at_ms": 0, "memory_bytes": 0} == {
         "at_ms": 0, "memory_bytes": 0, "kind": "end", "ok": False, "error_kind": kind,
@@ -64,7 +65,7 @@ def test_refusals_are_marked(room: Any):
 def test_a_flood_of_events_is_counted_and_the_end_is_kept(room: Any):
     outcome = room.run("const main = () => { for (let i = 0; i < 3000; i++) console.log(i); }")
     trace = outcome.trace.as_dict()
-    assert len(trace["events"]) == MAX_EVENTS + 1
+    assert len(trace["events"]) == MAX_TRACE_EVENTS + 1
     assert trace["dropped"] == 3002 - len(trace["events"])
     assert trace["events"][-1]["kind"] == "end"
 
@@ -81,5 +82,9 @@ def test_texts_of_a_trace_are_cut():
     trace = Trace("v8")
     trace.add("fetch", method="M" * 10**6, host="h" * 10**6, refused="r" * 10**6, status=200)
     detail = trace.events[0].detail
-    assert [len(str(detail[name])) for name in ("method", "host", "refused")] == [64, 255, 1_000]
+    assert [len(str(detail[name])) for name in ("method", "host", "refused")] == [
+        MAX_TRACE_METHOD_CHARS,
+        MAX_TRACE_HOST_CHARS,
+        MAX_TRACE_TEXT_CHARS,
+    ]
     assert detail["status"] == 200

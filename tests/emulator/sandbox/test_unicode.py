@@ -1,4 +1,4 @@
-"""Cases, normal forms and spaces of every character of the first two planes are V8's on `fast`, or a trap."""
+"""Case, normal forms and whitespace of all characters of two planes. `fast` returns V8's results, or causes a trap."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow]
 
-# Of Unicode 17, which QuickJS has and V8 does not: letters with a case, and marks with a combining class.
+# QuickJS supports Unicode 17, but V8 does not: letters with a case, and marks with a combining class.
 NEWER = [
     *range(0x1ACF, 0x1ADD),
     *range(0x1AE0, 0x1AEC),

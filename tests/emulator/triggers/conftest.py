@@ -1,4 +1,4 @@
-"""A triggers service by its parts: real database, real clock of the emulator, and an execution that tests script."""
+"""A triggers service without HTTP: a real database, the emulator's real clock, and a scripted execution."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from svcnb.emulator.triggers.queue import RetryPolicy, RunQueues
 START = 1_900_000_000.0
 PATIENCE_S = 300
 IDLE_LOOKS = 400
-"""Number of consecutive reads of the database in which a run waits and no queue is open: no worker will execute it."""
+"""Number of consecutive reads in which a run waits and no queue is open. After them, no worker will execute the run."""
 
 
 class Scripted:
-    """An execution that answers from a script, and remembers what it was asked and when.
+    """Execution with scripted responses, which records its requests and their times.
 
     Args:
-        clock: Whose times are remembered.
+        clock: Clock for the recorded times.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -66,19 +66,19 @@ class Scripted:
         pass
 
     async def calls_made(self, count: int) -> list[RunCall]:
-        """Waits until so many calls were made."""
+        """Waits until the execution has received this number of requests."""
         async with asyncio.timeout(PATIENCE_S):
             return await self.calls_made_without_a_timer(count)
 
     async def calls_made_without_a_timer(self, count: int) -> list[RunCall]:
-        """As `calls_made`; the caller sees to it that this ends."""
+        """Waits like `calls_made`, but without a limit. The caller must set one."""
         async with self._called:
             await self._called.wait_for(lambda: len(self.calls) >= count)
         return self.calls
 
 
 class Parts:
-    """The triggers service without HTTP."""
+    """Triggers service without HTTP."""
 
     def __init__(self, store: Store, clock: Clock, *, policy: RetryPolicy, **options: Any) -> None:
         self.store = store
@@ -89,7 +89,7 @@ class Parts:
         self.made = 0
 
     async def trigger(self, kind: str = "webhook", config: dict[str, Any] | None = None, **columns: Any) -> Any:
-        """A trigger, straight into its table."""
+        """Inserts a trigger directly into its table."""
         self.made += 1
         identifier = f"00000000-0000-4000-8000-{self.made:012d}"
         user = user_of(columns.pop("email", DEFAULT_EMAIL))
@@ -118,7 +118,7 @@ class Parts:
         return await self.store.run(work)
 
     async def run(self, trigger: Any, identifier: str, given: object = None) -> str:
-        """A run, admitted and announced."""
+        """Admits a run, and wakes its queue."""
         now = self.clock.now()
         text = tables.to_json({} if given is None else given)
         await self.store.run(lambda connection: admit(connection, trigger, identifier, text, now))
@@ -126,19 +126,19 @@ class Parts:
         return identifier
 
     async def runs(self, trigger: Any) -> list[tables.RunRecord]:
-        """A trigger's runs, oldest first."""
+        """Returns a trigger's runs, oldest first."""
         found = await self.store.run(lambda connection: tables.list_runs(connection, trigger.id, 1000, 0))
         return found[::-1]
 
     async def until(self, trigger: Any, condition: Callable[[list[tables.RunRecord]], bool]) -> list[tables.RunRecord]:
-        """Waits until the trigger's runs are as wanted."""
+        """Waits until the trigger's runs have the expected state."""
         async with asyncio.timeout(PATIENCE_S):
             while not condition(found := await self.runs(trigger)):  # noqa: ASYNC110 - rows tell nobody of a change
                 await asyncio.sleep(0.005)
         return found
 
     async def ended(self, trigger: Any) -> list[tables.RunRecord]:
-        """Waits until all runs of a trigger have ended; fails when nobody works on them any more."""
+        """Waits until all runs of a trigger have ended. Fails if no worker will execute them."""
         idle = 0
 
         def all_ended(found: list[tables.RunRecord]) -> bool:
@@ -151,7 +151,7 @@ class Parts:
         return await self.until(trigger, all_ended)
 
     async def until_changed(self, trigger: Any, column: str, value: object) -> None:
-        """Waits until a column of a trigger holds another value."""
+        """Waits until a column of a trigger has a different value."""
         async with asyncio.timeout(PATIENCE_S):
             while getattr(await self._now(trigger), column) == value:  # noqa: ASYNC110 - as above
                 await asyncio.sleep(0.005)
@@ -168,7 +168,7 @@ class Parts:
 
 @pytest.fixture
 def clock() -> Clock:
-    """A clock that stands still until a test moves it."""
+    """Clock that is frozen until a test advances it."""
     return Clock(START)
 
 
@@ -183,7 +183,7 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 def store(database: str) -> Iterator[Store]:
-    """A database that is kept."""
+    """URL of a database that stores its data."""
     opened = Store(database)
     yield opened
     opened.close()
@@ -191,7 +191,7 @@ def store(database: str) -> Iterator[Store]:
 
 @pytest.fixture
 async def parts(store: Store, clock: Clock) -> AsyncIterator[Parts]:
-    """The parts, executing."""
+    """Triggers service that executes runs."""
     made = Parts(store, clock, policy=RetryPolicy(3, retry_thrown=False))
     await made.queues.start()
     yield made
@@ -202,19 +202,19 @@ async def parts(store: Store, clock: Clock) -> AsyncIterator[Parts]:
 
 @pytest.fixture
 def make_parts(store: Store, clock: Clock) -> Callable[..., Parts]:
-    """Makes parts with other settings on the same database; they are not started."""
+    """Creates other triggers services on the same database, without starting them."""
     return lambda **options: Parts(store, clock, **({"policy": RetryPolicy(3, retry_thrown=False)} | options))
 
 
-# --- the whole emulator, in the test's own event loop ---------------------------------------------------------------
+# --- complete emulator in the test's own event loop ------------------------------------------------------------------
 
 
 class Door:
-    """Speaks HTTP with an emulator of this process: no client library of ours stands between test and wire.
+    """Sends raw HTTP to an emulator in this process, without the project's client.
 
     Args:
-        service: The emulator.
-        app: Its application.
+        service: Components of the emulator.
+        app: Application of the emulator.
     """
 
     def __init__(self, service: Any, app: Any) -> None:
@@ -225,27 +225,27 @@ class Door:
         self.control = {"Authorization": f"Bearer {service.control_token}"}
 
     async def ask(self, method: str, path: str, body: Any = None, **options: Any) -> httpx.Response:
-        """One request with the approved token; ``body`` is sent as JSON."""
+        """Sends a request with the approved token. ``body`` becomes JSON."""
         headers = {"Authorization": f"Bearer {self.token}"} | options.pop("headers", {})
         if body is not None:
             options["json"] = body
         return await self.http.request(method, path, headers=headers, **options)
 
     async def ok(self, method: str, path: str, body: Any = None, status: int = 200) -> Any:
-        """One request that must succeed."""
+        """Sends a request that must succeed."""
         answer = await self.ask(method, path, body)
         assert answer.status_code == status, (path, answer.status_code, answer.text)
         return answer.json() if answer.content else None
 
     async def core(self, path: str, key: str | None = None, body: Any = None) -> Any:
-        """A POST to the core API that must succeed."""
+        """Sends a POST request to the core API, which must succeed."""
         headers = {} if key is None else {"X-Api-Key": key}
         answer = await self.http.post(f"/core/v1/{path}", json={} if body is None else body, headers=headers)
         assert answer.status_code == 200, (path, answer.status_code, answer.text)
         return answer.json()
 
     async def account(self, cents: int = 100_000) -> str:
-        """The key of a fresh account with credit."""
+        """Creates an account with credit, and returns its key."""
         made = await self.core("new_account", body={"account_name": "triggers"})
         wallet = made["wallet_address"]
         order = {"wallet_address": wallet, "cents": cents}
@@ -254,25 +254,25 @@ class Door:
         return str(made["api_key"])
 
     async def trigger(self, key: str, code: str, kind: str = "webhook", **members: Any) -> dict[str, Any]:
-        """A new trigger."""
+        """Creates a trigger."""
         body = {"name": "t", "kind": kind, "action_code": code, "usage_api_key": key, "config": {}} | members
         return dict(await self.ok("POST", "/api/triggers", body))
 
     async def post(self, trigger: dict[str, Any], content: bytes = b"x", **headers: str) -> str:
-        """A webhook post that must be taken; the run's id."""
+        """Sends a webhook post that the service must accept. Returns the run's id."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         answer = await self.http.post(f"/webhook/{trigger['id']}", content=content, headers=named)
         assert answer.status_code == 202, answer.text
         return str(answer.json()["run_id"])
 
     async def runs(self, trigger: dict[str, Any], **query: Any) -> list[dict[str, Any]]:
-        """A page of runs, newest first."""
+        """Returns a page of runs, newest first."""
         answer = await self.ask("GET", f"/api/triggers/{trigger['id']}/runs", params=query)
         assert answer.status_code == 200, answer.text
         return list(answer.json()["runs"])
 
     async def ended(self, trigger: dict[str, Any], count: int = 1) -> list[dict[str, Any]]:
-        """The runs once so many have ended, oldest first."""
+        """Waits until this number of runs have ended. Returns them, oldest first."""
         async with asyncio.timeout(PATIENCE_S):
             while True:
                 found = await self.runs(trigger, limit=100)
@@ -283,7 +283,7 @@ class Door:
 
 @pytest.fixture
 async def make_door() -> AsyncIterator[Callable[..., Any]]:
-    """Starts an emulator with settings of one's own, ended with the test."""
+    """Starts an emulator with other settings, which stops after the test."""
     from svcnb.emulator.main import build_app
     from svcnb.emulator.service import Service
     from svcnb.emulator.settings import Settings
@@ -306,7 +306,7 @@ async def make_door() -> AsyncIterator[Callable[..., Any]]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def door() -> AsyncIterator[Door]:
-    """An emulator shared by the tests of a module; the clock is frozen, so no window slides by itself."""
+    """Emulator that the tests of a module share. Its clock is frozen, so rate limits do not expire."""
     from svcnb.emulator.main import build_app
     from svcnb.emulator.service import Service
     from svcnb.emulator.settings import Settings

@@ -1,4 +1,4 @@
-"""Logs of a real chain start runs: each once, whatever the chain, the queue or the filters do."""
+"""Logs of a real chain start runs. Each log starts one run, for all chains, queue states and filters."""
 
 from __future__ import annotations
 
@@ -30,9 +30,11 @@ ALICE, BOB = "0x" + "a1" * 20, "0x" + "b0" * 20
 
 
 def _logger() -> str:
-    """Init code of a contract that logs what it is told: word 0 the number of topics, words 1 to 4 topics, then data.
+    """Init code of a contract that emits the requested log.
 
-    Assembled by hand, so that a log of any shape costs no compiler.
+    Word 0 is the number of topics, words 1 to 4 are topics, and the data follows.
+
+    The code is assembled by hand, so that the test needs no compiler.
     """
     copy = bytes.fromhex("60a0360360a060003760")[:-1]
     blocks = [
@@ -57,7 +59,7 @@ def word(kind: str, value: object) -> str:
 
 
 class Anvil:
-    """A chain of the test's own, with one contract that logs what it is told."""
+    """Chain of one test, with a contract that emits the requested logs."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -78,7 +80,7 @@ class Anvil:
         self.contract = receipt["contractAddress"]
 
     def send(self, fields: dict[str, Any]) -> Any:
-        # A fixed price makes the same call the same transaction, also after the chain was turned back.
+        # With a fixed gas price, the same call is the same transaction, also after the reset of the chain.
         transaction = {"from": self.sender, "gas": "0x100000", "gasPrice": hex(5 * 10**9)} | fields
         identifier = self.call("eth_sendTransaction", transaction)
         receipt = None
@@ -105,7 +107,7 @@ def anvil():
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         assert process.stdout is not None
         said = next(line for line in process.stdout if line.startswith("Listening on "))
-        # It writes a line for every block, and stops when nobody reads them.
+        # The node writes a line for every block, and stops if no one reads its output.
         threading.Thread(target=process.stdout.read, daemon=True).start()
         chain = Anvil(f"http://{said.split()[-1]}")
         chain.prepare()
@@ -116,7 +118,7 @@ def anvil():
 
 @pytest.fixture
 def resting(monkeypatch) -> asyncio.Event:
-    """Set whenever a watcher has polled and waits for the next time."""
+    """Returns an event that is set when a scanner has polled and waits for its next poll."""
     event = asyncio.Event()
 
     class Told(Timer):
@@ -130,7 +132,7 @@ def resting(monkeypatch) -> asyncio.Event:
 
 @pytest.fixture
 def polled(resting, clock):
-    """Lets fifteen seconds pass and the watcher poll, so many times."""
+    """Advances the time by fifteen seconds and waits for a poll, this number of times."""
 
     async def again(times: int = 1) -> None:
         for _ in range(times):
@@ -144,7 +146,7 @@ def polled(resting, clock):
 
 @pytest.fixture
 async def watch(parts, store, clock, anvil, resting):
-    """Starts a watcher of the chain with so many confirmations."""
+    """Starts a scanner of the chain with this number of confirmations."""
     tasks, rpcs = [], []
 
     def start(confirmations: int = 0) -> ChainEvents:
@@ -169,7 +171,7 @@ def config(anvil: Anvil, **more: Any) -> dict[str, Any]:
 
 
 async def pings(parts: Any, trigger: Any, count: int) -> list[int]:
-    """The numbers of the pings that started runs, once there are so many."""
+    """Waits until the contract's logs have started this number of runs, and returns the logged numbers."""
     runs = await parts.until(trigger, lambda found: len(found) >= count)
     return [int(from_json(run.input)["event"]["decoded"]["arg1"]) for run in runs]
 
@@ -237,18 +239,18 @@ async def test_topic_filters_take_lists_and_wildcards(parts, anvil, watch):
 
 @pytest.fixture
 async def door(make_door, anvil):
-    """An emulator, spoken to by HTTP, that watches the chain as `base`."""
+    """Emulator that watches the chain as `base`, with an HTTP client."""
     return await make_door(rpc_base=anvil.url, chain_confirmations=0, chain_event_scan_s=0.1)
 
 
 async def watched(door: Any, anvil: Anvil, **more: Any) -> dict[str, Any]:
-    """A trigger made over HTTP."""
+    """Creates a trigger over HTTP."""
     code = "async function main({ event }) { return event; }"
     return dict(await door.trigger(await door.account(), code, "chain_event", config=config(anvil, **more)))
 
 
 async def test_more_topic_filters_than_an_event_has_topics_match_nothing_as_on_geth(door, anvil):
-    """go-ethereum skips a log with fewer topics than filters, and null filters count; anvil lets them match."""
+    """go-ethereum ignores a log with fewer topics than the filter, even if filters are null. anvil returns it."""
     anvil.ping(ALICE, 1)
     long = await watched(door, anvil, topic_filters=[None, None])
     fitting = await watched(door, anvil, topic_filters=[None])
@@ -260,7 +262,7 @@ async def test_more_topic_filters_than_an_event_has_topics_match_nothing_as_on_g
 
 
 async def test_a_run_says_which_arguments_were_read_as_indexed(door, anvil):
-    """Which arguments are indexed is not part of a signature (Solidity ABI): here it was the second one."""
+    """An event signature (Solidity ABI) does not contain which arguments are indexed. Here it is the second one."""
     signature = "Paid(address,uint256,uint256)"
     topics = [Event.parse(signature).topic0, word("uint256", 7)]
     anvil.log(topics, "0x" + encode(["address", "uint256"], [ALICE, 9]).hex())
@@ -290,7 +292,7 @@ async def test_marks_that_do_not_fit_the_event_are_refused(door, anvil, indexed)
 
 
 async def test_a_member_that_config_does_not_have_is_refused(door, anvil):
-    """Ignored, a misspelt filter would start a run for every event."""
+    """If the service ignored a misspelt filter, every event would start a run."""
     given = {
         "name": "t",
         "kind": "chain_event",
@@ -357,9 +359,7 @@ async def test_a_full_queue_leaves_logs_for_later_and_loses_none(parts, anvil, w
     assert await pings(parts, trigger, 5) == [0, 1, 2, 3, 4]
 
 
-async def test_a_reorganisation_gives_no_second_run_to_a_log_that_returns_and_one_to_a_new_log(
-    parts, anvil, watch, polled
-):
+async def test_after_a_reorganisation_only_new_logs_start_runs(parts, anvil, watch, polled):
     trigger = await parts.trigger("chain_event", config(anvil))
     watch()
     anvil.ping(ALICE, 1)
@@ -370,7 +370,7 @@ async def test_a_reorganisation_gives_no_second_run_to_a_log_that_returns_and_on
     assert await pings(parts, trigger, 2) == [1, 2]
 
     anvil.call("evm_revert", before)
-    anvil.mine(2)  # other blocks than before, so the transaction lands elsewhere
+    anvil.mine(2)  # other blocks than before, so the transaction is in a different block
     back = anvil.ping(ALICE, 2)
     assert (back["transactionHash"], back["blockHash"] == gone["blockHash"]) == (gone["transactionHash"], False)
     anvil.ping(BOB, 3)
@@ -392,7 +392,7 @@ async def test_a_chain_that_became_shorter_is_read_again(parts, anvil, watch, po
     assert await pings(parts, trigger, 2) == [1, 2]
 
 
-async def test_the_place_is_kept_over_a_restart(parts, anvil, store, clock):
+async def test_the_position_survives_a_restart(parts, anvil, store, clock):
     trigger = await parts.trigger("chain_event", config(anvil))
     for round_ in range(2):
         anvil.ping(ALICE, round_)
@@ -418,7 +418,7 @@ async def test_a_log_that_does_not_fit_the_signature_still_has_its_run(parts, an
     assert "does not match" in event["decode_error"]
 
 
-async def test_a_chain_that_is_away_is_asked_again(parts, store, clock, resting, polled):
+async def test_an_unreachable_chain_is_polled_again(parts, store, clock, resting, polled):
     trigger = await parts.trigger("chain_event", {
         "chain": "base", "contract_address": ALICE, "event_signature": "Ping(address,uint256)",
     })  # fmt: skip
@@ -443,7 +443,7 @@ async def test_a_chain_that_is_away_is_asked_again(parts, store, clock, resting,
     assert await parts.runs(trigger) == []
 
 
-async def test_a_provider_that_caps_ranges_is_asked_for_less(parts, anvil, store, clock, polled):
+async def test_a_provider_with_a_range_limit_receives_smaller_ranges(parts, anvil, store, clock, polled):
     trigger = await parts.trigger("chain_event", config(anvil, start_block=0))
     anvil.mine(50)
     anvil.ping(ALICE, 1)

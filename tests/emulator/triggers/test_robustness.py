@@ -1,4 +1,4 @@
-"""Triggers that are deleted while they are used, numbers beyond a double, and a clock that is set back."""
+"""Deletion of triggers during their use, numbers that do not fit in a double, and a clock that a user sets back."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ async def test_a_trigger_that_is_deleted_while_a_request_is_read_is_not_found(do
 @pytest.mark.engine
 @pytest.mark.chain
 @pytest.mark.asyncio(loop_scope="module")
-async def test_numbers_beyond_a_double_are_refused_in_every_body_but_a_posts(door) -> None:
+async def test_numbers_that_do_not_fit_in_a_double_are_rejected(door) -> None:
     made = await door.ok("POST", "/api/triggers", body())
     given = json.dumps(body()).removesuffix("}")
     for method, path, content in (
@@ -95,7 +95,7 @@ async def test_posts_that_servers_count_together_follow_it_too(store) -> None:
 
     assert [await post(now) for now in (START + YEAR_S, START + YEAR_S, START, START)] == [None] * 4
     assert 0 < await post(START + 1) <= 60
-    # Another server's clock is a little ahead: what it counted stays counted.
+    # The clock of another server is slightly ahead. The calls that it counted still count.
     assert [await post(now) for now in (START + 100, START + 101)] == [None, None]
     assert await post(START + 99) is not None
 

@@ -1,4 +1,4 @@
-"""Schedules under a clock that tests move."""
+"""Schedules with a clock that tests advance."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ async def test_nothing_fires_before_its_time(parts, scanner, clock):
 
 
 async def test_a_tick_fires_at_the_next_scan_not_between(parts, scanner, clock):
-    # Scans are at :10 and :40 here, so the tick of 12:05:00 is seen at 12:05:10.
+    # The scans are at :10 and :40 in this test, so the tick of 12:05:00 starts a run at 12:05:10.
     trigger = await parts.trigger("schedule", {"cron": "*/5 * * * *"})
     scanner.poke()
     clock.advance(295)
@@ -85,9 +85,9 @@ async def test_a_clock_that_jumps_two_hours_fires_every_tick_once_in_order(parts
     assert [call.params["scheduled_at"][11:] for call in parts.execution.calls] == seen
 
 
-async def test_after_a_stop_missed_ticks_follow_one_a_scan(parts, store, clock):
+async def test_after_a_stop_each_scan_starts_one_missed_tick(parts, store, clock):
     trigger = await parts.trigger("schedule", {"cron": "*/10 * * * *"})
-    clock.advance(3600)  # nobody scans
+    clock.advance(3600)  # no scanner is running
     scanner = Schedules(store, clock, 30, parts.queues.wake)
     task = asyncio.create_task(scanner.run())
     assert await ticks(parts, trigger, 1) == ["12:10:00Z"]
@@ -104,7 +104,7 @@ async def test_a_second_scanner_over_the_same_ticks_admits_nothing_twice(parts, 
     trigger = await parts.trigger("schedule", {"cron": "*/10 * * * *"})
     clock.advance(700)
     for _ in range(3):
-        # The watermark is set back, as if its write had been lost: the run's id still tells.
+        # The test sets the watermark back, as after a lost write. The run's id still identifies the tick.
         await parts.change(trigger, watermark=NOON)
         task = asyncio.create_task(Schedules(store, clock, 30, parts.queues.wake).run())
         await parts.until_changed(trigger, "watermark", NOON)

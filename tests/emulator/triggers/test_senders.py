@@ -1,7 +1,7 @@
-"""Signatures made by the SDKs of webhook senders, verified inside actions: nothing of a post may get lost on its way.
+"""Signatures of the SDKs of webhook senders, which actions verify. The service must not change any part of a post.
 
-Each SDK is its sender's own package: those in Python of the version pinned in constraints.txt, GitHub's of the version
-pinned in widgets/deno.lock.
+Each SDK is the sender's own package. constraints.txt pins the versions of Python packages, and widgets/deno.lock pins
+that of GitHub's package.
 """
 
 from __future__ import annotations
@@ -125,14 +125,14 @@ def hooks(emulator: Any) -> Iterator[Any]:
         yield make
 
 
-# The default tier uses what the extra `dev` installs.
+# The default tier uses the packages that the extra `dev` installs.
 LARGE = {"github", "stripe", "twilio"}
 
 
 @pytest.mark.parametrize(
     "sender", [pytest.param(name, marks=[pytest.mark.slow] if name in LARGE else []) for name in SENDERS]
 )
-def test_what_a_senders_sdk_signs_is_verified_by_an_action_and_nothing_else_is(
+def test_an_action_accepts_only_the_signature_of_the_senders_sdk(
     hooks: Any, sender: str, request: pytest.FixtureRequest
 ) -> None:
     sign, body, verify = SENDERS[sender]

@@ -1,6 +1,6 @@
-"""An unexpected error while a run is started, executed or recorded ends this run, and its queue continues.
+"""After an unexpected error in the start, execution or recording of a run, the run ends and its queue continues.
 
-The errors are real: triggers of the database reject rows, or a row contains invalid JSON.
+The errors are real: database triggers reject rows, or a row contains invalid JSON.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from svcnb.emulator.triggers import queue
 
 @pytest.fixture
 def database(store_url: str | None) -> str | None:
-    """A database of each kind, the one in memory too."""
+    """URL of a database of each kind, including one in memory."""
     return store_url
 
 
 @pytest.fixture
 def refuse(store: Store):
-    """Lets the database refuse updates of runs that meet a condition; returns what lets it take them again."""
+    """Makes the database reject updates of runs that match a condition. Returns a function that ends this."""
 
     async def execute(statement: str) -> None:
         await store.run(lambda connection: connection.run(statement))
@@ -48,19 +48,19 @@ def refuse(store: Store):
 
 
 TRIES = 20
-"""How often a queue may fail to go on before it is clear that it never will."""
+"""Number of failures of a queue after which it is certain that the queue never continues."""
 
 
 @pytest.fixture(autouse=True)
 def without_long_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A queue that fails again and again does so quickly, so that a test is soon red."""
+    """Makes a failing queue retry quickly, so that the test fails quickly."""
     monkeypatch.setattr(queue, "_STORE_RETRY_S", 0.01)
     monkeypatch.setattr(queue, "_LONGEST_PAUSE_S", 0.05)
 
 
 @pytest.fixture
 def ended(parts, caplog):
-    """As `parts.ended`, but that it fails once the trigger's queue has failed so often."""
+    """Waits like `parts.ended`, but fails after this number of failures of the trigger's queue."""
 
     async def wait(trigger):
         def all_ended(found):
@@ -75,7 +75,7 @@ def ended(parts, caplog):
 
 
 def told(caplog: pytest.LogCaptureFixture) -> str:
-    """What the log says of errors."""
+    """Returns the logged errors."""
     return "\n".join(record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR)
 
 
@@ -105,7 +105,7 @@ async def test_a_run_that_cannot_be_begun_fails_and_the_next_one_begins(parts, r
     assert "refused" in caplog.text
 
 
-async def test_what_keeps_the_next_run_from_beginning_does_not_touch_the_one_that_ended(parts, refuse, ended):
+async def test_an_error_in_the_next_run_does_not_affect_the_ended_one(parts, refuse, ended):
     trigger = await parts.trigger()
     await refuse("NEW.id = 'bad' AND NEW.status = 'running'")
     gate = parts.execution.gates[trigger.action_code] = asyncio.Event()
@@ -117,7 +117,7 @@ async def test_what_keeps_the_next_run_from_beginning_does_not_touch_the_one_tha
     assert (first.status, first.error, bad.status) == ("success", None, "failed")
 
 
-async def test_a_run_that_the_database_does_not_take_at_all_waits_for_better_times_and_keeps_its_end(parts, refuse):
+async def test_a_result_waits_until_the_database_is_available(parts, refuse):
     stuck, other = await parts.trigger(), await parts.trigger()
     take_again = await refuse("NEW.id = 'bad' AND NEW.status <> 'running'")
     await parts.run(stuck, "bad")
@@ -164,7 +164,7 @@ async def test_a_schedule_that_cannot_be_read_does_not_keep_others_waiting(store
         await asyncio.gather(looking, return_exceptions=True)
 
 
-async def test_runs_that_could_not_be_looked_for_at_the_start_are_looked_for_again(door, monkeypatch):
+async def test_a_failed_search_for_runs_at_the_start_is_repeated(door, monkeypatch):
     from svcnb.emulator.triggers import service
 
     triggers = await door.service.get_triggers()

@@ -1,4 +1,4 @@
-"""An ordeal: an emulator at work, any or all of its processes killed at any moment, and the books opened afterwards."""
+"""An emulator whose processes the test kills at random times, and a check of the data afterwards."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ async function main({ pkpId, n }) {
   return [new ethers.Wallet(await Svc.Actions.getPrivateKey({ pkpId })).address.toLowerCase(), n];
 }
 """
-# Endpoint, and what the contract must hold afterwards.
+# Endpoint, and the expected state of the contract afterwards.
 BILLED: Final = ("add_group", "create_wallet", "add_usage_api_key")
 
 
@@ -39,12 +39,12 @@ Find = Callable[[Emulator, str], list[int]]
 
 @dataclass
 class Worker:
-    """One account and what became of every call it made.
+    """Account, and the results of all its calls.
 
     Attributes:
-        acknowledged: What was answered 200, by endpoint: the name or value that identifies it.
-        in_doubt: How many calls of an endpoint ended without an answer, or with 503.
-        statuses: How often each status was seen.
+        acknowledged: Name or value of each successful call (status 200), by endpoint.
+        in_doubt: Number of calls of an endpoint without a response, or with 503.
+        statuses: Number of responses with each status.
     """
 
     number: int
@@ -61,7 +61,7 @@ class Worker:
         self.chance = random.Random(self.seed * 1_000 + self.number)
 
     def step(self, base_url: str) -> None:
-        """One call, and its note."""
+        """Makes one call, and records its result."""
         with httpx.Client(base_url=base_url, timeout=PATIENCE_S, trust_env=False) as http:
             self.count += 1
             name = f"{self.number}.{self.count}"
@@ -98,7 +98,7 @@ class Worker:
         if answer.status_code == 503 and "Nothing was charged" in answer.text:
             return None
         if kind == "svc_action" and answer.status_code == 500 and isinstance(answer.json(), str):
-            return None  # the execution's own process was the victim
+            return None  # the kill ended the execution's own process
         self.wrong.append(f"{kind} answered {answer.status_code}: {answer.text[:300]}")
         return None
 
@@ -114,7 +114,7 @@ class Worker:
             self._confirm(http, made["payment_intent_id"])
 
     def _confirm(self, http: httpx.Client, intent: str) -> None:
-        # Twice on purpose: a repeat must credit nothing.
+        # Make the call twice on purpose, because the repetition must not add credit.
         for _ in range(2):
             answer = http.post(
                 f"{API}/billing/confirm_payment",
@@ -126,7 +126,7 @@ class Worker:
 
 
 class Ordeal:
-    """The emulator, those who work with it, and whoever kills it."""
+    """An emulator, its users, and a thread that kills its processes."""
 
     def __init__(self, state: Path, find: Find, *, workers: int, seed: int) -> None:
         self.find = find
@@ -143,7 +143,7 @@ class Ordeal:
         )
 
     def run(self, kills: int) -> str:
-        """Everything; a sentence with the counts."""
+        """Runs the complete test. Returns a sentence with the counts."""
         begun = time.monotonic()
         for worker in self.workers:
             made = self.emulator.client().accounts.create(f"worker {worker.number}")
@@ -184,7 +184,7 @@ class Ordeal:
         self.recovered.setdefault(victim, []).append(time.monotonic() - begun)
 
     def _wait_until_whole(self) -> None:
-        """Until a write and an execution succeed, with no hand stirred."""
+        """Waits until a write and an execution succeed without any intervention."""
         deadline = time.monotonic() + 2 * PATIENCE_S
         calls = [("create_wallet", {}), ("svc_action", {"code": "const main = () => 1;"})]
         while calls:
@@ -201,7 +201,7 @@ class Ordeal:
                     calls.pop(0)
 
     def _check_alive(self, worker: Worker) -> None:
-        """Nothing acknowledged is lost, and every key still opens what it opened."""
+        """Checks that no acknowledged change is lost, and that every key still works."""
         assert not worker.wrong, worker.wrong
         svc = self.emulator.client(api_key=worker.key)
         groups, keys = [group.name for group in svc.groups.list()], [key.name for key in svc.usage_keys.list()]
@@ -224,7 +224,7 @@ class Ordeal:
         self.effects = getattr(self, "effects", {}) | {worker.number: {kind: len(known[kind]) for kind in BILLED}}
 
     def _check_books(self) -> None:
-        """What was charged has had its effect, what was acknowledged is charged, once, and the sums balance."""
+        """Checks that each acknowledged call has one charge, each charge has an effect, and the sums are correct."""
         from svcnb.emulator.billing.ledger import Ledger
         from svcnb.emulator.platform.clock import Clock
         from svcnb.emulator.platform.store import Store
@@ -262,14 +262,14 @@ class Ordeal:
         )
 
     def close(self) -> None:
-        """Ends everything."""
+        """Stops everything."""
         self.stopping.set()
         self.emulator.stop()
 
 
 @pytest.fixture
 def ordeal(tmp_path: Path, find_processes: Find) -> Iterator[Callable[..., str]]:
-    """Runs an ordeal and tells how it went: ``ordeal(workers=2, kills=6, seed=1)``."""
+    """Runs the test, and returns its results: ``ordeal(workers=2, kills=6, seed=1)``."""
     made: list[Ordeal] = []
 
     def run(*, workers: int, kills: int, seed: int) -> str:

@@ -1,6 +1,6 @@
-"""60 kills of everything an emulator consists of: ``pytest tests/faults -o python_files=fault_*.py -s``.
+"""60 kills of all kinds of an emulator's processes: ``pytest tests/faults -o python_files=fault_*.py -s``.
 
-`SVC_FAULT_KILLS` and `SVC_FAULT_SEED` choose how many, and when.
+`SVC_FAULT_KILLS` sets the number of kills, and `SVC_FAULT_SEED` their times.
 """
 
 from __future__ import annotations
@@ -12,6 +12,6 @@ import pytest
 pytestmark = [pytest.mark.engine, pytest.mark.chain, pytest.mark.slow]
 
 
-def test_nothing_acknowledged_is_lost_and_nothing_charged_in_vain_in_sixty_kills(ordeal):
+def test_sixty_kills_lose_no_acknowledged_call_and_charge_no_other(ordeal):
     kills, seed = int(os.environ.get("SVC_FAULT_KILLS", "60")), int(os.environ.get("SVC_FAULT_SEED", "1"))
     print(ordeal(workers=4, kills=kills, seed=seed))  # noqa: T201 - the counts are the point

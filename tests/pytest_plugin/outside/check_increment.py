@@ -1,4 +1,4 @@
-"""The tests of a small project that has nothing to do with ours: it has installed svcnb, that is all."""
+"""Tests of a small separate project, which has svcnb installed but no access to this repository."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ ACTION = svcnb.Action.from_file(Path(__file__).with_name("increment.js"))
 
 @pytest.fixture
 def runner(svc):
-    """A client that may run the action with one wallet and nothing else."""
+    """Client with a key that may run the action with only one wallet."""
     wallet = svc.wallets.create()
     group = svc.groups.create("increment", actions=[ACTION], wallets=[wallet])
     key = svc.usage_keys.create("runner", execute_in_groups=[group])

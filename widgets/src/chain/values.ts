@@ -43,7 +43,7 @@ export function address(value: Json | undefined, name: string): Address {
   return createAddressFromString(value.toLowerCase());
 }
 
-/** Returns a hash as lower-case hex digits. */
+/** Returns a hash as lowercase hex digits. */
 export function hash(value: Json | undefined, name: string): string {
   if (typeof value !== "string" || !/^0x[0-9a-f]{64}$/i.test(value)) {
     throw new RpcError(INVALID_PARAMS, `invalid ${name}: expected 0x and 64 hex digits`);

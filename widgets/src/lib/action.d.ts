@@ -33,7 +33,7 @@ interface SvcRequestHeaders {
   has(name: string): boolean;
 }
 
-/** The service's functions, seen from inside an action. Frozen. */
+/** Functions of the service that actions can call. Frozen. */
 declare const SvcActions: Readonly<SvcActionFunctions>;
 declare const SvcAuth: Readonly<Record<string, never>>;
 declare const SvcHeaders: Readonly<SvcRequestHeaders>;

@@ -96,7 +96,7 @@ export class Panel {
     this.failures = h("div", { role: "alert" });
     this.silence = h("div", { role: "alert" });
     this.body = h("div", { class: "svcnb-body" });
-    // Jupyter's own shortcuts stay away: a letter typed here is a letter.
+    // Disable Jupyter's shortcuts, so that a typed letter is only input.
     this.root = h(
       "section",
       { class: "svcnb-panel", "aria-labelledby": heading, "data-lm-suppress-shortcuts": "true" },

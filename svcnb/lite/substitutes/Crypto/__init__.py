@@ -4,7 +4,7 @@ from typing import NoReturn
 
 
 class Absent:
-    """Part of pycryptodome that is not available in the browser. Any use of it raises an error."""
+    """Part of pycryptodome that is not available in the browser. Any use raises an error."""
 
     def __init__(self, name: str) -> None:
         self._name = name

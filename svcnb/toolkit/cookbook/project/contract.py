@@ -61,7 +61,7 @@ def bound(w3: Web3, name: str, function: str, given: tuple[str, ...]) -> Any:
     """Returns a function of a deployed contract, bound to its arguments."""
     interface = json.loads(artifact(name).read_text("utf-8"))["abi"]
     if name not in deployed():
-        raise click.ClickException(f"{name} is not deployed yet: python contract.py deploy {name}")
+        raise click.ClickException(f"{name} is not deployed yet. Deploy it: python contract.py deploy {name}")
     contract = w3.eth.contract(Web3.to_checksum_address(deployed()[name]), abi=interface)
     return contract.functions[function](*arguments(interface, function, given))
 
@@ -141,7 +141,7 @@ def send(name: str, function: str, given: tuple[str, ...], value: int) -> None:
     try:
         receipt = send_call(bound(connected(), name, function, given), **({"value": value} if value else {}))
     except ContractCustomError as refused:
-        raise click.ClickException(f"{name} rejects the call: {reason(name, str(refused.data))}") from None
+        raise click.ClickException(f"{name} rejected the call: {reason(name, str(refused.data))}") from None
     click.echo(f"{receipt['transactionHash'].to_0x_hex()}, {receipt['gasUsed']:,} gas")
 
 

@@ -73,7 +73,7 @@ function look(source: string): { trap: string } | { end: string } | null {
 }
 
 /**
- * Overwrites all data of a run. The process does this after it has sent the result, so that the next run need not wait.
+ * Overwrites all data of a run. The process does this after it has sent the result, so that the next run does not have to wait.
  */
 function forget(whole: boolean): void {
   if (!whole || vm.size > sizeOf(image) + MOST_GROWN) {

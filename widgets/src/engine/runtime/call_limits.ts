@@ -16,7 +16,7 @@ export function bounded(members: string, what: string): string {
   // remaining bytes are for the call.
   const max = maxCallBytes - 256;
   if (members.length > max || (members.length * 3 > max && bytesLength(encode(members)) > max)) {
-    throw new RangeError(`${what}: the arguments are too long, maximum ${max} bytes`);
+    throw new RangeError(`${what}: the arguments are too long: at most ${max} bytes are allowed`);
   }
   return members;
 }
@@ -24,7 +24,7 @@ export function bounded(members: string, what: string): string {
 /** Returns a request body. Throws an error if it is too long. */
 export function boundedBody(body: Uint8Array): Uint8Array {
   if (bytesLength(body) > maxRequestBytes) {
-    throw new TypeError(`fetch failed: the request body is too long, maximum ${maxRequestBytes} bytes`);
+    throw new TypeError(`fetch failed: the request body is too long: at most ${maxRequestBytes} bytes are allowed`);
   }
   return body;
 }

@@ -107,7 +107,9 @@ class Modules {
   }
 
   async #load(specifier: string, importer: string | null): Promise<VmModule> {
-    if (this.imported.length >= MAX_MODULES) throw new Error(`Too many imported modules, maximum ${MAX_MODULES}`);
+    if (this.imported.length >= MAX_MODULES) {
+      throw new Error(`too many imported modules: at most ${MAX_MODULES} are allowed`);
+    }
     const members = `,"specifier":${jsonStringify(specifier)},"importer":${jsonStringify(importer)}`;
     const found = await promiseThen(call("import", members).answer, (frame) => frame.body) as unknown as {
       name: string;

@@ -44,7 +44,7 @@ export default panel("Account", (at) => {
       h(
         "p",
         { class: "svcnb-muted" },
-        "The service manages the account, and a key gives access. Choose this mode for a first test.",
+        "The service manages the account, and you use it with a key. Choose this mode for a first test.",
       ),
       field("Name", name),
       at.button("Create", async () => {

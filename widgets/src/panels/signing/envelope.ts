@@ -8,7 +8,7 @@ export const PURPOSES: Readonly<Record<Flow, readonly [title: string, what: stri
     "Create a wallet",
     "The service creates a wallet and stores its key. Register the wallet on the chain to add it to an account.",
   ],
-  ConvertAccount: ["Convert an account", "Transfers an API-mode account to this wallet. This is irreversible."],
+  ConvertAccount: ["Convert an account", "Transfers an API-mode account to this wallet. The transfer is irreversible."],
   AddUsageApiKey: [
     "Create a usage key",
     "The service creates a usage key. It has no permissions until it is registered on the chain.",

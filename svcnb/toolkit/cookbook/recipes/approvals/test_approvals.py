@@ -130,7 +130,7 @@ def test_too_few_approvals_are_refused(world: World) -> None:
 
 
 def test_one_approver_counts_only_once(world: World) -> None:
-    """An action that counts signatures would be wrong, because one signature can be written in several forms."""
+    """An action must count signers, not signatures, because one signature has several valid forms."""
     call = world.call()
     (one,) = world.approve(call, world.approvers[0])
     low_v = one[:-2] + f"{int(one[-2:], 16) - 27:02x}"
@@ -235,7 +235,7 @@ def test_reordered_and_extra_members_sign_the_same_call(world: World) -> None:
     assert world.run(reordered, world.approve(call)) == world.signed(call)
 
 
-# --- settings that look right ---------------------------------------------------------------------------------------
+# --- settings that look correct -------------------------------------------------------------------------------------
 
 
 def test_settings_that_weaken_the_count_are_refused(world: World) -> None:

@@ -23,8 +23,8 @@ async function main(params) {
   return { ...value, block: at, signer: wallet.address, signature: await wallet._signTypedData(domain, types, value) };
 }
 
-// Returns the block to read, which is `depth` blocks below the median of the reported heights. A single node that lies
-// about its height does not change the result.
+// Returns the block to read, which is `depth` blocks below the median of the reported heights. A single node that
+// reports a false height does not change the result.
 async function height() {
   const asked = await Promise.allSettled(CONDITION.nodes.map(async (node) => {
     const [chain, latest] = await ask(node, [["eth_chainId"], ["eth_blockNumber"]]);

@@ -73,7 +73,7 @@ function seconds(time) {
   return typeof time === "number" ? Math.floor(time > 1e11 ? time / 1000 : time) : NaN;
 }
 
-// Returns the prices within the allowed distance from the median, so a single source that lies is ignored.
+// Returns the prices within the allowed distance from the median, and ignores a single source with a false price.
 function agreeing(found) {
   if (found.length === 0) return [];
   const middle = median(found.map((each) => each.price));

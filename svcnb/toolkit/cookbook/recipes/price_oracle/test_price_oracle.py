@@ -86,7 +86,7 @@ def test_the_contract_accepts_the_median(world: World) -> None:
     assert world.contract.functions.latest().call() == 314159000000
 
 
-# --- sources that lie, are old or malformed ------------------------------------------------------------------------
+# --- sources with false, old or malformed data -----------------------------------------------------------------------
 
 
 def test_one_source_with_a_false_price_has_no_effect(world: World) -> None:
@@ -123,7 +123,7 @@ def test_an_endless_response_is_refused(world: World) -> None:
         world.sign()
 
 
-# --- a caller that lies ---------------------------------------------------------------------------------------------
+# --- false parameters of a caller ------------------------------------------------------------------------------------
 
 
 def test_parameters_have_no_effect(world: World) -> None:
@@ -147,7 +147,7 @@ def test_one_changed_byte_of_the_template_results_in_another_signer(world: World
         world.submit(signed)
 
 
-# --- submitting a price ---------------------------------------------------------------------------------------------
+# --- submitting a price ----------------------------------------------------------------------------------------------
 
 
 def test_a_changed_price_is_refused(world: World) -> None:

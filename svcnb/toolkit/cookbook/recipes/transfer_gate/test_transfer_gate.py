@@ -142,7 +142,7 @@ def test_an_address_without_a_contract_is_not_a_list(world: World) -> None:
         world.permit(world.derive(list=world.config["list"] | {"contract": world.grace.address}))
 
 
-# --- a caller that lies ---------------------------------------------------------------------------------------------
+# --- false parameters of a caller -----------------------------------------------------------------------------------
 
 
 def test_parameters_cannot_change_the_list_or_the_token(world: World) -> None:

@@ -36,7 +36,7 @@ class Key(NamedTuple):
     """Public parts of an action's key.
 
     Attributes:
-        public_key: Compressed point of secp256k1, ``0x`` and 66 hex digits.
+        public_key: Compressed point of secp256k1, ``0x`` followed by 66 hex digits.
         address: Address with its EIP-55 checksum.
     """
 
@@ -74,7 +74,7 @@ def digest_of(kind: str, order: dict[str, str], settings: dict[str, Any]) -> str
 
     Args:
         kind: ``Payment`` or ``Migration``.
-        order: Members of the order. Numbers are strings of digits.
+        order: Fields of the order. Numbers are strings of digits.
         settings: The settings that all users share.
     """
     domain = {"name": "UserAccounts", "version": "1"}
