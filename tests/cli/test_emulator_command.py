@@ -95,7 +95,7 @@ def test_a_control_token_that_no_header_can_contain_is_an_error_without_the_toke
 @pytest.mark.chain
 @pytest.mark.engine
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="limits of a process are POSIX")
-@pytest.mark.parametrize("blocks", [0, 100])
+@pytest.mark.parametrize("blocks", [0, 100, 600])
 def test_a_state_that_cannot_be_written_ends_with_its_exit_code(tmp_path, blocks: int) -> None:
     arguments = [sys.executable, "-m", "svcnb", "emulator", "--state", str(tmp_path / "state")]
     done = subprocess.run(
