@@ -52,7 +52,8 @@ class TriggersPanel(Panel, bundle="triggers"):
     def __init__(self, client: Client, triggers: TriggersClient | None = None) -> None:
         if triggers is not None and not isinstance(triggers, TriggersClient):
             raise InvalidArgument(
-                f"invalid triggers of type {type(triggers).__name__}", hint="Pass a svcnb.TriggersClient, or omit it."
+                f"invalid triggers of type {type(triggers).__name__}",
+                hint="Pass a svcnb.TriggersClient, or omit this argument.",
             )
         self.triggers = TriggersClient(config=client.config) if triggers is None else triggers
         self._begun = False
